@@ -1,0 +1,221 @@
+"""The evidence: what was measured (``topogate.evidence/v1``).
+
+Every measurement lives inside the window it was read from. ``null`` says "looked for and missing"; an absent
+field says "never recorded". Nothing is filled in, interpolated or assumed.
+"""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from planner.records.base import Bytes, Count, Digest, Id, Number, PositiveCount, Prose, Record, Share, Text, Time
+
+Json = Any
+Bound = Literal["exact", "lower", "upper"]
+Scope = Literal["rank", "device", "nic", "replica", "deployment"]
+Phase = Literal["prefill", "decode", "mixed"]
+
+
+class Tool(Record, kw_only=True):
+    """The program that wrote the figures."""
+
+    name: Text
+    version: Text
+
+
+class SourceFile(Record, kw_only=True):
+    """A file that values were read from; kept as an attachment where it was uploaded."""
+
+    name: Text
+    sha256: Digest
+    bytes: Bytes
+
+
+class Provenance(Record, kw_only=True):
+    """Who or what collected the evidence."""
+
+    collected_by: Text
+    collected_at: Time
+    tool: Tool
+    hosts: tuple[Text, ...] | UnsetType = UNSET
+    files: dict[Id, SourceFile] | UnsetType = UNSET
+    note: Prose | UnsetType = UNSET
+
+
+class ObservedIdentity(Record, kw_only=True):
+    """What really ran, in the shape of the contract's identity.
+
+    Sections are free-form because an observation may say ``"unknown"`` for any leaf and may know more leaves
+    than the contract binds; they are compared leaf by leaf (``planner.identity``).
+    """
+
+    model: dict[str, Json] | UnsetType = UNSET
+    precision: dict[str, Json] | UnsetType = UNSET
+    workload: dict[str, Json] | UnsetType = UNSET
+    stack: dict[str, Json] | UnsetType = UNSET
+    hardware: dict[str, Json] | UnsetType = UNSET
+    telemetry: dict[str, Json] | UnsetType = UNSET
+
+
+class Instance(Record, kw_only=True):
+    """One engine instance: its degrees and the world size that the engine itself reported.
+
+    ``engine_degrees`` holds degrees and switches of one engine only (for example ``attn_dp``, ``moe_tp``,
+    ``enable_expert_parallel``); the layout refuses those it does not know.
+    """
+
+    role: Literal["serve", "prefill", "decode"] | UnsetType = UNSET
+    tp: PositiveCount
+    pp: PositiveCount
+    ep: PositiveCount
+    dp: PositiveCount
+    cp: PositiveCount | UnsetType = UNSET
+    dcp: PositiveCount | UnsetType = UNSET
+    engine_degrees: dict[Id, PositiveCount | bool | Text] | UnsetType = UNSET
+    world_size: PositiveCount
+
+
+LayoutName = Literal["closed", "vllm", "sglang", "megatron", "trtllm"]
+
+
+class Topology(Record, kw_only=True):
+    """Degrees of every engine instance, in global rank order.
+
+    ``process_groups`` are the groups as the engine reported them: kind -> groups of global ranks.
+    """
+
+    layout: LayoutName
+    instances: Annotated[tuple[Instance, ...], Meta(min_length=1)]
+    process_groups: dict[Id, tuple[tuple[Count, ...], ...]] | UnsetType = UNSET
+
+
+class Placement(Record, kw_only=True):
+    """Where one rank sits."""
+
+    rank: Count
+    node: Id
+    device: Id
+    nic: Id | UnsetType = UNSET
+
+
+class Requests(Record, kw_only=True):
+    """Request counts of a window."""
+
+    sent: Count | None | UnsetType = UNSET
+    completed: Count | None | UnsetType = UNSET
+    failed: Count | None | UnsetType = UNSET
+    cut_off: Count | None | UnsetType = UNSET
+
+
+class Statistics(Record, kw_only=True):
+    """A distribution over ``n`` samples; units stand in the field that holds it."""
+
+    definition: Text | UnsetType = UNSET
+    n: Count | None | UnsetType = UNSET
+    mean: Number | None | UnsetType = UNSET
+    p50: Number | None | UnsetType = UNSET
+    p90: Number | None | UnsetType = UNSET
+    p95: Number | None | UnsetType = UNSET
+    p99: Number | None | UnsetType = UNSET
+    p99_9: Number | None | UnsetType = UNSET
+    max: Number | None | UnsetType = UNSET
+
+
+class Rate(Record, kw_only=True):
+    """A rate as a tool stated it, with its basis; only consistency reads it."""
+
+    value: Number
+    scope: Literal["deployment", "device"]
+
+
+class Load(Record, kw_only=True):
+    """What the load client saw in one window, over the whole deployment."""
+
+    duration_s: Number | None | UnsetType = UNSET
+    requests: Requests | UnsetType = UNSET
+    input_tokens_total: Count | None | UnsetType = UNSET
+    output_tokens_total: Count | None | UnsetType = UNSET
+    output_tokens_mean: Number | None | UnsetType = UNSET
+    in_flight_mean: Number | None | UnsetType = UNSET
+    longest_sequence_tokens: Count | None | UnsetType = UNSET
+    requests_per_s: Rate | UnsetType = UNSET
+    output_tokens_per_s: Rate | UnsetType = UNSET
+    total_tokens_per_s: Rate | UnsetType = UNSET
+    quantile_method: Literal["nearest_rank", "linear", "histogram_upper"] | UnsetType = UNSET
+    ttft_from: Literal["send", "scheduled"] | UnsetType = UNSET
+    ttft_ms: Statistics | UnsetType = UNSET
+    tpot_ms: Statistics | UnsetType = UNSET
+    itl_ms: Statistics | UnsetType = UNSET
+    e2e_ms: Statistics | UnsetType = UNSET
+
+
+class PerRank(Record, kw_only=True):
+    """One metric for every rank; ``values[r]`` belongs to global rank r, ``null`` is missing."""
+
+    scope: Scope | UnsetType = UNSET
+    bound: Bound | UnsetType = UNSET
+    sample_interval_s: Number | UnsetType = UNSET
+    samples: Count | UnsetType = UNSET
+    values: tuple[Annotated[int, Meta(ge=0, le=2**53 - 1)] | Annotated[float, Meta(ge=0)] | None, ...]
+
+
+class LinkCounters(Record, kw_only=True):
+    """Byte counters of one link in one phase."""
+
+    scope: Scope | UnsetType = UNSET
+    bound: Bound | UnsetType = UNSET
+    sample_interval_s: Number | UnsetType = UNSET
+    samples: Count | UnsetType = UNSET
+    peak_tx_bytes: Bytes | None | UnsetType = UNSET
+    peak_rx_bytes: Bytes | None | UnsetType = UNSET
+    tx_bytes_total: Bytes | None | UnsetType = UNSET
+    rx_bytes_total: Bytes | None | UnsetType = UNSET
+    utilization: Number | None | UnsetType = UNSET
+
+
+class Replica(Record, kw_only=True):
+    """One serving group as its scheduler saw it."""
+
+    ranks: Annotated[tuple[Count, ...], Meta(min_length=1)]
+    completed: Count | None | UnsetType = UNSET
+    output_tokens_total: Count | None | UnsetType = UNSET
+    longest_sequence_tokens: Count | None | UnsetType = UNSET
+
+
+PerRankMetric = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,63}(?![\s\S])")]
+
+
+class Window(Record, kw_only=True):
+    """A span of time with one purpose and one load point, and everything read from it."""
+
+    purpose: Literal["warmup", "counted", "instrumented", "soak", "injection"]
+    load_point: Id
+    start: Time
+    end: Time
+    compile_events: Count | None | UnsetType = UNSET
+    concurrent_runs: Count | None | UnsetType = UNSET
+    load: Load | UnsetType = UNSET
+    per_rank: dict[PerRankMetric, PerRank] | UnsetType = UNSET
+    links: dict[Id, dict[Phase, LinkCounters]] | UnsetType = UNSET
+    replicas: dict[Id, Replica] | UnsetType = UNSET
+
+
+class Trial(Record, kw_only=True):
+    """A measured topology."""
+
+    topology: Topology
+    rank_map: Annotated[tuple[Placement, ...], Meta(min_length=1)]
+    identity_id: Id
+    windows: Annotated[dict[Id, Window], Meta(min_length=1)]
+    source: Prose | UnsetType = UNSET
+
+
+class Evidence(Record, kw_only=True):
+    """The whole evidence."""
+
+    schema: Literal["topogate.evidence/v1"]
+    contract_content_id: Digest
+    scope: Annotated[str, Meta(min_length=1, max_length=128)]
+    provenance: Provenance
+    identities: Annotated[dict[Id, ObservedIdentity], Meta(min_length=1)]
+    trials: Annotated[dict[Id, Trial], Meta(min_length=1)]

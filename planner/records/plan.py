@@ -1,0 +1,211 @@
+"""The plan: what the planner decided and why (``topogate.plan/v1``).
+
+A number that is a decimal of the evidence or contract is written as that number; any other rational (a mean, a
+share, a price) is a ``Ratio``. Both are exact; rounding happens only where text is made.
+"""
+
+from typing import Literal
+
+from msgspec import UNSET, UnsetType
+
+from planner.records.base import Count, Digest, Id, Record
+
+Outcome = Literal["PASS", "FAIL", "UNKNOWN", "NOT_APPLICABLE", "NOT_DECLARED"]
+State = Literal["ELIGIBLE", "REJECTED", "INCONCLUSIVE"]
+DecisionWord = Literal["SELECT_TOPOLOGY", "NO_ELIGIBLE_TOPOLOGY", "INCONCLUSIVE"]
+CLAIM = "LOCAL_TOPOLOGY_AUDIT_NOT_PRODUCTION_BENCHMARK"
+
+
+class Ratio(Record, kw_only=True):
+    """An exact rational number, in lowest terms, ``den`` > 0."""
+
+    num: int
+    den: int
+
+
+Value = int | float | str | Ratio | None
+"""A measured value, limit or margin; text for words such as a rule's name."""
+
+
+class LimitOutcome(Record, kw_only=True):
+    """What one limit of one gate says about one trial.
+
+    ``margin`` is signed, in ``unit``, positive on the passing side; ``margin_share`` is margin / limit.
+    ``would`` is given with UNKNOWN: what the reading would say if its evidence could be trusted.
+    ``worst`` names what decided (rank, node, device, link, window, group, stage, domain, ...).
+    ``measured_at`` and ``limit_at`` are JSON pointers into evidence and contract; ``missing`` names the evidence
+    fields that are absent, null or unusable.
+    """
+
+    outcome: Outcome
+    sentence: str
+    unit: str | None = None
+    measured: Value = None
+    comparator: Literal["<=", ">=", "==", None] = None
+    limit: Value = None
+    margin: Value = None
+    margin_share: Value = None
+    would: Literal["PASS", "FAIL", None] = None
+    worst: dict[str, str] = {}
+    measured_at: tuple[str, ...] = ()
+    limit_at: str | None = None
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    because: str | None = None
+
+
+class GateOutcome(Record, kw_only=True):
+    """The outcome of one gate: the worst of its limits (FAIL, UNKNOWN, PASS, NOT_APPLICABLE).
+
+    A gate without limits (always on) has the one entry ``always``; NOT_DECLARED has none.
+    """
+
+    family: str
+    outcome: Outcome
+    limits: dict[str, LimitOutcome]
+
+
+class Candidate(Record, kw_only=True):
+    """One trial, judged."""
+
+    trial_content_id: Digest
+    topology: str
+    layout: str
+    ranks: Count
+    nodes: Count
+    ranks_per_node: tuple[Count, ...]
+    serving_groups: tuple[tuple[Count, ...], ...] | None
+    charged_devices: Count
+    stranded_devices: Count
+    rank_map_digest: Digest
+    groups_from: Literal["rule", "engine", "undefined"]
+    state: State
+    failing: tuple[str, ...]
+    unknown: tuple[str, ...]
+    gates: dict[str, GateOutcome]
+    keys: dict[str, Value]
+    missing_keys: tuple[str, ...]
+    hints: tuple[str, ...]
+
+
+class OrderKey(Record, kw_only=True):
+    """One expanded key of the selection order."""
+
+    key: str
+    direction: Literal["asc", "desc"]
+    load_point: Id | None = None
+    statistic: str | None = None
+
+
+class Eligible(Record, kw_only=True):
+    """One eligible trial in order, with the value of every key."""
+
+    trial: Id
+    values: tuple[Value, ...]
+
+
+class Contender(Record, kw_only=True):
+    """An inconclusive trial that would outrank the winner if its unknown gates passed."""
+
+    trial: Id
+    topology: str
+    sentence: str
+
+
+class FrontierPoint(Record, kw_only=True):
+    """One trial on the picture of throughput against latency; shown, never used for the order."""
+
+    trial: Id
+    output_tokens_per_s_per_charged_device: Value
+    ttft_ms: Value
+    usd_per_million_output_tokens: Value
+    non_dominated: bool
+
+
+class Reason(Record, kw_only=True):
+    """Why one degree of the selected topology is above one.
+
+    ``verdict``: RESOLVES (a smaller measured trial failed on ``constraint``), PREFERENCE (a smaller one was
+    eligible), UNPROVEN (it was inconclusive), UNJUSTIFIED (none was measured, or it failed elsewhere),
+    NOT_NEEDED (degree 1).
+    """
+
+    axis: str
+    degree: Count
+    verdict: Literal["RESOLVES", "PREFERENCE", "UNPROVEN", "UNJUSTIFIED", "NOT_NEEDED"]
+    constraint: Literal["residency", "latency", "capacity", "isolation", "tenancy", None] = None
+    against: Id | None = None
+    gates: tuple[str, ...] = ()
+    gain: Value = None
+    sentence: str
+
+
+class Undeclared(Record, kw_only=True):
+    """Something the contract leaves out, with what that means."""
+
+    kind: Literal["family", "section", "headroom", "need"]
+    name: str
+    sentence: str
+
+
+class Demand(Record, kw_only=True):
+    """Replicas and devices for the declared load: arithmetic on one measured trial, never a measurement."""
+
+    required_output_tokens_per_s: Value
+    measured_output_tokens_per_s: Value
+    units: Count
+    devices: Count
+    sentence: str
+
+
+class RankPlace(Record, kw_only=True):
+    """One rank of the selected map."""
+
+    rank: Count
+    node: Id
+    device: Id
+    nic: Id | None
+
+
+class Selected(Record, kw_only=True):
+    """The winner."""
+
+    trial: Id
+    trial_content_id: Digest
+    topology: str
+    rank_map_digest: Digest
+    rank_map: tuple[RankPlace, ...]
+
+
+class Bound(Record, kw_only=True):
+    """A document the plan is bound to."""
+
+    content_id: Digest
+
+
+class Plan(Record, kw_only=True):
+    """The whole plan. ``plan_id`` is the content id of the plan without that field."""
+
+    schema: Literal["topogate.plan/v1"]
+    plan_id: Digest | UnsetType = UNSET
+    planner_version: str
+    claim: Literal["LOCAL_TOPOLOGY_AUDIT_NOT_PRODUCTION_BENCHMARK"]
+    as_of: str
+    slot: str
+    illustrative: bool
+    contract: Bound
+    evidence: Bound
+    decision: DecisionWord
+    undeclared: tuple[Undeclared, ...]
+    selected: Selected | None
+    decisive: bool | None
+    contenders: tuple[Contender, ...]
+    order: tuple[OrderKey, ...]
+    order_notes: tuple[str, ...]
+    eligible: tuple[Eligible, ...]
+    frontier: tuple[FrontierPoint, ...]
+    justification: tuple[Reason, ...]
+    baseline: str
+    demand: Demand | None
+    gates: tuple[str, ...]
+    candidates: dict[Id, Candidate]
