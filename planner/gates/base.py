@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from planner.records.base import Prose, Record
 from planner.view import TrialView
+
+from planner.records.base import Prose, Record
 
 Verdict = Literal["PASS", "FAIL", "UNKNOWN", "NOT_APPLICABLE"]
 Quantity = int | float | str | Fraction | None

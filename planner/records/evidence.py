@@ -6,9 +6,9 @@ field says "never recorded". Nothing is filled in, interpolated or assumed.
 
 from typing import Annotated, Any, Literal
 
-from msgspec import UNSET, Meta, UnsetType, field
+from msgspec import UNSET, Meta, UnsetType
 
-from planner.records.base import Bytes, Count, Digest, Id, Number, PositiveCount, Prose, Record, Share, Text, Time
+from planner.records.base import Bytes, Count, Digest, Id, Number, PositiveCount, Prose, Record, Text, Time
 
 Json = Any
 Bound = Literal["exact", "lower", "upper"]
@@ -101,24 +101,24 @@ class Placement(Record, kw_only=True):
 class Requests(Record, kw_only=True):
     """Request counts of a window."""
 
-    sent: Count | None | UnsetType = UNSET
-    completed: Count | None | UnsetType = UNSET
-    failed: Count | None | UnsetType = UNSET
-    cut_off: Count | None | UnsetType = UNSET
+    sent: Count | UnsetType | None = UNSET
+    completed: Count | UnsetType | None = UNSET
+    failed: Count | UnsetType | None = UNSET
+    cut_off: Count | UnsetType | None = UNSET
 
 
 class Statistics(Record, kw_only=True):
     """A distribution over ``n`` samples; units stand in the field that holds it."""
 
     definition: Text | UnsetType = UNSET
-    n: Count | None | UnsetType = UNSET
-    mean: Number | None | UnsetType = UNSET
-    p50: Number | None | UnsetType = UNSET
-    p90: Number | None | UnsetType = UNSET
-    p95: Number | None | UnsetType = UNSET
-    p99: Number | None | UnsetType = UNSET
-    p99_9: Number | None | UnsetType = UNSET
-    max: Number | None | UnsetType = UNSET
+    n: Count | UnsetType | None = UNSET
+    mean: Number | UnsetType | None = UNSET
+    p50: Number | UnsetType | None = UNSET
+    p90: Number | UnsetType | None = UNSET
+    p95: Number | UnsetType | None = UNSET
+    p99: Number | UnsetType | None = UNSET
+    p99_9: Number | UnsetType | None = UNSET
+    max: Number | UnsetType | None = UNSET
 
 
 class Rate(Record, kw_only=True):
@@ -131,13 +131,13 @@ class Rate(Record, kw_only=True):
 class Load(Record, kw_only=True):
     """What the load client saw in one window, over the whole deployment."""
 
-    duration_s: Number | None | UnsetType = UNSET
+    duration_s: Number | UnsetType | None = UNSET
     requests: Requests | UnsetType = UNSET
-    input_tokens_total: Count | None | UnsetType = UNSET
-    output_tokens_total: Count | None | UnsetType = UNSET
-    output_tokens_mean: Number | None | UnsetType = UNSET
-    in_flight_mean: Number | None | UnsetType = UNSET
-    longest_sequence_tokens: Count | None | UnsetType = UNSET
+    input_tokens_total: Count | UnsetType | None = UNSET
+    output_tokens_total: Count | UnsetType | None = UNSET
+    output_tokens_mean: Number | UnsetType | None = UNSET
+    in_flight_mean: Number | UnsetType | None = UNSET
+    longest_sequence_tokens: Count | UnsetType | None = UNSET
     requests_per_s: Rate | UnsetType = UNSET
     output_tokens_per_s: Rate | UnsetType = UNSET
     total_tokens_per_s: Rate | UnsetType = UNSET
@@ -166,20 +166,20 @@ class LinkCounters(Record, kw_only=True):
     bound: Bound | UnsetType = UNSET
     sample_interval_s: Number | UnsetType = UNSET
     samples: Count | UnsetType = UNSET
-    peak_tx_bytes: Bytes | None | UnsetType = UNSET
-    peak_rx_bytes: Bytes | None | UnsetType = UNSET
-    tx_bytes_total: Bytes | None | UnsetType = UNSET
-    rx_bytes_total: Bytes | None | UnsetType = UNSET
-    utilization: Number | None | UnsetType = UNSET
+    peak_tx_bytes: Bytes | UnsetType | None = UNSET
+    peak_rx_bytes: Bytes | UnsetType | None = UNSET
+    tx_bytes_total: Bytes | UnsetType | None = UNSET
+    rx_bytes_total: Bytes | UnsetType | None = UNSET
+    utilization: Number | UnsetType | None = UNSET
 
 
 class Replica(Record, kw_only=True):
     """One serving group as its scheduler saw it."""
 
     ranks: Annotated[tuple[Count, ...], Meta(min_length=1)]
-    completed: Count | None | UnsetType = UNSET
-    output_tokens_total: Count | None | UnsetType = UNSET
-    longest_sequence_tokens: Count | None | UnsetType = UNSET
+    completed: Count | UnsetType | None = UNSET
+    output_tokens_total: Count | UnsetType | None = UNSET
+    longest_sequence_tokens: Count | UnsetType | None = UNSET
 
 
 PerRankMetric = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,63}(?![\s\S])")]
@@ -192,8 +192,8 @@ class Window(Record, kw_only=True):
     load_point: Id
     start: Time
     end: Time
-    compile_events: Count | None | UnsetType = UNSET
-    concurrent_runs: Count | None | UnsetType = UNSET
+    compile_events: Count | UnsetType | None = UNSET
+    concurrent_runs: Count | UnsetType | None = UNSET
     load: Load | UnsetType = UNSET
     per_rank: dict[PerRankMetric, PerRank] | UnsetType = UNSET
     links: dict[Id, dict[Phase, LinkCounters]] | UnsetType = UNSET
