@@ -98,10 +98,15 @@ class OrderKey(Record, kw_only=True):
 
 
 class Eligible(Record, kw_only=True):
-    """One eligible trial in order, with the value of every key."""
+    """One eligible trial in order, with the value of every key of ``Plan.order``.
+
+    ``units`` is above 1 only where the contract allows copies (``scale: independent_replicas``) and the measured
+    trial alone does not carry the declared load: the copies are arithmetic, not measured.
+    """
 
     trial: Id
     values: tuple[Value, ...]
+    units: Count = 1
 
 
 class Contender(Record, kw_only=True):
@@ -113,30 +118,47 @@ class Contender(Record, kw_only=True):
 
 
 class FrontierPoint(Record, kw_only=True):
-    """One trial on the picture of throughput against latency; shown, never used for the order."""
+    """One trial on the picture of throughput against latency; shown, never used for the order.
+
+    ``output_tokens_per_s_per_request`` is the deployment's rate over the load point's concurrent requests (closed
+    loop only). ``non_dominated`` is true for an eligible trial that no other eligible one beats in every figure.
+    A figure that was not measured is None and never counts as the better one.
+    """
 
     trial: Id
+    state: State
     output_tokens_per_s_per_charged_device: Value
+    output_tokens_per_s_per_request: Value
     ttft_ms: Value
     usd_per_million_output_tokens: Value
     non_dominated: bool
 
 
-class Reason(Record, kw_only=True):
-    """Why one degree of the selected topology is above one.
+Constraint = Literal["residency", "latency", "capacity", "isolation"]
+"""What may force a degree above one. Tenancy is a need without a gate, so no measurement can resolve it."""
 
-    ``verdict``: RESOLVES (a smaller measured trial failed on ``constraint``), PREFERENCE (a smaller one was
-    eligible), UNPROVEN (it was inconclusive), UNJUSTIFIED (none was measured, or it failed elsewhere),
-    NOT_NEEDED (degree 1).
+
+class Reason(Record, kw_only=True):
+    """Why one degree of the selected topology is above one, and what it costs.
+
+    ``verdict``: RESOLVES (the nearest smaller measured trial, ``against``, failed ``gates``, hence ``constraints``),
+    PREFERENCE (it was eligible), UNPROVEN (it was inconclusive), UNJUSTIFIED (none was measured, or it failed
+    elsewhere), NOT_NEEDED (degree 1). ``gaps`` are the degrees between the two that nobody measured.
+    ``gain`` is the relative gain on the first key of the order, positive where the selected trial is better;
+    ``extra_devices`` and ``extra_group_ranks`` are charged devices and ranks of the largest serving group more than
+    the smaller trial has: what the degree costs, and how much more one failure takes down.
     """
 
     axis: str
     degree: Count
     verdict: Literal["RESOLVES", "PREFERENCE", "UNPROVEN", "UNJUSTIFIED", "NOT_NEEDED"]
-    constraint: Literal["residency", "latency", "capacity", "isolation", "tenancy", None] = None
+    constraints: tuple[Constraint, ...] = ()
     against: Id | None = None
     gates: tuple[str, ...] = ()
+    gaps: tuple[Count, ...] = ()
     gain: Value = None
+    extra_devices: int | None = None
+    extra_group_ranks: int | None = None
     sentence: str
 
 
@@ -149,12 +171,19 @@ class Undeclared(Record, kw_only=True):
 
 
 class Demand(Record, kw_only=True):
-    """Replicas and devices for the declared load: arithmetic on one measured trial, never a measurement."""
+    """Units and devices for the declared load: arithmetic on the selected trial, never a measurement.
+
+    A unit is the whole measured deployment. ``required`` is the need times its peak factor; ``usable`` is the
+    measured rate after the replica reserve. The last two fields add one spare unit.
+    """
 
     required_output_tokens_per_s: Value
     measured_output_tokens_per_s: Value
+    usable_output_tokens_per_s: Value
     units: Count
     devices: Count
+    units_with_spare: Count
+    devices_with_spare: Count
     sentence: str
 
 
