@@ -1,0 +1,1 @@
+"""Fixtures of the whole suite. Material of others is found by ``tests.shared``."""
