@@ -1,0 +1,18 @@
+"""The one door for documents: bytes in, a record with its digests out, or every problem at once.
+
+Page, API, worker, command line and importers all call these functions, so a document has one verdict everywhere.
+"""
+
+from planner.documents import ContractDocument, EvidenceDocument
+from planner.intake.contract import read_contract
+from planner.intake.evidence import read_evidence
+from planner.intake.recheck import recheck_contract, recheck_evidence
+
+__all__ = [
+    "ContractDocument",
+    "EvidenceDocument",
+    "read_contract",
+    "read_evidence",
+    "recheck_contract",
+    "recheck_evidence",
+]

@@ -1,0 +1,62 @@
+"""Exact numbers: what a document's number means, and the only two ways back to text.
+
+A number in a document is the shortest decimal that reads back as its IEEE double (spec 1a, rule 28), so ``0.1`` is
+one tenth here, never the double's binary value. Calculations run on fractions; nothing is rounded before text.
+"""
+
+from fractions import Fraction
+from functools import lru_cache
+
+from planner.records.plan import Ratio
+
+__all__ = ["exact", "plain", "rounded"]
+
+Exactable = int | float | Fraction | Ratio
+
+
+@lru_cache(maxsize=65_536)
+def _decimal(value: float) -> Fraction:
+    # repr is the shortest round-trip decimal; Fraction(value) would be the binary value instead.
+    return Fraction(repr(value))
+
+
+def exact(value: Exactable) -> Fraction:
+    """Return the exact value of a document's number.
+
+    Raises:
+        TypeError: a boolean or anything else that is not a number.
+        ValueError: NaN or an infinity.
+    """
+    if isinstance(value, bool):
+        raise TypeError("a boolean is no number")
+    if isinstance(value, float):
+        return _decimal(value)
+    if isinstance(value, Ratio):
+        return Fraction(value.num, value.den)
+    if isinstance(value, int | Fraction):
+        return Fraction(value)
+    raise TypeError(f"{type(value).__name__} is no number")
+
+
+def plain(value: Fraction) -> int | float | Ratio:
+    """Return the value as a plan writes it: an integer, a decimal that is exact, or a ratio in lowest terms.
+
+    A decimal is used only where the double reads back as exactly this value.
+    """
+    if value.denominator == 1:
+        return value.numerator
+    try:
+        decimal = float(value)
+    except OverflowError:
+        return Ratio(num=value.numerator, den=value.denominator)
+    if _decimal(decimal) == value:
+        return decimal
+    return Ratio(num=value.numerator, den=value.denominator)
+
+
+def rounded(value: Exactable, places: int) -> str:
+    """Write the value with ``places`` decimals, half to even from the exact value (never from a double)."""
+    scaled = round(exact(value) * 10**places)  # Fraction's round is half to even and exact
+    sign = "-" if scaled < 0 else ""
+    digits = str(abs(scaled)).rjust(places + 1, "0")
+    return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else f"{sign}{digits}"
