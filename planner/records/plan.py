@@ -4,9 +4,9 @@ A number that is a decimal of the evidence or contract is written as that number
 share, a price) is a ``Ratio``. Both are exact; rounding happens only where text is made.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from planner.records.base import Count, Digest, Id, Record
 
@@ -16,11 +16,15 @@ DecisionWord = Literal["SELECT_TOPOLOGY", "NO_ELIGIBLE_TOPOLOGY", "INCONCLUSIVE"
 CLAIM = "LOCAL_TOPOLOGY_AUDIT_NOT_PRODUCTION_BENCHMARK"
 
 
-class Ratio(Record, kw_only=True):
-    """An exact rational number, in lowest terms, ``den`` > 0."""
+Integer = int | Annotated[str, Meta(pattern=r"^-?[1-9][0-9]*(?![\s\S])")]
+"""An integer; beyond +-(2^53 - 1), where JSON numbers stop being exact, its decimal digits as text."""
 
-    num: int
-    den: int
+
+class Ratio(Record, kw_only=True):
+    """An exact rational number, in lowest terms, ``den`` > 0; ``planner.numbers.exact`` reads it."""
+
+    num: Integer
+    den: Integer
 
 
 Value = int | float | str | Ratio | None
