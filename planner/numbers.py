@@ -7,6 +7,7 @@ one tenth here, never the double's binary value. Calculations run on fractions; 
 from fractions import Fraction
 from functools import lru_cache
 
+from planner.records.base import SAFE_INTEGER
 from planner.records.plan import Ratio
 
 __all__ = ["exact", "plain", "rounded"]
@@ -32,7 +33,7 @@ def exact(value: Exactable) -> Fraction:
     if isinstance(value, float):
         return _decimal(value)
     if isinstance(value, Ratio):
-        return Fraction(value.num, value.den)
+        return Fraction(int(value.num), int(value.den))
     if isinstance(value, int | Fraction):
         return Fraction(value)
     raise TypeError(f"{type(value).__name__} is no number")
@@ -43,15 +44,22 @@ def plain(value: Fraction) -> int | float | Ratio:
 
     A decimal is used only where the double reads back as exactly this value.
     """
-    if value.denominator == 1:
+    if value.denominator == 1 and abs(value.numerator) <= SAFE_INTEGER:
         return value.numerator
     try:
         decimal = float(value)
     except OverflowError:
-        return Ratio(num=value.numerator, den=value.denominator)
-    if _decimal(decimal) == value:
-        return decimal
-    return Ratio(num=value.numerator, den=value.denominator)
+        return _ratio(value)
+    return decimal if _decimal(decimal) == value else _ratio(value)
+
+
+def _ratio(value: Fraction) -> Ratio:
+    return Ratio(num=_integer(value.numerator), den=_integer(value.denominator))
+
+
+def _integer(value: int) -> int | str:
+    # No JSON number beyond 2^53 - 1 is exact everywhere (RFC 8785), so its digits are written as text.
+    return value if abs(value) <= SAFE_INTEGER else str(value)
 
 
 def rounded(value: Exactable, places: int) -> str:
