@@ -1,25 +1,82 @@
-"""What a gate is: one pure function from a view of one trial to one outcome.
+"""What a gate is: one pure function from a view of one trial to one finding per limit.
 
-A gate never raises on bad evidence and never guesses: what is missing is UNKNOWN, and names the field. It reads one
-trial and the contract, never another trial, so adding a trial changes no other verdict (spec 2.0, rule 7).
+Rules kept: a gate never raises on evidence that intake accepted and never guesses: what is missing is UNKNOWN and
+names the field. It reads one trial and the contract, never another trial, so adding a trial changes no other verdict
+(spec 2.0, rule 7). It knows no other gate: what follows from another gate's outcome (UNKNOWN spreading, undefined
+ranks) is said here as data (``needs``, ``grounds``, ``spreads_to``) and done in ``planner.evaluate``.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
+from planner.compare import Comparison
+from planner.records.base import Prose, Record
 from planner.view import TrialView
 
-from planner.records.base import Prose, Record
-
 Verdict = Literal["PASS", "FAIL", "UNKNOWN", "NOT_APPLICABLE"]
+Comparator = Literal["<=", ">=", "==", None]
 Quantity = int | float | str | Fraction | None
+Ground = Literal["groups", "devices"]
+"""What other gates stand on: process groups of known ranks, and a device for every rank."""
+
+EVERY_LOAD_POINT = ("*",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """Evidence that a limit reads: ``metric`` (``<section>.<field>``) in every counted window at ``load_point``.
+
+    ``fields`` are the members of the metric that must be there (``n`` and ``p95`` of ``load.ttft_ms``). ``phase``
+    and ``link_class`` narrow link metrics. ``load_point`` is None for what does not belong to a load point.
+    """
+
+    metric: str
+    load_point: str
+    fields: tuple[str, ...] = ()
+    phase: str | None = None
+    link_class: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owed:
+    """An ask with the contract's pointer that it comes from."""
+
+    ask: Ask
+    origin: str
+
+
+class Limit(Record, frozen=True, kw_only=True):
+    """Base of the record that types a gate's limits in the contract."""
+
+    because: Prose
+
+    def asks(self) -> tuple[Ask, ...]:
+        """List the evidence that this limit reads; none means that it reads no measurement."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What an always-on gate gets in place of a limit: all evidence that limits and selection keys read."""
+
+    owed: tuple[Owed, ...] = ()
+
+    @property
+    def load_points(self) -> tuple[str, ...]:
+        """The load points read, once each, in order."""
+        return tuple(dict.fromkeys(owed.ask.load_point for owed in self.owed))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What a gate found for one limit of one trial; the fields are those of ``LimitOutcome``."""
+    """What a gate found for one limit of one trial; most fields are those of ``LimitOutcome``.
+
+    ``limit_field`` is the member of the limit that decided, ``limit_at`` a whole pointer where it stands elsewhere.
+    ``unit`` and ``comparator`` replace the gate's own where a gate has limits of several kinds. ``spreads_to`` names
+    the load points whose measurements this UNKNOWN makes UNKNOWN.
+    """
 
     outcome: Verdict
     sentence: str
@@ -31,12 +88,11 @@ class Finding:
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     would: Literal["PASS", "FAIL", None] = None
-
-
-class Limit(Record, kw_only=True):
-    """Base of the record that types a gate's limits in the contract."""
-
-    because: Prose
+    unit: str | None = None
+    comparator: Comparator = None
+    limit_field: str | None = None
+    limit_at: str | None = None
+    spreads_to: tuple[str, ...] = ()
 
 
 Rule = Callable[[TrialView, Any], Finding]
@@ -47,8 +103,8 @@ class Gate:
     """A gate as pages, command line, schema and docs list it.
 
     ``limit`` is the record of its limits, or None for a gate that is always on. ``reads`` names the evidence
-    fields it reads (``<section>.<field>``): the telemetry gate asks for them and UNKNOWN spreads along them.
-    ``comparator`` and ``unit`` are those of measured and limit.
+    fields it may read (``<section>.<field>``); a limit says by ``asks`` which of them it does read.
+    ``needs`` is what must be defined before the rule makes sense, ``grounds`` what a FAIL of it leaves undefined.
     """
 
     id: str
@@ -58,7 +114,9 @@ class Gate:
     limit: type[Limit] | None
     reads: tuple[str, ...]
     unit: str | None
-    comparator: Literal["<=", ">=", "==", None]
+    comparator: Comparator
+    needs: tuple[Ground, ...]
+    grounds: Ground | None
 
     @property
     def doc(self) -> str:
@@ -74,13 +132,52 @@ def gate(
     limit: type[Limit] | None = None,
     reads: tuple[str, ...] = (),
     unit: str | None = None,
-    comparator: Literal["<=", ">=", "==", None] = None,
+    comparator: Comparator = None,
+    needs: tuple[Ground, ...] = (),
+    grounds: Ground | None = None,
 ) -> Callable[[Rule], Gate]:
-    """Make a gate of a rule. The rule gets (view, limit); limit is None for an always-on gate."""
+    """Make a gate of a rule. The rule gets (view, limit), or (view, ``Standing``) where the gate is always on."""
 
     def wrap(rule: Rule) -> Gate:
         return Gate(
-            id=id, family=family, title=title, rule=rule, limit=limit, reads=reads, unit=unit, comparator=comparator
+            id=id,
+            family=family,
+            title=title,
+            rule=rule,
+            limit=limit,
+            reads=reads,
+            unit=unit,
+            comparator=comparator,
+            needs=needs,
+            grounds=grounds,
         )
 
     return wrap
+
+
+def compared(comparison: Comparison, sentence: str, *, limit_field: str | None = None, notes: Iterable[str] = ()) -> Finding:
+    """Make the finding of a comparison; ``sentence`` is what the gate says about it."""
+    decides = comparison.decides
+    return Finding(
+        outcome=comparison.outcome,
+        sentence=sentence,
+        measured=decides.value if decides else None,
+        limit=comparison.limit,
+        margin=comparison.margin,
+        worst=decides.where if decides else (),
+        measured_at=decides.read if decides else (),
+        missing=comparison.missing,
+        notes=tuple(dict.fromkeys([*notes, *comparison.notes])),
+        would=comparison.would,
+        limit_field=limit_field,
+    )
+
+
+def unknown(sentence: str, *, missing: tuple[str, ...] = (), limit: Quantity = None, notes: tuple[str, ...] = ()) -> Finding:
+    """Make a finding of evidence that is not there."""
+    return Finding(outcome="UNKNOWN", sentence=sentence, missing=missing, limit=limit, notes=notes)
+
+
+def not_applicable(sentence: str) -> Finding:
+    """Make a finding of a rule that this topology does not meet at all."""
+    return Finding(outcome="NOT_APPLICABLE", sentence=sentence)

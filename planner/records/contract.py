@@ -16,7 +16,7 @@ Json = Any
 Settings = dict[Text, Json]
 
 
-class AttentionWidths(Record, kw_only=True):
+class AttentionWidths(Record, frozen=True, kw_only=True):
     """Widths that only some attention kinds have."""
 
     q_lora_rank: Count | UnsetType = UNSET
@@ -26,7 +26,7 @@ class AttentionWidths(Record, kw_only=True):
     sliding_layers: Count | UnsetType = UNSET
 
 
-class Model(Record, kw_only=True):
+class Model(Record, frozen=True, kw_only=True):
     """Shape and revision of the model. ``layers`` and the like are counts."""
 
     name: Text
@@ -50,7 +50,7 @@ class Model(Record, kw_only=True):
     expert_intermediate_size: PositiveCount | UnsetType = UNSET
 
 
-class Precision(Record, kw_only=True):
+class Precision(Record, frozen=True, kw_only=True):
     """Number formats of the three states; ``quantisation_block`` is in elements."""
 
     weights: Text
@@ -59,7 +59,7 @@ class Precision(Record, kw_only=True):
     quantisation_block: PositiveCount | UnsetType = UNSET
 
 
-class Lengths(Record, kw_only=True):
+class Lengths(Record, frozen=True, kw_only=True):
     """Token lengths of a request: ``fixed``, or a distribution."""
 
     fixed: Count | UnsetType = UNSET
@@ -69,7 +69,7 @@ class Lengths(Record, kw_only=True):
     max: Count | UnsetType = UNSET
 
 
-class LoadPoint(Record, kw_only=True):
+class LoadPoint(Record, frozen=True, kw_only=True):
     """One point of load: closed loop (so many requests in flight) or open loop (so many arrive a second)."""
 
     arrival: Literal["closed", "open"]
@@ -78,7 +78,7 @@ class LoadPoint(Record, kw_only=True):
     burstiness: Number | UnsetType = UNSET
 
 
-class Workload(Record, kw_only=True):
+class Workload(Record, frozen=True, kw_only=True):
     """The requests that every trial must have served."""
 
     name: Text
@@ -93,14 +93,14 @@ class Workload(Record, kw_only=True):
     load_points: Annotated[dict[Id, LoadPoint], Meta(min_length=1)]
 
 
-class Part(Record, kw_only=True):
+class Part(Record, frozen=True, kw_only=True):
     """A part of the stack that has a version and, where it can be had, a digest."""
 
     version: Text | UnsetType = UNSET
     digest: Digest | UnsetType = UNSET
 
 
-class Engine(Record, kw_only=True):
+class Engine(Record, frozen=True, kw_only=True):
     """The serving engine; version text alone is not identity, so a build digest is welcome."""
 
     name: Text
@@ -108,7 +108,7 @@ class Engine(Record, kw_only=True):
     build_digest: Digest | UnsetType = UNSET
 
 
-class Stack(Record, kw_only=True):
+class Stack(Record, frozen=True, kw_only=True):
     """Software that ran. Flags that set degrees or placement belong to the topology, never here."""
 
     engine: Engine
@@ -123,13 +123,13 @@ class Stack(Record, kw_only=True):
     collective_library: Part | UnsetType = UNSET
 
 
-class Node(Record, kw_only=True):
+class Node(Record, frozen=True, kw_only=True):
     """A host."""
 
     sockets: PositiveCount | UnsetType = UNSET
 
 
-class Device(Record, kw_only=True):
+class Device(Record, frozen=True, kw_only=True):
     """An accelerator, or one slice of it; ``memory_bytes`` is what the driver reports for it."""
 
     node: Id
@@ -137,14 +137,14 @@ class Device(Record, kw_only=True):
     memory_bytes: Bytes
 
 
-class Nic(Record, kw_only=True):
+class Nic(Record, frozen=True, kw_only=True):
     """A network interface."""
 
     node: Id
     use: Literal["fabric", "storage", "front_end"]
 
 
-class Island(Record, kw_only=True):
+class Island(Record, frozen=True, kw_only=True):
     """Devices joined by the fastest peer links; neighbours by link, not by index."""
 
     devices: Annotated[tuple[Id, ...], Meta(min_length=1)]
@@ -152,7 +152,7 @@ class Island(Record, kw_only=True):
     bytes_per_s_one_way: PositiveCount | UnsetType = UNSET
 
 
-class Link(Record, kw_only=True):
+class Link(Record, frozen=True, kw_only=True):
     """A link of the fabric; the rate is for one direction."""
 
     # `class` is the field's standard word but a keyword in Python.
@@ -163,7 +163,7 @@ class Link(Record, kw_only=True):
     contention_domain: Text | UnsetType = UNSET
 
 
-class Hardware(Record, kw_only=True):
+class Hardware(Record, frozen=True, kw_only=True):
     """Nodes, devices, and what joins them."""
 
     nodes: Annotated[dict[Id, Node], Meta(min_length=1)]
@@ -173,14 +173,14 @@ class Hardware(Record, kw_only=True):
     links: dict[Id, Link] | UnsetType = UNSET
 
 
-class Collector(Record, kw_only=True):
+class Collector(Record, frozen=True, kw_only=True):
     """A collector of telemetry."""
 
     name: Text
     digest: Digest | UnsetType = UNSET
 
 
-class Identity(Record, kw_only=True):
+class Identity(Record, frozen=True, kw_only=True):
     """What must be the same when the decision is used; each leaf is compared with what really ran."""
 
     model: Model
@@ -191,7 +191,7 @@ class Identity(Record, kw_only=True):
     telemetry: dict[Id, Collector] | UnsetType = UNSET
 
 
-class Fleet(Record, kw_only=True):
+class Fleet(Record, frozen=True, kw_only=True):
     """Facts about the fleet that are not identity: prices, spares, failure domains."""
 
     failure_domains: dict[Id, dict[Id, tuple[Id, ...]]] | UnsetType = UNSET
@@ -201,13 +201,13 @@ class Fleet(Record, kw_only=True):
     power_cap_watts: dict[Text, Number] | UnsetType = UNSET
 
 
-class Reasoned(Record, kw_only=True):
+class Reasoned(Record, frozen=True, kw_only=True):
     """A need stated in words."""
 
     because: Prose
 
 
-class CapacityNeed(Record, kw_only=True):
+class CapacityNeed(Record, frozen=True, kw_only=True):
     """The load to carry; ``output_tokens_per_s`` over the whole deployment."""
 
     output_tokens_per_s: Number
@@ -215,14 +215,14 @@ class CapacityNeed(Record, kw_only=True):
     because: Prose
 
 
-class IsolationNeed(Record, kw_only=True):
+class IsolationNeed(Record, frozen=True, kw_only=True):
     """How many nodes may be lost."""
 
     nodes_lost_to_survive: Count
     because: Prose
 
 
-class Needs(Record, kw_only=True):
+class Needs(Record, frozen=True, kw_only=True):
     """What may force distribution. A need creates no gate."""
 
     residency: Reasoned | UnsetType = UNSET
@@ -232,7 +232,7 @@ class Needs(Record, kw_only=True):
     tenancy: Reasoned | UnsetType = UNSET
 
 
-class RequiredEvidence(Record, kw_only=True):
+class RequiredEvidence(Record, frozen=True, kw_only=True):
     """A metric that must be there: ``metric`` is ``<section>.<field>`` of a window."""
 
     metric: Annotated[str, Meta(pattern=r"^[a-z_]+\.[a-z0-9_]+(?![\s\S])")]
@@ -245,7 +245,7 @@ class RequiredEvidence(Record, kw_only=True):
     because: Prose
 
 
-class Recovery(Record, kw_only=True):
+class Recovery(Record, frozen=True, kw_only=True):
     """What happens when a rank is lost, in the team's own rules."""
 
     timeout_s: Number
@@ -256,7 +256,7 @@ class Recovery(Record, kw_only=True):
     load_shedding: Text
 
 
-class MemoryReserve(Record, kw_only=True):
+class MemoryReserve(Record, frozen=True, kw_only=True):
     """Memory kept free on every rank: a share of the device, or bytes; exactly one of the two."""
 
     reserved_share: Share | UnsetType = UNSET
@@ -264,14 +264,14 @@ class MemoryReserve(Record, kw_only=True):
     because: Prose | UnsetType = UNSET
 
 
-class Reserve(Record, kw_only=True):
+class Reserve(Record, frozen=True, kw_only=True):
     """A share kept free."""
 
     reserved_share: Share
     because: Prose | UnsetType = UNSET
 
 
-class Headroom(Record, kw_only=True):
+class Headroom(Record, frozen=True, kw_only=True):
     """Reserves, and what each is for."""
 
     memory: MemoryReserve | UnsetType = UNSET
@@ -282,7 +282,7 @@ class Headroom(Record, kw_only=True):
 Pointer = Annotated[str, Meta(pattern=r"^(/[^\x00-\x1f]*)?(?![\s\S])", max_length=512)]
 
 
-class Comparison(Record, kw_only=True):
+class Comparison(Record, frozen=True, kw_only=True):
     """What must be equal between trials beyond model, precision and workload."""
 
     accelerator_count: PositiveCount | UnsetType = UNSET
@@ -291,7 +291,7 @@ class Comparison(Record, kw_only=True):
     min_samples_beyond_percentile: Number | UnsetType = UNSET
 
 
-class SteadyState(Record, kw_only=True):
+class SteadyState(Record, frozen=True, kw_only=True):
     """How many counted windows a reading needs."""
 
     min_repeats: PositiveCount
@@ -309,7 +309,7 @@ KeyName = Literal[
 ]
 
 
-class SelectionKey(Record, kw_only=True):
+class SelectionKey(Record, frozen=True, kw_only=True):
     """One key of the order; ``load_point`` for measured ones."""
 
     key: KeyName
@@ -317,7 +317,7 @@ class SelectionKey(Record, kw_only=True):
     load_point: Id | UnsetType = UNSET
 
 
-class Selection(Record, kw_only=True):
+class Selection(Record, frozen=True, kw_only=True):
     """The order among eligible trials: a preset or explicit keys; exactly one of the two."""
 
     preset: Literal["highest_throughput", "smallest_first"] | UnsetType = UNSET
@@ -325,7 +325,7 @@ class Selection(Record, kw_only=True):
     scale: Literal["independent_replicas"] | UnsetType = UNSET
 
 
-class Validity(Record, kw_only=True):
+class Validity(Record, frozen=True, kw_only=True):
     """How long evidence and the decision hold, in seconds."""
 
     max_evidence_age_s: PositiveCount | UnsetType = UNSET
@@ -333,7 +333,7 @@ class Validity(Record, kw_only=True):
     requalify_on: tuple[Pointer, ...] | UnsetType = UNSET
 
 
-class Contract(Record, kw_only=True):
+class Contract(Record, frozen=True, kw_only=True):
     """The whole contract."""
 
     schema: Literal["topogate.contract/v1"]

@@ -16,14 +16,14 @@ Scope = Literal["rank", "device", "nic", "replica", "deployment"]
 Phase = Literal["prefill", "decode", "mixed"]
 
 
-class Tool(Record, kw_only=True):
+class Tool(Record, frozen=True, kw_only=True):
     """The program that wrote the figures."""
 
     name: Text
     version: Text
 
 
-class SourceFile(Record, kw_only=True):
+class SourceFile(Record, frozen=True, kw_only=True):
     """A file that values were read from; kept as an attachment where it was uploaded."""
 
     name: Text
@@ -31,7 +31,7 @@ class SourceFile(Record, kw_only=True):
     bytes: Bytes
 
 
-class Provenance(Record, kw_only=True):
+class Provenance(Record, frozen=True, kw_only=True):
     """Who or what collected the evidence."""
 
     collected_by: Text
@@ -42,7 +42,7 @@ class Provenance(Record, kw_only=True):
     note: Prose | UnsetType = UNSET
 
 
-class ObservedIdentity(Record, kw_only=True):
+class ObservedIdentity(Record, frozen=True, kw_only=True):
     """What really ran, in the shape of the contract's identity.
 
     Sections are free-form because an observation may say ``"unknown"`` for any leaf and may know more leaves
@@ -57,7 +57,7 @@ class ObservedIdentity(Record, kw_only=True):
     telemetry: dict[str, Json] | UnsetType = UNSET
 
 
-class Instance(Record, kw_only=True):
+class Instance(Record, frozen=True, kw_only=True):
     """One engine instance: its degrees and the world size that the engine itself reported.
 
     ``engine_degrees`` holds degrees and switches of one engine only (for example ``attn_dp``, ``moe_tp``,
@@ -78,7 +78,7 @@ class Instance(Record, kw_only=True):
 LayoutName = Literal["closed", "vllm", "sglang", "megatron", "trtllm"]
 
 
-class Topology(Record, kw_only=True):
+class Topology(Record, frozen=True, kw_only=True):
     """Degrees of every engine instance, in global rank order.
 
     ``process_groups`` are the groups as the engine reported them: kind -> groups of global ranks.
@@ -89,7 +89,7 @@ class Topology(Record, kw_only=True):
     process_groups: dict[Id, tuple[tuple[Count, ...], ...]] | UnsetType = UNSET
 
 
-class Placement(Record, kw_only=True):
+class Placement(Record, frozen=True, kw_only=True):
     """Where one rank sits."""
 
     rank: Count
@@ -98,7 +98,7 @@ class Placement(Record, kw_only=True):
     nic: Id | UnsetType = UNSET
 
 
-class Requests(Record, kw_only=True):
+class Requests(Record, frozen=True, kw_only=True):
     """Request counts of a window."""
 
     sent: Count | UnsetType | None = UNSET
@@ -107,7 +107,7 @@ class Requests(Record, kw_only=True):
     cut_off: Count | UnsetType | None = UNSET
 
 
-class Statistics(Record, kw_only=True):
+class Statistics(Record, frozen=True, kw_only=True):
     """A distribution over ``n`` samples; units stand in the field that holds it."""
 
     definition: Text | UnsetType = UNSET
@@ -121,14 +121,14 @@ class Statistics(Record, kw_only=True):
     max: Number | UnsetType | None = UNSET
 
 
-class Rate(Record, kw_only=True):
+class Rate(Record, frozen=True, kw_only=True):
     """A rate as a tool stated it, with its basis; only consistency reads it."""
 
     value: Number
     scope: Literal["deployment", "device"]
 
 
-class Load(Record, kw_only=True):
+class Load(Record, frozen=True, kw_only=True):
     """What the load client saw in one window, over the whole deployment."""
 
     duration_s: Number | UnsetType | None = UNSET
@@ -149,7 +149,7 @@ class Load(Record, kw_only=True):
     e2e_ms: Statistics | UnsetType = UNSET
 
 
-class PerRank(Record, kw_only=True):
+class PerRank(Record, frozen=True, kw_only=True):
     """One metric for every rank; ``values[r]`` belongs to global rank r, ``null`` is missing."""
 
     scope: Scope | UnsetType = UNSET
@@ -159,7 +159,7 @@ class PerRank(Record, kw_only=True):
     values: tuple[Annotated[int, Meta(ge=0, le=2**53 - 1)] | Annotated[float, Meta(ge=0)] | None, ...]
 
 
-class LinkCounters(Record, kw_only=True):
+class LinkCounters(Record, frozen=True, kw_only=True):
     """Byte counters of one link in one phase."""
 
     scope: Scope | UnsetType = UNSET
@@ -173,7 +173,7 @@ class LinkCounters(Record, kw_only=True):
     utilization: Number | UnsetType | None = UNSET
 
 
-class Replica(Record, kw_only=True):
+class Replica(Record, frozen=True, kw_only=True):
     """One serving group as its scheduler saw it."""
 
     ranks: Annotated[tuple[Count, ...], Meta(min_length=1)]
@@ -185,7 +185,7 @@ class Replica(Record, kw_only=True):
 PerRankMetric = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,63}(?![\s\S])")]
 
 
-class Window(Record, kw_only=True):
+class Window(Record, frozen=True, kw_only=True):
     """A span of time with one purpose and one load point, and everything read from it."""
 
     purpose: Literal["warmup", "counted", "instrumented", "soak", "injection"]
@@ -200,7 +200,7 @@ class Window(Record, kw_only=True):
     replicas: dict[Id, Replica] | UnsetType = UNSET
 
 
-class Trial(Record, kw_only=True):
+class Trial(Record, frozen=True, kw_only=True):
     """A measured topology."""
 
     topology: Topology
@@ -210,7 +210,7 @@ class Trial(Record, kw_only=True):
     source: Prose | UnsetType = UNSET
 
 
-class Evidence(Record, kw_only=True):
+class Evidence(Record, frozen=True, kw_only=True):
     """The whole evidence."""
 
     schema: Literal["topogate.evidence/v1"]

@@ -20,7 +20,7 @@ Integer = int | Annotated[str, Meta(pattern=r"^-?[1-9][0-9]*(?![\s\S])")]
 """An integer; beyond +-(2^53 - 1), where JSON numbers stop being exact, its decimal digits as text."""
 
 
-class Ratio(Record, kw_only=True):
+class Ratio(Record, frozen=True, kw_only=True):
     """An exact rational number, in lowest terms, ``den`` > 0; ``planner.numbers.exact`` reads it."""
 
     num: Integer
@@ -31,7 +31,7 @@ Value = int | float | str | Ratio | None
 """A measured value, limit or margin; text for words such as a rule's name."""
 
 
-class LimitOutcome(Record, kw_only=True):
+class LimitOutcome(Record, frozen=True, kw_only=True):
     """What one limit of one gate says about one trial.
 
     ``margin`` is signed, in ``unit``, positive on the passing side; ``margin_share`` is margin / limit.
@@ -58,7 +58,7 @@ class LimitOutcome(Record, kw_only=True):
     because: str | None = None
 
 
-class GateOutcome(Record, kw_only=True):
+class GateOutcome(Record, frozen=True, kw_only=True):
     """The outcome of one gate: the worst of its limits (FAIL, UNKNOWN, PASS, NOT_APPLICABLE).
 
     A gate without limits (always on) has the one entry ``always``; NOT_DECLARED has none.
@@ -69,7 +69,7 @@ class GateOutcome(Record, kw_only=True):
     limits: dict[str, LimitOutcome]
 
 
-class Candidate(Record, kw_only=True):
+class Candidate(Record, frozen=True, kw_only=True):
     """One trial, judged."""
 
     trial_content_id: Digest
@@ -92,7 +92,7 @@ class Candidate(Record, kw_only=True):
     hints: tuple[str, ...]
 
 
-class OrderKey(Record, kw_only=True):
+class OrderKey(Record, frozen=True, kw_only=True):
     """One expanded key of the selection order."""
 
     key: str
@@ -101,7 +101,7 @@ class OrderKey(Record, kw_only=True):
     statistic: str | None = None
 
 
-class Eligible(Record, kw_only=True):
+class Eligible(Record, frozen=True, kw_only=True):
     """One eligible trial in order, with the value of every key of ``Plan.order``.
 
     ``units`` is above 1 only where the contract allows copies (``scale: independent_replicas``) and the measured
@@ -113,7 +113,7 @@ class Eligible(Record, kw_only=True):
     units: Count = 1
 
 
-class Contender(Record, kw_only=True):
+class Contender(Record, frozen=True, kw_only=True):
     """An inconclusive trial that would outrank the winner if its unknown gates passed."""
 
     trial: Id
@@ -121,7 +121,7 @@ class Contender(Record, kw_only=True):
     sentence: str
 
 
-class FrontierPoint(Record, kw_only=True):
+class FrontierPoint(Record, frozen=True, kw_only=True):
     """One trial on the picture of throughput against latency; shown, never used for the order.
 
     ``output_tokens_per_s_per_request`` is the deployment's rate over the load point's concurrent requests (closed
@@ -142,7 +142,7 @@ Constraint = Literal["residency", "latency", "capacity", "isolation"]
 """What may force a degree above one. Tenancy is a need without a gate, so no measurement can resolve it."""
 
 
-class Reason(Record, kw_only=True):
+class Reason(Record, frozen=True, kw_only=True):
     """Why one degree of the selected topology is above one, and what it costs.
 
     ``verdict``: RESOLVES (the nearest smaller measured trial, ``against``, failed ``gates``, hence ``constraints``),
@@ -166,7 +166,7 @@ class Reason(Record, kw_only=True):
     sentence: str
 
 
-class Undeclared(Record, kw_only=True):
+class Undeclared(Record, frozen=True, kw_only=True):
     """Something the contract leaves out, with what that means."""
 
     kind: Literal["family", "section", "headroom", "need"]
@@ -174,7 +174,7 @@ class Undeclared(Record, kw_only=True):
     sentence: str
 
 
-class Demand(Record, kw_only=True):
+class Demand(Record, frozen=True, kw_only=True):
     """Units and devices for the declared load: arithmetic on the selected trial, never a measurement.
 
     A unit is the whole measured deployment. ``required`` is the need times its peak factor; ``usable`` is the
@@ -191,7 +191,7 @@ class Demand(Record, kw_only=True):
     sentence: str
 
 
-class RankPlace(Record, kw_only=True):
+class RankPlace(Record, frozen=True, kw_only=True):
     """One rank of the selected map."""
 
     rank: Count
@@ -200,7 +200,7 @@ class RankPlace(Record, kw_only=True):
     nic: Id | None
 
 
-class Selected(Record, kw_only=True):
+class Selected(Record, frozen=True, kw_only=True):
     """The winner."""
 
     trial: Id
@@ -210,13 +210,13 @@ class Selected(Record, kw_only=True):
     rank_map: tuple[RankPlace, ...]
 
 
-class Bound(Record, kw_only=True):
+class Bound(Record, frozen=True, kw_only=True):
     """A document the plan is bound to."""
 
     content_id: Digest
 
 
-class Plan(Record, kw_only=True):
+class Plan(Record, frozen=True, kw_only=True):
     """The whole plan. ``plan_id`` is the content id of the plan without that field."""
 
     schema: Literal["topogate.plan/v1"]
