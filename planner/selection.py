@@ -1,0 +1,169 @@
+"""From judged candidates to the decision: order, winner, contenders, whether the lead is beyond the noise.
+
+Rules kept: only ELIGIBLE trials are ordered, by the contract's keys alone; the order is total, so neither the order
+of trials nor a dictionary's order ever decides; topologies compare by their integers (tp4 before tp16); withholding
+a rival's evidence cannot win quietly, because an inconclusive trial that could outrank the winner is a contender.
+Not handled: what makes a trial eligible (``planner.evaluate``).
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+from planner.numbers import exact, plain
+from planner.order import Order
+from planner.records.plan import Candidate, Contender, DecisionWord, Eligible, OrderKey, Ratio, Value
+
+__all__ = ["Selection", "select", "topology_integers"]
+
+Comparable = tuple[str | int | Fraction, ...]
+
+SCALED_BY_UNITS = frozenset({"charged_devices", "output_tokens_per_s"})
+"""Keys that grow with the number of units; every other key is the same for one unit and for many."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The decision. ``decisive`` is None where there is nothing to compare the lead with."""
+
+    decision: DecisionWord
+    winner: str | None
+    eligible: tuple[Eligible, ...]
+    contenders: tuple[Contender, ...]
+    decisive: bool | None
+
+
+def select(
+    candidates: Mapping[str, Candidate],
+    order: Order,
+    *,
+    spread_of: Callable[[str], Fraction | None],
+    units_of: Callable[[str], int | None],
+) -> Selection:
+    """Order the eligible trials and decide (spec 2.2; domain 5).
+
+    ``spread_of`` gives a trial's largest minus smallest value of the first key over its counted windows, or None
+    where fewer than two windows have one. ``units_of`` gives how many units of a trial carry the declared load, None
+    where that is not known; it is asked only where the contract allows copies.
+    """
+    units = units_of if order.copies else _one_unit
+    ordered = _ordered(candidates, order, units)
+    winner = ordered[0] if ordered else None
+    return Selection(
+        decision=_decision(candidates, winner),
+        winner=None if winner is None else winner.trial,
+        eligible=tuple(ordered),
+        contenders=() if winner is None else _contenders(candidates, order, winner, units),
+        decisive=_decisive(ordered, spread_of),
+    )
+
+
+def topology_integers(name: str) -> tuple[str | int, ...]:
+    """Split a topology's name so that it compares by its integers: tp4 before tp16, never as text.
+
+    Text and integers alternate, starting with text, so two names always compare like with like.
+    """
+    return tuple(int(part) if index % 2 else part for index, part in enumerate(re.split(r"(\d+)", name)))
+
+
+def _one_unit(trial: str) -> int:
+    return 1
+
+
+def _ordered(
+    candidates: Mapping[str, Candidate], order: Order, units_of: Callable[[str], int | None]
+) -> list[Eligible]:
+    """Sort by the last key first: Python's sort is stable, so the first key decides in the end."""
+    eligible = [
+        _eligible(trial, candidate, order, units_of(trial) or 1)
+        for trial, candidate in candidates.items()
+        if candidate.state == "ELIGIBLE"
+    ]
+    for index, key in reversed(list(enumerate(order.keys))):
+        eligible.sort(key=partial(_value_at, key, index), reverse=key.direction == "desc")
+    return eligible
+
+
+def _value_at(key: OrderKey, index: int, entry: Eligible) -> Comparable:
+    return _comparable(key, entry.values[index])
+
+
+def _eligible(trial: str, candidate: Candidate, order: Order, units: int) -> Eligible:
+    values = (_scaled(key, candidate.keys[key.key], units) for key in order.keys)
+    return Eligible(trial=trial, values=tuple(values), units=units)
+
+
+def _scaled(key: OrderKey, value: Value, units: int | None) -> Value:
+    """Return the value for ``units`` units; None where it depends on their number and that is not known."""
+    if key.key not in SCALED_BY_UNITS or units == 1 or not isinstance(value, int | float | Ratio):
+        return value
+    return None if units is None else plain(exact(value) * units)
+
+
+def _comparable(key: OrderKey, value: Value) -> Comparable:
+    """Return the value of a key as a tuple that sorts as the key is meant to.
+
+    Raises:
+        TypeError: an eligible trial without a value, which evaluation never gives: a missing key makes a trial
+            INCONCLUSIVE.
+    """
+    if value is None:
+        raise TypeError(f"the key {key.key} has no value")
+    if isinstance(value, str):
+        return topology_integers(value) if key.key == "topology" else (value,)
+    return (exact(value),)
+
+
+def _decision(candidates: Mapping[str, Candidate], winner: Eligible | None) -> DecisionWord:
+    if winner is not None:
+        return "SELECT_TOPOLOGY"
+    if any(candidate.state == "INCONCLUSIVE" for candidate in candidates.values()):
+        return "INCONCLUSIVE"
+    return "NO_ELIGIBLE_TOPOLOGY"
+
+
+def _contenders(
+    candidates: Mapping[str, Candidate], order: Order, winner: Eligible, units_of: Callable[[str], int | None]
+) -> tuple[Contender, ...]:
+    found = []
+    for trial, candidate in sorted(candidates.items()):
+        if candidate.state != "INCONCLUSIVE":
+            continue
+        values = [_scaled(key, candidate.keys.get(key.key), units_of(trial)) for key in order.keys]
+        sentence = _could_win(values, order, winner, _doubt(candidate))
+        if sentence is not None:
+            found.append(Contender(trial=trial, topology=candidate.topology, sentence=sentence))
+    return tuple(found)
+
+
+def _could_win(values: list[Value], order: Order, winner: Eligible, doubt: str) -> str | None:
+    """Say by which key an inconclusive trial would outrank the winner; None where it would not."""
+    for key, own, best in zip(order.keys, values, winner.values, strict=True):
+        if own is None:
+            return f"Could win if {doubt}: it has no usable value for {key.key}, so nothing shows that it is behind."
+        mine, theirs = _comparable(key, own), _comparable(key, best)
+        if mine != theirs:
+            ahead = mine > theirs if key.direction == "desc" else mine < theirs
+            return f"Would win on {key.key} if {doubt}." if ahead else None
+    return None
+
+
+def _doubt(candidate: Candidate) -> str:
+    if not candidate.unknown:
+        return "its missing values were measured"
+    return f"its unknown gates passed ({', '.join(candidate.unknown)})"
+
+
+def _decisive(ordered: list[Eligible], spread_of: Callable[[str], Fraction | None]) -> bool | None:
+    """Say whether the lead on the first key is larger than the larger spread of the first two (settled 35)."""
+    if len(ordered) < 2:
+        return None
+    best, next_best = (entry.values[0] for entry in ordered[:2])
+    spreads = [spread_of(entry.trial) for entry in ordered[:2]]
+    if not isinstance(best, int | float | Ratio) or not isinstance(next_best, int | float | Ratio):
+        return None
+    lead = abs(exact(best) - exact(next_best))
+    known = [spread for spread in spreads if spread is not None]
+    return lead > max(known) if len(known) == len(spreads) else None
