@@ -1,0 +1,300 @@
+"""All settings, read from the environment with strict readers.
+
+``PUBLIC_URL`` decides everything about transport: with https the cookies are secure and prefixed, plain requests are
+redirected and HSTS is sent; with http (the embedded default on localhost) none of that is. Secrets may be given as
+``NAME_FILE``. There is no default secret: without one, commands run with a key of their own and the web server
+refuses to start.
+"""
+
+import secrets
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import environ
+import structlog
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+from structlog.typing import Processor
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.FileAwareEnv()
+
+# Where the embedded mode keeps its database, broker socket and collected static files.
+DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / ".run"))).resolve()
+DEBUG = env.bool("DEBUG", default=False)
+
+SECRET_KEY_IS_TEMPORARY = not env.str("SECRET_KEY", default="")
+SECRET_KEY = env.str("SECRET_KEY", default="") or secrets.token_urlsafe(64)
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
+
+PUBLIC_URL = env.str("PUBLIC_URL", default="http://localhost:8000").rstrip("/")
+_public = urlsplit(PUBLIC_URL)
+if _public.scheme not in ("http", "https") or not _public.hostname:
+    raise ImproperlyConfigured(f"PUBLIC_URL: expected http(s)://host, found {PUBLIC_URL!r}")
+HTTPS = _public.scheme == "https"
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[_public.hostname])
+CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
+
+# --- Applications -----------------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "axes",
+    "csp",
+    "django_htmx",
+    "django_structlog",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "reviews",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    # Needs the person, so it comes after authentication; everything after it is logged with a request id.
+    "django_structlog.middlewares.RequestMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    # Last, as its documentation asks: it turns a locked-out login into its own answer.
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# --- Database ---------------------------------------------------------------------------------------------------
+
+if not env.str("DATABASE_URL", default=""):
+    DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+_database = env.db_url("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'topogate.sqlite3'}")
+_database["ATOMIC_REQUESTS"] = False
+if _database["ENGINE"] == "django.db.backends.sqlite3":
+    # IMMEDIATE: a transaction that reads and then writes would otherwise fail at the lock upgrade, at once.
+    _database["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        # recursive_triggers: without it INSERT OR REPLACE would delete a row past the append-only triggers.
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA recursive_triggers=ON;",
+    }
+    if _database["NAME"] != ":memory:":
+        # A file, because several connections write at once in the tests as they do in use.
+        _database["TEST"] = {"NAME": f"{_database['NAME']}.test"}
+else:
+    _database["CONN_MAX_AGE"] = 60
+    _database["CONN_HEALTH_CHECKS"] = True
+    _database.setdefault("OPTIONS", {})["options"] = "-c statement_timeout=60000 -c lock_timeout=30000"
+DATABASES = {"default": _database}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Broker and worker ------------------------------------------------------------------------------------------
+
+REDIS_URL = env.str("REDIS_URL", default=f"unix://{DATA_DIR / 'broker.sock'}")
+# A planner run holds its job by a lease that a heartbeat renews; a killed worker is noticed when the lease ends.
+PLAN_LEASE_SECONDS = env.float("PLAN_LEASE_SECONDS", default=30.0)
+PLAN_SWEEP_SECONDS = env.float("PLAN_SWEEP_SECONDS", default=5.0)
+# A queued job whose wake-up is older than this is woken again: the message may have been lost with the broker.
+PLAN_REWAKE_SECONDS = env.float("PLAN_REWAKE_SECONDS", default=15.0)
+PLAN_MAX_ATTEMPTS = 3
+
+# Celery has its own word for a Redis server on a unix socket.
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    # Longer than the hard time limit, or a long task would be delivered twice.
+    "visibility_timeout": 900,
+    "unacked_restore_interval": 5,
+    "unacked_restore_throttle": 1,
+    "socket_connect_timeout": 1.0,
+    "socket_timeout": 2.0,
+    "retry_on_timeout": False,
+    "max_retries": 0,
+}
+CELERY_TASK_DEFAULT_QUEUE = "topogate"
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_SOFT_TIME_LIMIT = 240
+CELERY_TASK_TIME_LIMIT = 270
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_MAX_TASKS_PER_CHILD = 200
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+
+# --- People, sessions, permissions ------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "reviews.Person"
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "/login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "/login"
+SESSION_COOKIE_AGE = int(timedelta(hours=12).total_seconds())
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_NAME = "__Host-session" if HTTPS else "session"
+CSRF_COOKIE_HTTPONLY = True
+CSRF_COOKIE_SAMESITE = "Strict"
+CSRF_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_NAME = "__Host-csrf" if HTTPS else "csrf"
+
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = timedelta(minutes=5)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_DISABLE_ACCESS_LOG = True
+
+# --- Transport and content ---------------------------------------------------------------------------------------
+
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = int(timedelta(days=365).total_seconds()) if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+SECURE_HSTS_PRELOAD = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^health/"]
+if env.bool("BEHIND_PROXY", default=False):
+    # Only where a proxy sets the header itself; otherwise anyone could claim to have come by https.
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "base-uri": [NONE],
+        "connect-src": [SELF],
+        "font-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        # Plotly draws heat maps into data: and blob: images.
+        "img-src": [SELF, "data:", "blob:"],
+        "manifest-src": [SELF],
+        "object-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+    }
+}
+
+# Pasted documents are form fields and held in memory; larger ones come as files, which are spooled to disk.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 2**20
+DATA_UPLOAD_MAX_NUMBER_FILES = 8
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+# --- Static files ------------------------------------------------------------------------------------------------
+
+STATIC_URL = "static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "config.packaged_static.PackagedFilesFinder",
+]
+# True once collectstatic has run: hashed names, compressed, cached for ever. Before, files come from their places.
+STATIC_COLLECTED = env.bool("STATIC_COLLECTED", default=False)
+WHITENOISE_USE_FINDERS = not STATIC_COLLECTED
+WHITENOISE_AUTOREFRESH = not STATIC_COLLECTED
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
+    "staticfiles": {
+        "BACKEND": (
+            "whitenoise.storage.CompressedManifestStaticFilesStorage"
+            if STATIC_COLLECTED
+            else "django.contrib.staticfiles.storage.StaticFilesStorage"
+        )
+    },
+}
+
+# --- API ---------------------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Topogate",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+}
+
+# --- Logging -----------------------------------------------------------------------------------------------------
+
+_SHARED_PROCESSORS: list[Processor] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.processors.StackInfoRenderer(),
+    structlog.processors.format_exc_info,
+]
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        # One JSON object a line: a name with a line break in it stays one line.
+        "json": {
+            "()": structlog.stdlib.ProcessorFormatter,
+            "foreign_pre_chain": _SHARED_PROCESSORS,
+            "processors": [
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.JSONRenderer(sort_keys=True),
+            ],
+        }
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
+}
+structlog.configure(
+    processors=[*_SHARED_PROCESSORS, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+    logger_factory=structlog.stdlib.LoggerFactory(),
+    cache_logger_on_first_use=True,
+)

@@ -1,0 +1,14 @@
+"""The WSGI callable. Refuses to serve without a secret key that all processes share."""
+
+import os
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+application = get_wsgi_application()
+
+if settings.SECRET_KEY_IS_TEMPORARY:
+    raise ImproperlyConfigured("SECRET_KEY is not set. Expected SECRET_KEY or SECRET_KEY_FILE in the environment.")

@@ -1,0 +1,98 @@
+"""Why a request was not carried out: one class per reason, each with the HTTP status that pages and API answer.
+
+``message`` is for people and follows the interface's copy rules; ``code`` is stable and documented.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+DocumentName = Literal["contract", "evidence", "request"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing wrong with what was sent.
+
+    ``document`` names the part it belongs to; ``request`` is everything that is not a document (title, as-of time).
+    ``pointer`` is a JSON pointer into the document, or the field's name in the request. ``line`` and ``column``
+    (from 1) are given where the bytes themselves are at fault.
+    """
+
+    document: DocumentName
+    code: str
+    pointer: str
+    expected: str
+    found: str
+    line: int | None = None
+    column: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The finding in words."""
+        where = self.pointer or "/"
+        return f"{where}: expected {self.expected}, found {self.found}."
+
+
+class ReviewError(Exception):
+    """Base of everything the review application refuses on purpose."""
+
+    status: ClassVar[int] = 400
+    code: ClassVar[str] = "refused"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class NotFoundError(ReviewError):
+    """There is no such thing, or none that this person may know of."""
+
+    status = 404
+    code = "not_found"
+
+
+class NotAllowedError(ReviewError):
+    """The person may see it but not do this with it."""
+
+    status = 403
+    code = "not_allowed"
+
+
+class ConflictError(ReviewError):
+    """The request does not fit the present state.
+
+    ``moved`` names the parts of the subject that changed since the person saw it (contract, evidence, identity,
+    plan, policy, planner); ``revision`` is the newest revision's number, where there is one.
+    """
+
+    status = 409
+    code = "conflict"
+
+    def __init__(self, message: str, *, moved: tuple[str, ...] = (), revision: int | None = None) -> None:
+        super().__init__(message)
+        self.moved = moved
+        self.revision = revision
+
+
+class InvalidRequestError(ReviewError):
+    """Fields of the request are wrong; ``problems`` lists all of them."""
+
+    status = 422
+    code = "invalid_request"
+
+    def __init__(self, problems: tuple[Finding, ...]) -> None:
+        super().__init__(" ".join(problem.sentence for problem in problems))
+        self.problems = problems
+
+
+class DocumentsRefusedError(InvalidRequestError):
+    """A contract or evidence was not accepted; nothing of it was stored."""
+
+    code = "documents_refused"
+
+
+class LeaseLostError(ReviewError):
+    """A planner run ended after another worker had taken its job over; its result is dropped."""
+
+    status = 409
+    code = "lease_lost"
