@@ -1,0 +1,83 @@
+"""``closed``: this project's own decomposition, in which every degree multiplies the ranks.
+
+Rules kept: world = tp x pp x ep x dp; rank = ((dp * EP + ep) * PP + pp) * TP + tp; a rank map places ranks and never
+changes coordinates. It matches no engine; it exists so that rank accounting can be audited.
+"""
+
+from collections.abc import Iterator
+
+from planner.layouts import checks, layers
+from planner.layouts.base import (
+    Degrees,
+    DivisibilityCheck,
+    InstanceGroups,
+    Launch,
+    Layout,
+    LayoutRefusedError,
+    Seats,
+    check_extra,
+    check_world,
+    grid,
+    seats_by_block,
+)
+from planner.records.contract import Model
+
+
+def build(degrees: Degrees) -> InstanceGroups:
+    """Tensor groups are consecutive; pipeline, expert and data groups are strided in that order."""
+    check_extra(degrees, (), "closed")
+    if degrees.cp != 1 or degrees.dcp != 1:
+        raise LayoutRefusedError("unknown_degree", "closed has no context parallelism; cp and dcp must be 1")
+    shape = {"dp": degrees.dp, "ep": degrees.ep, "pp": degrees.pp, "tp": degrees.tp}
+    world = check_world(shape)
+    sizes = tuple(shape.values())
+    return InstanceGroups(
+        world_size=world,
+        groups={"tp": grid(sizes, (3,)), "pp": grid(sizes, (2,)), "ep": grid(sizes, (1,)), "dp": grid(sizes, (0,))},
+        tensor_like=frozenset({"tp"}),
+        joins=frozenset({"tp", "pp", "ep"}),
+    )
+
+
+def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tuple[DivisibilityCheck, ...]:
+    """Everything splits evenly; there is no engine to accept less."""
+    shards = checks.Shards(
+        attention=degrees.tp,
+        dense=degrees.tp,
+        expert_width=degrees.tp,
+        stages=degrees.pp,
+        ep=degrees.ep,
+        kv_copies_of_mla=degrees.tp,
+        split=layers.split_even,
+    )
+    return (
+        *checks.attention_checks(model, shards),
+        checks.layers(model.layers, degrees.pp, shards.split),
+        *_expert_checks(model, degrees.ep),
+        *checks.width_checks(model, shards, block),
+    )
+
+
+def _expert_checks(model: Model, ep: int) -> Iterator[DivisibilityCheck]:
+    if model.architecture == "dense":
+        if ep > 1:
+            yield checks.dense_with_experts(ep)
+        return
+    experts = checks.count_of(model.experts)
+    if experts is not None:
+        yield checks.experts_even(experts, 0, ep)
+
+
+def seats(degrees: Degrees, launch: Launch) -> Seats:
+    """Ranks fill nodes in order; a rank map in the evidence replaces this."""
+    return seats_by_block(build(degrees).world_size, launch)
+
+
+LAYOUT = Layout(
+    id="closed",
+    title="Closed decomposition",
+    statement="closed: ranks = tp x pp x ep x dp, for auditing rank accounting; it matches no engine",
+    build=build,
+    divisibility=divisibility,
+    seats=seats,
+)

@@ -1,0 +1,92 @@
+"""How engines split layers over pipeline stages.
+
+One function per rule, layer counts per stage out. Sources stand in ``docs/reference/layouts.md``. Not handled:
+stages of unequal speed; a stage also carries the embedding (first) or norm and head (last), which no engine counts.
+"""
+
+from collections.abc import Callable, Mapping
+from itertools import accumulate
+from types import MappingProxyType
+
+from planner.layouts.base import LayoutRefusedError
+
+Counts = tuple[int, ...]
+Split = Callable[[int, int], Counts]
+
+
+def split_even(layers: int, stages: int) -> Counts:
+    """Equal stages only (``closed``, Megatron without its uneven options).
+
+    Raises:
+        LayoutRefusedError: ``layers`` is not a multiple of ``stages``.
+    """
+    if layers % stages:
+        raise LayoutRefusedError(
+            "layers", f"num_layers={layers} should be divisible by config.pipeline_model_parallel_size={stages}"
+        )
+    return (layers // stages,) * stages
+
+
+def split_before_last(layers: int, stages: int) -> Counts:
+    """vLLM: one more layer for the stages just before the last one, which also holds norm and head."""
+    base, rest = divmod(layers, stages)
+    return tuple([base + (stages - 1 - rest <= stage < stages - 1) for stage in range(stages)])
+
+
+def split_last(layers: int, stages: int) -> Counts:
+    """SGLang: one more layer for the last stages."""
+    base, rest = divmod(layers, stages)
+    return tuple([base + (stage >= stages - rest) for stage in range(stages)])
+
+
+def split_first(layers: int, stages: int) -> Counts:
+    """TensorRT-LLM: one more layer for the first stages."""
+    base, rest = divmod(layers, stages)
+    return tuple([base + (stage < rest) for stage in range(stages)])
+
+
+SPLITS: Mapping[str, Split] = MappingProxyType(
+    {
+        "closed": split_even,
+        "vllm": split_before_last,
+        "sglang": split_last,
+        "megatron": split_even,
+        "trtllm": split_first,
+    }
+)
+"""The rule of each layout."""
+
+
+def split_given(layers: int, stages: int, given: Counts) -> Counts:
+    """Take a partition written by hand (``VLLM_PP_LAYER_PARTITION``, ``SGLANG_PP_LAYER_PARTITION``).
+
+    Raises:
+        LayoutRefusedError: it has another number of stages or of layers.
+    """
+    if len(given) != stages:
+        raise LayoutRefusedError("layer_partition", f"len(partitions)={len(given)} does not match pp_size={stages}.")
+    if sum(given) != layers:
+        raise LayoutRefusedError(
+            "layer_partition", f"sum(partitions)={sum(given)} does not match num_hidden_layers={layers}."
+        )
+    return given
+
+
+def partition_of(text: str) -> Counts:
+    """Read a partition written as "15,15,16,15".
+
+    Raises:
+        LayoutRefusedError: it is not a list of whole numbers.
+    """
+    parts = text.split(",")
+    if not all(part.strip().isascii() and part.strip().isdigit() for part in parts):
+        raise LayoutRefusedError(
+            "layer_partition", f"a layer partition is whole numbers with commas; found {text!r:.40}"
+        )
+    return tuple([int(part) for part in parts])
+
+
+def ranges(counts: Counts) -> tuple[tuple[int, int], ...]:
+    """Turn counts into half-open ranges of layer numbers."""
+    ends = tuple(accumulate(counts))
+    return tuple(zip((0, *ends), ends, strict=False))
