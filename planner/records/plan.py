@@ -141,6 +141,8 @@ class FrontierPoint(Record, frozen=True, kw_only=True):
 Constraint = Literal["residency", "latency", "capacity", "isolation"]
 """What may force a degree above one. Tenancy is a need without a gate, so no measurement can resolve it."""
 
+Justified = Literal["RESOLVES", "PREFERENCE", "UNPROVEN", "UNJUSTIFIED", "NOT_NEEDED"]
+
 
 class Reason(Record, frozen=True, kw_only=True):
     """Why one degree of the selected topology is above one, and what it costs.
@@ -150,12 +152,13 @@ class Reason(Record, frozen=True, kw_only=True):
     elsewhere), NOT_NEEDED (degree 1). ``gaps`` are the degrees between the two that nobody measured.
     ``gain`` is the relative gain on the first key of the order, positive where the selected trial is better;
     ``extra_devices`` and ``extra_group_ranks`` are charged devices and ranks of the largest serving group more than
-    the smaller trial has: what the degree costs, and how much more one failure takes down.
+    the smaller trial has: what the degree costs, and how much more one failure takes down. ``communication_share`` is
+    the selected trial's reading, where a gate reads one.
     """
 
     axis: str
     degree: Count
-    verdict: Literal["RESOLVES", "PREFERENCE", "UNPROVEN", "UNJUSTIFIED", "NOT_NEEDED"]
+    verdict: Justified
     constraints: tuple[Constraint, ...] = ()
     against: Id | None = None
     gates: tuple[str, ...] = ()
@@ -163,6 +166,7 @@ class Reason(Record, frozen=True, kw_only=True):
     gain: Value = None
     extra_devices: int | None = None
     extra_group_ranks: int | None = None
+    communication_share: Value = None
     sentence: str
 
 
