@@ -1,0 +1,99 @@
+"""What the embedded default keeps in its folder: secret key, database, collected static files, demo workspace.
+
+Kept rules: the folder is private to its owner; the key is made once and never printed; whatever is already right is
+not done again, because a second start should take seconds.
+"""
+
+import fcntl
+import hashlib
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import StringIO
+from pathlib import Path
+
+import django
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import call_command
+from django.db import connections
+
+
+class FolderInUseError(Exception):
+    """Another start works on the same folder; the message names it."""
+
+
+@contextmanager
+def folder_lock(folder: Path) -> Iterator[None]:
+    """Make the folder, private, and hold it for this process alone.
+
+    Raises:
+        FolderInUseError: another process holds it.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    with (folder / "lock").open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            lock.seek(0)
+            raise FolderInUseError(
+                f"it already runs from {folder} as process {lock.read().strip()}; stop that one first"
+            ) from error
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+
+
+def environment(folder: Path, port: int, addresses: list[str]) -> dict[str, str]:
+    """Return the variables that every process of this start shares."""
+    chosen = {
+        "DATA_DIR": str(folder),
+        "PUBLIC_URL": f"http://localhost:{port}",
+        "STATIC_COLLECTED": "true",
+        "WEB_BIND": ",".join(addresses),
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+    }
+    if not (os.environ.get("SECRET_KEY") or os.environ.get("SECRET_KEY_FILE")):
+        chosen["SECRET_KEY_FILE"] = str(secret_key_file(folder))
+    return chosen
+
+
+def secret_key_file(folder: Path) -> Path:
+    """Return the file with the key that signs sessions; make it on the first start."""
+    path = folder / "secret-key"
+    if not path.exists():
+        draft = folder / "secret-key.new"
+        draft.write_text(secrets.token_urlsafe(64))
+        draft.replace(path)  # a start that is killed here leaves no half a key
+    return path
+
+
+def prepare_data(folder: Path) -> None:
+    """Bring the database to the newest schema and collect the static files when one has changed."""
+    django.setup()
+    call_command("migrate", verbosity=0, interactive=False)
+    stamp = folder / "static.sha256"
+    current = static_fingerprint()
+    if not (stamp.exists() and stamp.read_text() == current):
+        call_command("collectstatic", verbosity=0, interactive=False, clear=True)
+        stamp.write_text(current)
+
+
+def static_fingerprint() -> str:
+    """Return a digest over name, size and time of every static file; it reads none of them."""
+    seen = hashlib.sha256()
+    for finder in get_finders():
+        for path, storage in finder.list([]):
+            status = os.stat(storage.path(path))
+            seen.update(f"{getattr(storage, 'prefix', '')}/{path} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return seen.hexdigest()
+
+
+def load_demo() -> str:
+    """Load what the demo workspace lacks; return the one-time logins as text for the terminal."""
+    text = StringIO()
+    call_command("demo", stdout=text)
+    connections.close_all()
+    return text.getvalue()
