@@ -1,0 +1,86 @@
+"""A trial's value of each selection key.
+
+Rules kept: measured keys are read from the same windows and by the same readings as the gates (settled question 5);
+a value that is missing in any counted window, or that a broken identity puts in doubt, is no value (None), never the
+better window's. Not handled: which keys there are (``planner.order``) and ordering by them (``planner.selection``).
+"""
+
+from fractions import Fraction
+
+from planner.layouts import LayoutRefusedError
+from planner.numbers import exact, plain
+from planner.rankmap import derived_name
+from planner.readings import Reading
+from planner.records.base import UnsetType
+from planner.records.plan import OrderKey, Value
+from planner.view import TrialView
+
+__all__ = ["key_reading", "key_spread", "key_value", "usd_per_hour"]
+
+SECONDS_PER_HOUR = 3600
+MILLION = 1_000_000
+
+
+def key_value(view: TrialView, key: OrderKey) -> Value:
+    """Return the trial's value of a key, exactly; None where there is none that can be used."""
+    if key.load_point is not None:
+        reading = key_reading(view, key)
+        return None if reading is None or reading.value is None else plain(reading.value)
+    if key.key == "serving_group_ranks":
+        return _largest_group(view)
+    if key.key == "charged_devices":
+        return len(view.charge.devices) if view.charge.undefined is None else None
+    return derived_name(view.trial.topology) if key.key == "topology" else view.content_id
+
+
+def key_reading(view: TrialView, key: OrderKey) -> Reading | None:
+    """Return the reading of a measured key over its counted windows.
+
+    None where the contract lacks what turns a measurement into the key (a price, a whole charge), and for a key that
+    no window holds.
+    """
+    if key.load_point is None:
+        return None
+    if key.key == "ttft":
+        return view.statistic("ttft_ms", str(key.statistic), key.load_point)
+    rates = view.throughput(key.load_point)
+    if key.key == "output_tokens_per_s":
+        return rates
+    if key.key == "output_tokens_per_s_per_charged_device":
+        devices = len(view.charge.devices)
+        return None if view.charge.undefined else rates.map(lambda rate: rate / devices, worst_is="lowest")
+    hourly = usd_per_hour(view)
+    if hourly is None or any(sample.value == 0 for sample in rates.samples):
+        return None
+    per_second = hourly / SECONDS_PER_HOUR
+    return rates.map(lambda rate: per_second / rate * MILLION, worst_is="highest")
+
+
+def key_spread(view: TrialView, key: OrderKey) -> Fraction | None:
+    """Return largest minus smallest value of a key over the counted windows (settled question 35).
+
+    None with fewer than two windows, or where one of them has no usable value; 0 for a key that windows do not change.
+    """
+    if key.load_point is None:
+        return Fraction(0)
+    reading = key_reading(view, key)
+    values = [] if reading is None else list(reading.windows.values())
+    known = [value for value in values if value is not None]
+    return max(known) - min(known) if len(known) == len(values) >= 2 else None
+
+
+def usd_per_hour(view: TrialView) -> Fraction | None:
+    """Return the price of all charged devices; None where the charge or the price of a device is not known."""
+    prices = view.site.fleet.usd_per_device_hour
+    if isinstance(prices, UnsetType) or view.charge.undefined is not None:
+        return None
+    devices = view.site.hardware.devices
+    known = [prices.get(devices[device].type) for device in view.charge.devices if device in devices]
+    found = [exact(price) for price in known if price is not None]
+    return sum(found, Fraction(0)) if len(found) == len(view.charge.devices) else None
+
+
+def _largest_group(view: TrialView) -> int | None:
+    if isinstance(view.groups, LayoutRefusedError):
+        return None
+    return max(map(len, view.serving_groups), default=None)
