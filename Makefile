@@ -1,0 +1,72 @@
+# Everything a developer or a reviewer starts. `make help` lists it.
+
+PYTHON ?= python3
+PORT ?= 8000
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-deps
+PINNED := $(PIP) --require-hashes --only-binary :all:
+
+export PORT
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format fuzz bench screenshots requirements clean
+
+help: ## List what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: .venv/runtime.stamp ## Start Topogate with its demo workspace on http://localhost:$(PORT); Ctrl-C stops it
+	@$(BIN)/python -m config.run
+
+test: .venv/dev.stamp ## Lint, then the whole suite on PostgreSQL and SQLite, with a real broker and a real browser
+	@$(BIN)/python -m tests.browser
+	@$(MAKE) --no-print-directory lint
+	@$(BIN)/python -m tests
+
+lint: .venv/dev.stamp ## Style, types, import rules, missing migrations
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy .
+	@$(BIN)/lint-imports
+	@DATABASE_URL=sqlite://:memory: $(BIN)/python manage.py makemigrations --check --dry-run
+
+format: .venv/dev.stamp ## Format the code and mend what ruff can mend
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+fuzz: .venv/dev.stamp ## Throw random documents at the intake for some minutes (not part of `make test`)
+	@$(BIN)/python -m tests.fuzz
+
+bench: .venv/dev.stamp ## Print how long bytes to plan takes beside parsing and hashing alone
+	@$(BIN)/python -m bench
+
+screenshots: .venv/dev.stamp ## Draw docs/images anew from the running demo
+	@$(BIN)/python -m tests.screenshots
+
+requirements: .venv/dev.stamp ## Pin the dependencies of pyproject.toml anew (hashes, no addresses)
+	@$(PIP) uv
+	@for set in "pyproject.toml -o requirements/runtime.txt" \
+		"pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt" \
+		"--group pyproject.toml:build -o requirements/build.txt"; do \
+		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --only-binary :all: --generate-hashes \
+			--no-emit-index-url --no-header $$set || exit 1; \
+	done
+
+clean: ## Remove .venv, caches, and .run with its database
+	@rm -rf .venv .run .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build *.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/created.stamp:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Topogate needs Python 3.11 or newer; choose one: make PYTHON=python3.12 ...")'
+	@$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/runtime.stamp: requirements/build.txt requirements/runtime.txt pyproject.toml | .venv/created.stamp
+	@echo "Installing the pinned packages into .venv (once, about a minute)."
+	@$(PINNED) -r requirements/build.txt -r requirements/runtime.txt
+	@$(PIP) --no-build-isolation --editable .
+	@touch $@
+
+.venv/dev.stamp: requirements/dev.txt | .venv/runtime.stamp
+	@echo "Installing the pinned packages for development into .venv (once, about a minute)."
+	@$(PINNED) -r requirements/dev.txt
+	@touch $@

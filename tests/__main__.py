@@ -1,0 +1,71 @@
+"""The whole suite: ``python -m tests``.
+
+Three passes: what may share the machine runs in parallel on PostgreSQL; what drives a browser or starts servers runs
+alone, because its waits are honest only on a quiet machine; what depends on the database runs again on SQLite. All
+passes run even when one fails; the last line adds them up.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One run of pytest: which tests, on which database, in how many processes."""
+
+    title: str
+    marks: str
+    database: str
+    processes: int
+
+
+PASSES = (
+    Pass("in parallel, PostgreSQL", "not browser and not processes", "postgresql", 2),
+    Pass("browser and processes, PostgreSQL", "browser or processes", "postgresql", 0),
+    Pass("what depends on the database, SQLite", "both_databases and not browser and not processes", "sqlite", 2),
+)
+
+
+def main() -> int:
+    """Run every pass, print the sum, return the first exit code that is not 0."""
+    codes, counts = [], {"passed": 0, "failed": 0, "skipped": 0}
+    with tempfile.TemporaryDirectory() as folder:
+        for number, part in enumerate(PASSES, start=1):
+            sys.stdout.write(f"\n=== {number}/{len(PASSES)}: {part.title}\n")
+            sys.stdout.flush()
+            report = Path(folder) / f"{number}.xml"
+            codes.append(run(part, report))
+            for word, count in tally(report).items():
+                counts[word] += count
+    sys.stdout.write(f"\n=== all passes: {', '.join(f'{count} {word}' for word, count in counts.items() if count)}\n")
+    return next((code for code in codes if code), 0)
+
+
+def run(part: Pass, report: Path) -> int:
+    """Run one pass; return pytest's exit code."""
+    command = [sys.executable, "-m", "pytest", "-q", "-m", part.marks, f"--junit-xml={report}"]
+    if part.processes:
+        command += ["-n", str(part.processes), "--dist", "worksteal"]
+    environment = {**os.environ, "TOPOGATE_TEST_DATABASE": part.database}
+    return subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, check=False).returncode
+
+
+def tally(report: Path) -> dict[str, int]:
+    """Count a pass's tests from its report; a pass that wrote none has failed as a whole."""
+    if not report.exists():
+        return {"failed": 1}
+    suite = ET.parse(report).getroot()[0]  # noqa: S314 # pytest wrote it a moment ago
+    total, skipped = int(suite.attrib["tests"]), int(suite.attrib["skipped"])
+    failed = int(suite.attrib["failures"]) + int(suite.attrib["errors"])
+    return {"passed": total - skipped - failed, "failed": failed, "skipped": skipped}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
