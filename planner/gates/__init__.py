@@ -1,5 +1,16 @@
-"""The gates: FAMILIES in the order that pages list them, and GATES collected from them."""
+"""The gates: families in the order in which they are listed, and every gate in them.
 
-from typing import Any
+A new gate is one function in its family's module and a table in that module's twin test; a new family also stands in
+``FAMILIES``.
+"""
 
-GATES: tuple[Any, ...] = ()
+from types import ModuleType
+
+from planner.gates import shape, slo
+from planner.gates.base import Gate
+from planner.registry import collect
+
+FAMILIES: tuple[ModuleType, ...] = (shape, slo)
+GATES: tuple[Gate, ...] = collect(FAMILIES, Gate)
+
+__all__ = ["FAMILIES", "GATES", "Gate"]

@@ -29,7 +29,7 @@ class Ask:
     """Evidence that a limit reads: ``metric`` (``<section>.<field>``) in every counted window at ``load_point``.
 
     ``fields`` are the members of the metric that must be there (``n`` and ``p95`` of ``load.ttft_ms``). ``phase``
-    and ``link_class`` narrow link metrics. ``load_point`` is None for what does not belong to a load point.
+    and ``link_class`` narrow link metrics.
     """
 
     metric: str
@@ -105,6 +105,7 @@ class Gate:
     ``limit`` is the record of its limits, or None for a gate that is always on. ``reads`` names the evidence
     fields it may read (``<section>.<field>``); a limit says by ``asks`` which of them it does read.
     ``needs`` is what must be defined before the rule makes sense, ``grounds`` what a FAIL of it leaves undefined.
+    ``hint`` names likely responses to a FAIL; it is shown as a hint and decides nothing.
     """
 
     id: str
@@ -117,11 +118,12 @@ class Gate:
     comparator: Comparator
     needs: tuple[Ground, ...]
     grounds: Ground | None
+    hint: str | None
 
     @property
     def doc(self) -> str:
         """The rule in words."""
-        return (self.rule.__doc__ or "").strip()
+        return " ".join((self.rule.__doc__ or "").split())
 
 
 def gate(
@@ -135,6 +137,7 @@ def gate(
     comparator: Comparator = None,
     needs: tuple[Ground, ...] = (),
     grounds: Ground | None = None,
+    hint: str | None = None,
 ) -> Callable[[Rule], Gate]:
     """Make a gate of a rule. The rule gets (view, limit), or (view, ``Standing``) where the gate is always on."""
 
@@ -150,12 +153,15 @@ def gate(
             comparator=comparator,
             needs=needs,
             grounds=grounds,
+            hint=hint,
         )
 
     return wrap
 
 
-def compared(comparison: Comparison, sentence: str, *, limit_field: str | None = None, notes: Iterable[str] = ()) -> Finding:
+def compared(
+    comparison: Comparison, sentence: str, *, limit_field: str | None = None, notes: Iterable[str] = ()
+) -> Finding:
     """Make the finding of a comparison; ``sentence`` is what the gate says about it."""
     decides = comparison.decides
     return Finding(
@@ -173,7 +179,9 @@ def compared(comparison: Comparison, sentence: str, *, limit_field: str | None =
     )
 
 
-def unknown(sentence: str, *, missing: tuple[str, ...] = (), limit: Quantity = None, notes: tuple[str, ...] = ()) -> Finding:
+def unknown(
+    sentence: str, *, missing: tuple[str, ...] = (), limit: Quantity = None, notes: tuple[str, ...] = ()
+) -> Finding:
     """Make a finding of evidence that is not there."""
     return Finding(outcome="UNKNOWN", sentence=sentence, missing=missing, limit=limit, notes=notes)
 

@@ -1,0 +1,101 @@
+"""Compare a reading with a limit: three outcomes, decided by exact arithmetic at the worst place.
+
+Rules kept: comparators are inclusive; a FAIL at one place is a FAIL whatever is missing elsewhere; otherwise
+anything missing or in doubt anywhere is UNKNOWN; a lower bound never passes a ceiling and an upper bound never
+passes a floor, though each may fail it. Not handled: sentences (the gates write those).
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from planner.readings import Reading, Sample
+
+Outcome = Literal["PASS", "FAIL", "UNKNOWN"]
+Comparator = Literal["<=", ">="]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What comparing gave. ``decides`` is the place that the outcome is about, None where nothing was recorded.
+
+    ``would`` is what the recorded values say, given only where the one reason for UNKNOWN is doubt about them.
+    """
+
+    outcome: Outcome
+    would: Literal["PASS", "FAIL", None]
+    decides: Sample | None
+    limit: Fraction | None
+    margin: Fraction | None
+    missing: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def compare(reading: Reading, comparator: Comparator, limit: Fraction | None = None) -> Comparison:
+    """Compare every sample with ``limit``, or with its own limit where ``limit`` is None."""
+    judged = [
+        (sample, _verdict(sample, comparator, own), _margin(sample, comparator, own))
+        for sample in reading.samples
+        for own in (sample.limit if limit is None else limit,)
+    ]
+    failed = [entry for entry in judged if entry[1] == "FAIL" and not entry[0].doubts]
+    unsure = [entry for entry in judged if entry[1] == "UNKNOWN" or entry[0].doubts]
+    if failed:
+        return _comparison("FAIL", None, failed, limit, reading)
+    if unsure or reading.missing or not judged:
+        would = None if reading.missing or not judged else _would([verdict for _, verdict, _ in judged])
+        return _comparison("UNKNOWN", would, unsure or judged, limit, reading)
+    return _comparison("PASS", None, judged, limit, reading)
+
+
+Judged = tuple[Sample, Outcome, Fraction | None]
+
+
+def _verdict(sample: Sample, comparator: Comparator, limit: Fraction | None) -> Outcome:
+    if limit is None:
+        return "UNKNOWN"
+    if comparator == "<=":
+        passes = sample.high is not None and sample.high <= limit
+        fails = sample.low is not None and sample.low > limit
+    else:
+        passes = sample.low is not None and sample.low >= limit
+        fails = sample.high is not None and sample.high < limit
+    if fails:
+        return "FAIL"
+    return "PASS" if passes else "UNKNOWN"
+
+
+def _margin(sample: Sample, comparator: Comparator, limit: Fraction | None) -> Fraction | None:
+    """Return the signed distance to the limit, positive on the passing side."""
+    if sample.value is None or limit is None:
+        return None
+    return limit - sample.value if comparator == "<=" else sample.value - limit
+
+
+def _would(verdicts: list[Outcome]) -> Literal["PASS", "FAIL", None]:
+    if "FAIL" in verdicts:
+        return "FAIL"
+    return None if "UNKNOWN" in verdicts else "PASS"
+
+
+def _comparison(
+    outcome: Outcome,
+    would: Literal["PASS", "FAIL", None],
+    candidates: list[Judged],
+    limit: Fraction | None,
+    reading: Reading,
+) -> Comparison:
+    valued = [entry for entry in candidates if entry[2] is not None]
+    decides = min(valued, key=lambda entry: entry[2] or Fraction(0)) if valued else next(iter(candidates), None)
+    sample = None if decides is None else decides[0]
+    notes = () if sample is None else (*sample.doubts, *sample.notes)
+    own = limit if limit is not None or sample is None else sample.limit
+    return Comparison(
+        outcome=outcome,
+        would=would,
+        decides=sample,
+        limit=own,
+        margin=None if decides is None else decides[2],
+        missing=() if outcome == "PASS" else reading.all_missing,
+        notes=notes,
+    )

@@ -1,0 +1,89 @@
+"""Failure-domain arithmetic: which serving groups one failure takes down, and what is left.
+
+Rules kept (domain rules, section 4): a group is lost with a domain when at least one of its ranks sits there; its
+other ranks stop serving with it, so they are lost too; capacity is a measured rate per group, or an equal share of a
+measured total where all groups have one shape, else unknown; the worst domain of a kind decides, ties by id. All of
+it is arithmetic on measured rates, never a measurement of the degraded service. Not handled: recovery.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """What one domain takes down: indices of serving groups, and all ranks of those groups."""
+
+    domain: str
+    groups: tuple[int, ...]
+    ranks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """A quantity known only to lie between two bounds, both included."""
+
+    low: Fraction
+    high: Fraction
+
+    def scaled(self, factor: Fraction) -> "Range":
+        """Multiply both bounds by a factor >= 0."""
+        return Range(low=self.low * factor, high=self.high * factor)
+
+
+def losses(
+    groups: Sequence[Sequence[int]], rank_device: Sequence[str], domains: Mapping[str, frozenset[str]]
+) -> tuple[Loss, ...]:
+    """Return the loss of every domain that holds at least one rank, by domain id."""
+    group_of = {rank: index for index, group in enumerate(groups) for rank in group}
+    device_domains: dict[str, list[str]] = {}
+    for domain, devices in domains.items():
+        for device in devices:
+            device_domains.setdefault(device, []).append(domain)
+    hit: dict[str, set[int]] = {}
+    for rank, device in enumerate(rank_device):
+        for domain in device_domains.get(device, ()):
+            hit.setdefault(domain, set()).add(group_of[rank])
+    return tuple(
+        Loss(domain=domain, groups=tuple(sorted(lost)), ranks=sum(len(groups[index]) for index in lost))
+        for domain, lost in sorted(hit.items())
+    )
+
+
+def equal_shares(total: Fraction, shapes: Sequence[object]) -> tuple[Fraction, ...] | None:
+    """Split a measured total over groups; None where their shapes differ, because no rule says how."""
+    if len(set(shapes)) != 1:
+        return None
+    return tuple(total / len(shapes) for _ in shapes)
+
+
+def capacity_left(capacities: Sequence[Fraction], loss: Loss) -> Fraction:
+    """Sum the capacity of the groups that survive."""
+    return sum((rate for index, rate in enumerate(capacities) if index not in loss.groups), Fraction(0))
+
+
+def share_lost(capacities: Sequence[Fraction], loss: Loss) -> Fraction | None:
+    """Return the lost part of all capacity; None where there is none to lose."""
+    total = sum(capacities, Fraction(0))
+    return None if total == 0 else 1 - capacity_left(capacities, loss) / total
+
+
+def pools_left(prefill: Sequence[Fraction], decode: Sequence[Fraction], loss: Loss) -> Fraction:
+    """Return what two pools of measured rates serve after a loss: the smaller of what each has left.
+
+    Groups are numbered through the prefill pool first, then the decode pool; rates are requests per second.
+    """
+    rates = (*prefill, *decode)
+    left = [Fraction(0) if index in loss.groups else rate for index, rate in enumerate(rates)]
+    return min(sum(left[: len(prefill)], Fraction(0)), sum(left[len(prefill) :], Fraction(0)))
+
+
+def pools_left_bounds(service: Fraction, shares_left: Iterable[Fraction]) -> Range:
+    """Bound what two pools serve after a loss when only the service as a whole was measured.
+
+    At least the service times the smaller share left of a pool; at most the service, and nothing once a pool is
+    empty.
+    """
+    smallest = min(shares_left)
+    return Range(low=service * smallest, high=service if smallest > 0 else Fraction(0))

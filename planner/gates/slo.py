@@ -1,0 +1,255 @@
+"""Service levels: tails and rate at the load points that the contract names.
+
+Rules kept: the same counted windows answer the tail limits and the rate of one load point; the worst window decides;
+a percentile needs samples behind it; a figure without a definition answers no limit that has one.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Literal
+
+from planner.compare import Comparison, compare
+from planner.gates.base import Ask, Finding, Limit, compared, gate
+from planner.gates.wording import apart, ms, rate
+from planner.numbers import exact
+from planner.readings import Reading, Sample, WindowView, number, unusable
+from planner.records.base import UNSET, Id, Number, UnsetType
+from planner.records.evidence import Statistics
+from planner.shown import shown
+from planner.view import TrialView
+
+FAMILY = "slo"
+Statistic = Literal["mean", "p50", "p90", "p95", "p99", "p99_9", "max"]
+
+
+class LatencyLimit(Limit, frozen=True, kw_only=True):
+    """A ceiling for one statistic of a latency at one load point."""
+
+    load_point: Id
+    statistic: Statistic
+    max_ms: Number
+
+
+class TtftLimit(LatencyLimit, frozen=True, kw_only=True):
+    """A ceiling for the time to the first token."""
+
+    def asks(self) -> tuple[Ask, ...]:
+        """Ask for the statistic and its sample count."""
+        return _asks("load.ttft_ms", self)
+
+
+class TpotLimit(LatencyLimit, frozen=True, kw_only=True):
+    """A ceiling for the time per output token, by one definition."""
+
+    definition: Literal["(e2e-ttft)/(n-1)", "e2e/n"] = "(e2e-ttft)/(n-1)"
+
+    def asks(self) -> tuple[Ask, ...]:
+        """Ask for the statistic, its sample count and its definition."""
+        return _asks("load.tpot_ms", self, "definition")
+
+
+class ItlLimit(LatencyLimit, frozen=True, kw_only=True):
+    """A ceiling for the time between two tokens."""
+
+    def asks(self) -> tuple[Ask, ...]:
+        """Ask for the statistic, its sample count and its definition."""
+        return _asks("load.itl_ms", self, "definition")
+
+
+class E2eLimit(LatencyLimit, frozen=True, kw_only=True):
+    """A ceiling for the time to the last token."""
+
+    def asks(self) -> tuple[Ask, ...]:
+        """Ask for the statistic and its sample count."""
+        return _asks("load.e2e_ms", self)
+
+
+def _asks(metric: str, limit: LatencyLimit, *more: str) -> tuple[Ask, ...]:
+    return (Ask(metric=metric, load_point=limit.load_point, fields=("n", limit.statistic, *more)),)
+
+
+class ThroughputLimit(Limit, frozen=True, kw_only=True):
+    """A floor for the output tokens per second of the whole deployment at one load point."""
+
+    load_point: Id
+    scope: Literal["deployment"] = "deployment"
+    min_output_tokens_per_s: Number
+
+    def asks(self) -> tuple[Ask, ...]:
+        """Ask for the totals that the rate is made of."""
+        return tuple(
+            Ask(metric=metric, load_point=self.load_point, fields=fields) for metric, fields in THROUGHPUT_READS
+        )
+
+
+THROUGHPUT_READS = (
+    ("load.output_tokens_total", ()),
+    ("load.duration_s", ()),
+    ("load.requests", ("completed",)),
+)
+
+
+@gate(
+    "ttft",
+    family=FAMILY,
+    title="Time to first token stays under its ceiling",
+    limit=TtftLimit,
+    reads=("load.ttft_ms",),
+    unit="ms",
+    comparator="<=",
+    hint="Smaller batches, more tensor ranks inside one island, or replicas with admission control.",
+)
+def ttft(view: TrialView, limit: TtftLimit) -> Finding:
+    """The statistic of TTFT in the worst counted window of the load point is at most the ceiling. In open loop it
+    counts from the scheduled send time; counted from the real send it is only a lower bound."""
+    reading = view.statistic("ttft_ms", limit.statistic, limit.load_point)
+    return _latency("TTFT", reading, limit)
+
+
+@gate(
+    "tpot",
+    family=FAMILY,
+    title="Time per output token stays under its ceiling",
+    limit=TpotLimit,
+    reads=("load.tpot_ms",),
+    unit="ms",
+    comparator="<=",
+    hint="More tensor ranks inside one island, or fewer requests in flight per replica.",
+)
+def tpot(view: TrialView, limit: TpotLimit) -> Finding:
+    """The statistic of TPOT, by the contract's definition, is at most the ceiling in the worst counted window. A
+    figure by another definition, or by none, answers nothing."""
+    reading = _defined(view, limit, "tpot_ms", limit.definition)
+    return _latency("TPOT", reading, limit)
+
+
+@gate(
+    "itl",
+    family=FAMILY,
+    title="Inter-token latency stays under its ceiling",
+    limit=ItlLimit,
+    reads=("load.itl_ms",),
+    unit="ms",
+    comparator="<=",
+    hint="Chunked prefill, fewer requests in flight per replica, or separate prefill.",
+)
+def itl(view: TrialView, limit: ItlLimit) -> Finding:
+    """The statistic of ITL per token is at most the ceiling in the worst counted window. ITL per chunk, or without
+    a definition, answers nothing."""
+    reading = _defined(view, limit, "itl_ms", "per_token")
+    return _latency("ITL", reading, limit)
+
+
+@gate(
+    "e2e",
+    family=FAMILY,
+    title="End-to-end latency stays under its ceiling",
+    limit=E2eLimit,
+    reads=("load.e2e_ms",),
+    unit="ms",
+    comparator="<=",
+    hint="Replicas with admission control, or load shedding before the queue grows.",
+)
+def e2e(view: TrialView, limit: E2eLimit) -> Finding:
+    """The statistic of end-to-end latency in the worst counted window of the load point is at most the ceiling. In
+    open loop it counts from the scheduled send time, as TTFT does."""
+    reading = view.statistic("e2e_ms", limit.statistic, limit.load_point)
+    return _latency("E2E", reading, limit)
+
+
+@gate(
+    "throughput",
+    family=FAMILY,
+    title="Output rate reaches its floor",
+    limit=ThroughputLimit,
+    reads=tuple(metric for metric, _ in THROUGHPUT_READS),
+    unit="tok/s",
+    comparator=">=",
+    hint="More replicas with admission control, or load shedding.",
+)
+def throughput(view: TrialView, limit: ThroughputLimit) -> Finding:
+    """Output tokens of completed requests over the window's wall time, for the whole deployment, reach the floor in
+    the worst counted window. A rate that a tool states is not read."""
+    reading = _with_completed(view, limit.load_point)
+    floor = exact(limit.min_output_tokens_per_s)
+    result = compare(reading, ">=", floor)
+    return compared(result, _rate_sentence(result, limit, floor), limit_field="min_output_tokens_per_s")
+
+
+def _latency(name: str, reading: Reading, limit: LatencyLimit) -> Finding:
+    ceiling = exact(limit.max_ms)
+    result = compare(reading, "<=", ceiling)
+    what = f"{name} {limit.statistic.replace('_', '.')} at {limit.load_point}"
+    decides = result.decides
+    if decides is None:
+        return compared(result, _no_window(limit.load_point), limit_field="max_ms")
+    window = decides.place["window"]
+    if decides.value is None:
+        sentence = f"{what} is not recorded in window {window}."
+    else:
+        measured, most = apart(ms, decides.value, ceiling, 2)
+        sentence = f"{what} is {measured} in window {window}; at most {most}.{_why(result)}"
+    return compared(result, sentence, limit_field="max_ms")
+
+
+def _rate_sentence(result: Comparison, limit: ThroughputLimit, floor: Fraction) -> str:
+    decides = result.decides
+    if decides is None:
+        return _no_window(limit.load_point)
+    window = decides.place["window"]
+    if decides.value is None:
+        return f"Output rate at {limit.load_point} is not recorded in window {window}."
+    measured, least = apart(rate, decides.value, floor, 1)
+    return f"Output rate at {limit.load_point} is {measured} in window {window}; at least {least}.{_why(result)}"
+
+
+def _why(result: Comparison) -> str:
+    """Say in the sentence itself why a recorded figure decides nothing."""
+    if result.outcome != "UNKNOWN" or result.decides is None:
+        return ""
+    return "".join(f" {note}" for note in result.notes[:1])
+
+
+def _no_window(load_point: str) -> str:
+    return f"No counted window at {load_point}."
+
+
+def _with_completed(view: TrialView, load_point: str) -> Reading:
+    """The shared reading, where the window also says how many requests completed."""
+    reading = view.throughput(load_point)
+    windows = {window.id: window for window in view.windows(load_point)}
+    return replace(
+        reading,
+        samples=tuple(_needing_completed(sample, windows[sample.place["window"]]) for sample in reading.samples),
+    )
+
+
+def _needing_completed(sample: Sample, window: WindowView) -> Sample:
+    load = window.record.load
+    requests = UNSET if isinstance(load, UnsetType) else load.requests
+    if not isinstance(requests, UnsetType) and number(requests.completed) is not None:
+        field = "/load/requests/completed"
+        return replace(sample, read=(*sample.read, window.at + field))
+    return unusable(sample, missing=f"{window.at}/load/requests/completed", note="Completed requests are not recorded.")
+
+
+def _defined(view: TrialView, limit: LatencyLimit, field: str, definition: str) -> Reading:
+    """Use only figures of the wanted definition."""
+    reading = view.statistic(field, limit.statistic, limit.load_point)
+    windows = {window.id: window for window in view.windows(limit.load_point)}
+    return replace(
+        reading,
+        samples=tuple(_by_definition(s, windows[s.place["window"]], field, definition) for s in reading.samples),
+    )
+
+
+def _by_definition(sample: Sample, window: WindowView, field: str, definition: str) -> Sample:
+    load = window.record.load
+    recorded = UNSET if isinstance(load, UnsetType) else getattr(load, field)
+    found = recorded.definition if isinstance(recorded, Statistics) else UNSET
+    if found == definition:
+        return sample
+    what = "without a definition" if isinstance(found, UnsetType) else f"defined as {shown(found)}"
+    return unusable(
+        sample, missing=f"{window.at}/load/{field}/definition", note=f"Recorded {what}; the limit is for {definition}."
+    )

@@ -1,0 +1,79 @@
+"""Numbers with their units, as sentences show them.
+
+Rules kept: rounding is half to even from the exact value; two different numbers in one sentence are never rounded
+to the same text, because "500 ms, at most 500 ms" cannot explain a FAIL.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from planner.numbers import rounded
+
+GIB = 2**30
+MOST_PLACES = 15
+
+Shown = Callable[[Fraction, int], str]
+
+
+def grouped(value: Fraction, places: int) -> str:
+    """Write a number with commas for thousands, a real minus, and no more decimals than it has."""
+    text = rounded(abs(value), places)
+    whole, _, decimals = text.partition(".")
+    decimals = decimals.rstrip("0")
+    sign = "−" if value < 0 and float(text) != 0 else ""
+    return f"{sign}{int(whole):,}{'.' + decimals if decimals else ''}"
+
+
+def ms(value: Fraction, places: int = 2) -> str:
+    """Milliseconds: ``420 ms``."""
+    return f"{grouped(value, places)} ms"
+
+
+def rate(value: Fraction, places: int = 1) -> str:
+    """Output tokens per second: ``960 tok/s``."""
+    return f"{grouped(value, places)} tok/s"
+
+
+def gib(value: Fraction, places: int = 1) -> str:
+    """Bytes as GiB, always with a decimal: ``50.0 GiB``."""
+    return f"{_fixed(value / GIB, places)} GiB"
+
+
+def usd(value: Fraction, places: int = 2) -> str:
+    """Money: ``10.19 USD``."""
+    return f"{_fixed(value, places)} USD"
+
+
+def share(value: Fraction, places: int = 3) -> str:
+    """A share of one, always with three decimals: ``0.600``."""
+    return _fixed(value, places)
+
+
+def count(value: Fraction, places: int = 0) -> str:
+    """A whole number: ``1,024``."""
+    return grouped(value, places)
+
+
+def apart(show: Shown, first: Fraction, second: Fraction, places: int) -> tuple[str, str]:
+    """Write two numbers with as many decimals as it takes to tell them apart, at least ``places``."""
+    for enough in range(places, MOST_PLACES):
+        left, right = show(first, enough), show(second, enough)
+        if left != right or first == second:
+            return left, right
+    return str(first), str(second)
+
+
+def _fixed(value: Fraction, places: int) -> str:
+    text = rounded(abs(value), places)
+    whole, _, decimals = text.partition(".")
+    return f"{'−' if value < 0 else ''}{int(whole):,}.{decimals}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Write a count with its noun: ``1 rank``, ``2 ranks``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def capital(sentence: str) -> str:
+    """Start a sentence with a capital letter."""
+    return sentence[:1].upper() + sentence[1:]

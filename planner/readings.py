@@ -1,0 +1,288 @@
+"""Readings: what the counted windows of one load point say, as exact intervals with their pointers.
+
+Rules kept: the worst place decides (window, rank, link), never a mean over places; a place whose value is missing,
+or is one side of a broken identity, is never dropped, because dropping it would let the better window pass
+(settled question 6); one-sided evidence answers one side only. Everything is a ``Fraction`` of the decimals as
+written. Not handled: which windows belong to a trial, and what a limit is (``planner.view``, ``planner.gates``).
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Literal
+
+from planner.numbers import exact
+from planner.records.base import UNSET, UnsetType
+from planner.records.contract import LoadPoint
+from planner.records.evidence import Load, Statistics, Window
+
+Outcome = Literal["PASS", "FAIL", "UNKNOWN"]
+Comparator = Literal["<=", ">=", "=="]
+
+STATISTICS: Mapping[str, Fraction | None] = {
+    "mean": None,
+    "p50": Fraction(50, 100),
+    "p90": Fraction(90, 100),
+    "p95": Fraction(95, 100),
+    "p99": Fraction(99, 100),
+    "p99_9": Fraction(999, 1000),
+    "max": None,
+}
+"""Statistics a limit may name, with the quantile where it is one (settled question 21)."""
+
+MEAN_SAMPLES = 20
+FROM_START = ("ttft_ms", "e2e_ms")
+"""Latencies whose clock starts when the request is sent, or should have been."""
+BEYOND_PERCENTILE = Fraction(10)
+"""Samples that must lie beyond a percentile: n x (1 - q) >= 10 unless the contract says otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowView:
+    """One window with where it stands and what is known about its numbers.
+
+    ``at`` is its JSON pointer. ``broken`` maps a field of the window (``/load/duration_s``) to the sentences of the
+    consistency identities that it breaks.
+    """
+
+    id: str
+    at: str
+    record: Window
+    load_point: LoadPoint | None = None
+    broken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def doubts(self, fields: Iterable[str]) -> tuple[str, ...]:
+        """List, once each, the broken identities that touch one of ``fields`` or something below it."""
+        found = {
+            sentence: None
+            for name in fields
+            for broken, sentences in self.broken.items()
+            if broken == name or name.startswith(f"{broken}/")
+            for sentence in sentences
+        }
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One measured value at one place.
+
+    ``value`` is what is shown. ``low`` and ``high`` bound the true value: both equal ``value`` for exact evidence,
+    ``high`` is None for a lower bound, ``low`` is None for an upper bound. ``limit`` is given where each place has
+    its own. ``read`` are pointers of what was read, ``missing`` of what could not be.
+    """
+
+    value: Fraction | None
+    low: Fraction | None
+    high: Fraction | None
+    where: tuple[tuple[str, str], ...]
+    read: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    limit: Fraction | None = None
+
+    @property
+    def place(self) -> dict[str, str]:
+        """The place as a mapping, for instance ``{"window": "sat-1", "rank": "5"}``."""
+        return dict(self.where)
+
+    @property
+    def usable(self) -> bool:
+        """Say whether the value bounds the true one on a side at least, and no broken identity touches it."""
+        return (self.low is not None or self.high is not None) and not self.doubts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """The samples of one quantity over the places where it was owed."""
+
+    samples: tuple[Sample, ...]
+    worst_is: Literal["highest", "lowest"]
+    missing: tuple[str, ...] = ()
+
+    @property
+    def worst(self) -> Sample | None:
+        """The sample with the worst value (the first of equals), or None where no place has one."""
+        valued = [sample for sample in self.samples if sample.value is not None]
+        if not valued:
+            return None
+        sign = -1 if self.worst_is == "highest" else 1
+        return min(valued, key=lambda sample: sign * (sample.value or Fraction(0)))
+
+    @property
+    def value(self) -> Fraction | None:
+        """The worst value; None unless every place has one that says something and that no identity doubts."""
+        if not self.samples or self.missing or not all(sample.usable for sample in self.samples):
+            return None
+        return self.worst.value if self.worst else None
+
+    @property
+    def bound(self) -> Literal["exact", "lower", "upper"]:
+        """How the worst value stands to the true one."""
+        worst = self.worst
+        if worst is None or (worst.low is not None and worst.high is not None):
+            return "exact"
+        return "lower" if worst.low is not None else "upper"
+
+    @property
+    def windows(self) -> dict[str, Fraction | None]:
+        """The worst value of each window, None where the window has none that can be used."""
+        by_window: dict[str, list[Fraction | None]] = {}
+        for sample in self.samples:
+            usable = sample.value if sample.usable else None
+            by_window.setdefault(sample.place.get("window", ""), []).append(usable)
+        pick = max if self.worst_is == "highest" else min
+        return {
+            window: None if None in values else pick(value for value in values if value is not None)
+            for window, values in by_window.items()
+        }
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """Pointers of everything read, once each."""
+        return tuple(dict.fromkeys(pointer for sample in self.samples for pointer in sample.read))
+
+    @property
+    def all_missing(self) -> tuple[str, ...]:
+        """Pointers of everything that was owed and could not be read, once each."""
+        return tuple(dict.fromkeys([*self.missing, *(at for sample in self.samples for at in sample.missing)]))
+
+    def map(self, change: Callable[[Fraction], Fraction], *, worst_is: Literal["highest", "lowest"]) -> "Reading":
+        """Apply a monotone ``change`` to every value; a decreasing one swaps the sides of the interval."""
+        swaps = worst_is != self.worst_is
+        return replace(
+            self, samples=tuple(_mapped(sample, change, swaps) for sample in self.samples), worst_is=worst_is
+        )
+
+
+def _mapped(sample: Sample, change: Callable[[Fraction], Fraction], swaps: bool) -> Sample:
+    value, low, high = (None if x is None else change(x) for x in (sample.value, sample.low, sample.high))
+    return replace(sample, value=value, low=high if swaps else low, high=low if swaps else high)
+
+
+def unusable(sample: Sample, *, missing: str, note: str) -> Sample:
+    """Keep the value for show, but let it answer nothing, because what ``missing`` names is not there."""
+    return replace(sample, low=None, high=None, missing=(*sample.missing, missing), notes=(*sample.notes, note))
+
+
+def bounded(value: Fraction, bound: str) -> tuple[Fraction | None, Fraction | None]:
+    """Return (low, high) of a value whose evidence is ``exact``, ``lower``, ``upper`` or ``none``."""
+    return (value if bound in ("exact", "lower") else None, value if bound in ("exact", "upper") else None)
+
+
+def number(value: object) -> Fraction | None:
+    """Return a recorded number exactly; None where it is absent or null."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return exact(value)
+    return None
+
+
+def throughput(windows: Iterable[WindowView]) -> Reading:
+    """Output tokens per second of the whole deployment: output_tokens_total / duration_s of each window.
+
+    The lowest counted window is the reading that gate, selection key, cost and failure capacity share (settled
+    question 5). A rate that the tool states itself is never read.
+    """
+    return Reading(samples=tuple(_throughput(window) for window in windows), worst_is="lowest")
+
+
+def _throughput(window: WindowView) -> Sample:
+    load = window.record.load
+    fields = ("/load/output_tokens_total", "/load/duration_s")
+    tokens, duration = (
+        (None, None)
+        if isinstance(load, UnsetType)
+        else (number(load.output_tokens_total), number(load.duration_s) or None)
+    )
+    missing = tuple(window.at + name for name, value in zip(fields, (tokens, duration), strict=True) if value is None)
+    rate = None if tokens is None or duration is None else tokens / duration
+    return Sample(
+        value=rate,
+        low=rate,
+        high=rate,
+        where=(("window", window.id),),
+        read=() if missing else tuple(window.at + name for name in fields),
+        missing=missing,
+        doubts=window.doubts(fields),
+    )
+
+
+def statistic(windows: Iterable[WindowView], field_name: str, name: str, *, beyond: Fraction | None = None) -> Reading:
+    """A statistic of a latency field (``ttft_ms``, ``tpot_ms``, ``itl_ms``, ``e2e_ms``) in each window, in ms.
+
+    ``beyond`` is the number of samples that must lie beyond a percentile (10 by default). The highest window is
+    the reading: percentiles are never averaged.
+    """
+    support = BEYOND_PERCENTILE if beyond is None else beyond
+    samples = tuple(_statistic(window, field_name, name, support) for window in windows)
+    return Reading(samples=samples, worst_is="highest")
+
+
+def _statistic(window: WindowView, field_name: str, name: str, beyond: Fraction) -> Sample:
+    load = window.record.load
+    at = f"/load/{field_name}"
+    fields = (f"{at}/{name}", f"{at}/n")
+    recorded = None if isinstance(load, UnsetType) else getattr(load, field_name)
+    if not isinstance(recorded, Statistics):
+        return _absent(window, fields[0])
+    value, n = number(getattr(recorded, name)), number(recorded.n)
+    missing = tuple(window.at + field for field, found in zip(fields, (value, n), strict=True) if found is None)
+    if value is None or n is None:
+        return replace(_absent(window, at), value=value, missing=missing)
+    short = _too_few(name, n, beyond)
+    if short:
+        return replace(_absent(window, at), value=value, missing=(window.at + fields[1],), notes=(short,))
+    low, high = bounded(value, _side(name, None if isinstance(load, UnsetType) else load))
+    sample = Sample(
+        value=value,
+        low=low,
+        high=high,
+        where=(("window", window.id),),
+        read=tuple(window.at + field for field in fields),
+        doubts=window.doubts(fields),
+    )
+    return _from_schedule(sample, window) if field_name in FROM_START else sample
+
+
+def _from_schedule(sample: Sample, window: WindowView) -> Sample:
+    """In open loop, only a latency counted from the scheduled send time includes the wait of late sends."""
+    load, point = window.record.load, window.load_point
+    if point is None or point.arrival != "open":
+        return sample
+    start = UNSET if isinstance(load, UnsetType) else load.ttft_from
+    if start == "scheduled":
+        return sample
+    if start == "send":
+        note = "Counted from the real send, late sends are left out: a lower bound."
+        return replace(sample, high=None, notes=(*sample.notes, note))
+    return unusable(
+        sample, missing=f"{window.at}/load/ttft_from", note="Open loop, and the start of the clock is not recorded."
+    )
+
+
+def _absent(window: WindowView, field_name: str) -> Sample:
+    missing = (window.at + field_name,)
+    return Sample(value=None, low=None, high=None, where=(("window", window.id),), missing=missing)
+
+
+def _too_few(name: str, n: Fraction, beyond: Fraction) -> str | None:
+    """Say in words why ``n`` samples do not carry the statistic; None where they do."""
+    quantile = STATISTICS[name]
+    least = Fraction(MEAN_SAMPLES if name == "mean" else 1)
+    needed = least if quantile is None else beyond / (1 - quantile)
+    if n >= needed:
+        return None
+    return f"n = {int(n):,}, {name} needs {-(-needed.numerator // needed.denominator):,}."
+
+
+def _side(name: str, load: Load | None) -> str:
+    """Say which side of the true statistic the figure is on.
+
+    The largest of the requests seen is a lower bound of the largest there can be; the upper edge of a histogram
+    bucket is an upper bound of a percentile; together they bound nothing.
+    """
+    from_histogram = load is not None and load.quantile_method == "histogram_upper" and name != "mean"
+    if name == "max":
+        return "none" if from_histogram else "lower"
+    return "upper" if from_histogram else "exact"

@@ -1,0 +1,132 @@
+"""Where things are: the contract's hardware and fleet, indexed once for all trials.
+
+Rules kept: only what the contract says. A kind of failure domain that it does not declare is None, never a guess
+from names. Not handled: which rank sits where (``planner.view``).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from planner.records.base import UnsetType
+from planner.records.contract import Fleet, Hardware, Link
+
+DeviceSets = Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """Devices, nodes, islands, links and failure domains of one contract."""
+
+    hardware: Hardware
+    fleet: Fleet
+
+    @cached_property
+    def node_devices(self) -> DeviceSets:
+        """Devices of each node; a node without devices has an empty set."""
+        found: dict[str, set[str]] = {node: set() for node in self.hardware.nodes}
+        for name, device in self.hardware.devices.items():
+            found.setdefault(device.node, set()).add(name)
+        return {node: frozenset(devices) for node, devices in found.items()}
+
+    @cached_property
+    def islands(self) -> DeviceSets | None:
+        """Devices of each island, or None where the contract declares none."""
+        if isinstance(self.hardware.islands, UnsetType) or not self.hardware.islands:
+            return None
+        return {name: frozenset(island.devices) for name, island in self.hardware.islands.items()}
+
+    @cached_property
+    def device_islands(self) -> Mapping[str, frozenset[str]]:
+        """The islands that each device is in."""
+        found: dict[str, set[str]] = {}
+        for island, devices in (self.islands or {}).items():
+            for device in devices:
+                found.setdefault(device, set()).add(island)
+        return {device: frozenset(islands) for device, islands in found.items()}
+
+    @cached_property
+    def links(self) -> Mapping[str, Link]:
+        """The declared links by id."""
+        return {} if isinstance(self.hardware.links, UnsetType) else self.hardware.links
+
+    @cached_property
+    def nic_links(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
+        """Links by (NIC, class)."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for name, link in sorted(self.links.items()):
+            if not isinstance(link.nic, UnsetType):
+                found.setdefault((link.nic, link.link_class), []).append(name)
+        return {key: tuple(ids) for key, ids in found.items()}
+
+    @cached_property
+    def nics(self) -> Mapping[str, str]:
+        """The node of each NIC."""
+        if isinstance(self.hardware.nics, UnsetType):
+            return {}
+        return {name: nic.node for name, nic in self.hardware.nics.items()}
+
+    @cached_property
+    def spares(self) -> frozenset[str]:
+        """Devices held as spares; they are charged to every trial."""
+        return frozenset(() if isinstance(self.fleet.spare_devices, UnsetType) else self.fleet.spare_devices)
+
+    def domains(self, kind: str) -> DeviceSets | None:
+        """Devices of each failure domain of ``kind``; None where the contract does not declare the kind.
+
+        ``device``, ``node`` and ``island`` follow from the hardware, all others from ``fleet.failure_domains``.
+        """
+        if kind == "device":
+            return {device: frozenset({device}) for device in self.hardware.devices}
+        if kind == "node":
+            return self.node_devices
+        if kind == "island":
+            return self.islands
+        return self._declared.get(kind)
+
+    @cached_property
+    def _declared(self) -> Mapping[str, DeviceSets]:
+        declared = {} if isinstance(self.fleet.failure_domains, UnsetType) else self.fleet.failure_domains
+        return {
+            kind: {name: self._devices_of(nodes) for name, nodes in domains.items()}
+            for kind, domains in declared.items()
+        }
+
+    def _devices_of(self, nodes: Iterable[str]) -> frozenset[str]:
+        return frozenset(device for node in nodes for device in self.node_devices.get(node, ()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """Devices that a trial is charged for: its own, all spares, and what ``charge`` leaves stranded beside them.
+
+    ``undefined`` says in words why the charge is not known; the sets then hold what is known.
+    """
+
+    used: frozenset[str]
+    spares: frozenset[str]
+    stranded: frozenset[str]
+    undefined: str | None = None
+
+    @property
+    def devices(self) -> frozenset[str]:
+        """All devices charged."""
+        return self.used | self.spares | self.stranded
+
+
+def charge(site: Site, used: frozenset[str]) -> Charge:
+    """Charge the devices ``used``: by device (default), by whole nodes, or by whole racks (settled question 33)."""
+    held = used | site.spares
+    mode = "device" if isinstance(site.fleet.charge, UnsetType) else site.fleet.charge
+    if mode == "device":
+        return Charge(used=used, spares=site.spares - used, stranded=frozenset())
+    domains = site.domains(mode)
+    taken = [devices for devices in (domains or {}).values() if devices & held]
+    whole: frozenset[str] = frozenset().union(*taken)
+    outside = sorted(device for device in held - whole if device in site.hardware.devices)
+    return Charge(
+        used=used,
+        spares=site.spares - used,
+        stranded=whole - held,
+        undefined=f"Device {outside[0]} stands in no {mode} that the contract declares." if outside else None,
+    )

@@ -1,0 +1,229 @@
+"""The view of one trial: everything that a gate may read, computed once and kept.
+
+Rules kept: a view knows its own trial and the contract, never another trial; what is computed is computed once,
+because many gates ask for it; nothing is filled in. A view is immutable from outside: the caches hold pure functions
+of its fields. Not handled: judging (``planner.gates``, ``planner.evaluate``).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from planner import consistency, rankmap
+from planner.consistency import Check, Facts, parsed_time
+from planner.documents import ContractDocument, EvidenceDocument
+from planner.identity import IdentityComparison, compare_identity, contract_leaves
+from planner.layouts import LayoutRefusedError
+from planner.numbers import exact
+from planner.rankmap import TopologyGroups
+from planner.readings import BEYOND_PERCENTILE, Reading, WindowView, statistic, throughput
+from planner.records.base import UnsetType
+from planner.records.contract import Comparison, Contract, Fleet, Workload
+from planner.records.evidence import Trial, Window
+from planner.site import Charge, Site, charge
+
+LimitRecords = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialView:
+    """One trial beside its contract.
+
+    ``limits`` is gate id -> limit id -> limit record. ``at`` is the trial's pointer in the evidence. ``as_of`` is the
+    time (UTC, whole seconds) at which freshness is judged.
+    """
+
+    id: str
+    trial: Trial
+    content_id: str
+    contract: Contract
+    limits: LimitRecords
+    site: Site
+    identity: IdentityComparison
+    as_of: datetime
+
+    @property
+    def at(self) -> str:
+        """The JSON pointer of the trial."""
+        return f"/trials/{self.id}"
+
+    @property
+    def workload(self) -> Workload:
+        """The declared workload."""
+        return self.contract.identity.workload
+
+    @property
+    def comparison(self) -> Comparison:
+        """The contract's comparison section; empty where it has none."""
+        declared = self.contract.comparison
+        return Comparison() if isinstance(declared, UnsetType) else declared
+
+    @cached_property
+    def tolerance(self) -> Fraction:
+        """Relative tolerance of the consistency identities."""
+        declared = self.comparison.consistency_tolerance
+        return consistency.TOLERANCE if isinstance(declared, UnsetType) else exact(declared)
+
+    @cached_property
+    def beyond(self) -> Fraction:
+        """Samples that must lie beyond a percentile."""
+        declared = self.comparison.min_samples_beyond_percentile
+        return BEYOND_PERCENTILE if isinstance(declared, UnsetType) else exact(declared)
+
+    # Ranks and devices
+
+    @property
+    def ranks(self) -> int:
+        """Ranks placed."""
+        return len(self.trial.rank_map)
+
+    @cached_property
+    def rank_device(self) -> tuple[str, ...]:
+        """The device of each rank."""
+        return tuple(place.device for place in self.trial.rank_map)
+
+    @cached_property
+    def rank_node(self) -> tuple[str, ...]:
+        """The node of each rank."""
+        return tuple(place.node for place in self.trial.rank_map)
+
+    @cached_property
+    def ranks_per_node(self) -> Mapping[str, int]:
+        """Ranks on each node that holds one, in node id order."""
+        counts: dict[str, int] = {}
+        for node in sorted(self.rank_node):
+            counts[node] = counts.get(node, 0) + 1
+        return counts
+
+    @cached_property
+    def groups(self) -> TopologyGroups | LayoutRefusedError:
+        """The process groups in global ranks, or the layout's refusal of the degrees."""
+        try:
+            moe = self.contract.identity.model.architecture == "moe"
+            return rankmap.topology_groups(self.trial.topology, moe=moe)
+        except LayoutRefusedError as refusal:
+            return refusal
+
+    @property
+    def topology_groups(self) -> TopologyGroups:
+        """The process groups, for gates that need them.
+
+        Raises:
+            LayoutRefusedError: the layout refuses the degrees; ``rank_count`` has failed then and such gates do
+                not run.
+        """
+        if isinstance(self.groups, LayoutRefusedError):
+            raise self.groups
+        return self.groups
+
+    @cached_property
+    def serving_groups(self) -> tuple[tuple[int, ...], ...]:
+        """Ranks that serve a request together. Raises as ``topology_groups`` does."""
+        return rankmap.serving_groups(self.topology_groups)
+
+    @cached_property
+    def charge(self) -> Charge:
+        """The devices that the trial is charged for."""
+        return charge(self.site, frozenset(self.rank_device))
+
+    # Windows and readings
+
+    @cached_property
+    def counted(self) -> Mapping[str, tuple[WindowView, ...]]:
+        """Counted windows by load point, in window id order."""
+        found: dict[str, list[WindowView]] = {}
+        for window_id, window in sorted(self.trial.windows.items()):
+            if window.purpose == "counted":
+                found.setdefault(window.load_point, []).append(self._window(window_id, window))
+        return {load_point: tuple(windows) for load_point, windows in found.items()}
+
+    @cached_property
+    def checks(self) -> Mapping[str, tuple[Check, ...]]:
+        """The consistency identities evaluated in each counted window."""
+        return {
+            window_id: consistency.checks(self._facts(window))
+            for window_id, window in sorted(self.trial.windows.items())
+            if window.purpose == "counted"
+        }
+
+    def windows(self, load_point: str) -> tuple[WindowView, ...]:
+        """The counted windows at a load point."""
+        return self.counted.get(load_point, ())
+
+    @cached_property
+    def _throughputs(self) -> Mapping[str, Reading]:
+        return {load_point: throughput(windows) for load_point, windows in self.counted.items()}
+
+    def throughput(self, load_point: str) -> Reading:
+        """Output tokens per second of the deployment: the one reading that all users share."""
+        return self._throughputs.get(load_point, NO_WINDOW)
+
+    def statistic(self, field: str, name: str, load_point: str) -> Reading:
+        """A statistic of a latency field (``ttft_ms``) at a load point, in ms."""
+        return statistic(self.windows(load_point), field, name, beyond=self.beyond)
+
+    def _window(self, window_id: str, window: Window) -> WindowView:
+        broken: dict[str, list[str]] = {}
+        for check in self.checks.get(window_id, ()):
+            for field in () if check.holds else check.fields:
+                broken.setdefault(field, []).append(check.sentence)
+        return WindowView(
+            id=window_id,
+            at=f"{self.at}/windows/{window_id}",
+            record=window,
+            load_point=self.workload.load_points.get(window.load_point),
+            broken={field: tuple(sentences) for field, sentences in broken.items()},
+        )
+
+    def _facts(self, window: Window) -> Facts:
+        return Facts(
+            window=window,
+            workload=self.workload,
+            load_point=self.workload.load_points.get(window.load_point),
+            links=self.site.links,
+            ranks=self.ranks,
+            tolerance=self.tolerance,
+        )
+
+
+NO_WINDOW = Reading(samples=(), worst_is="lowest")
+
+
+def views(contract: ContractDocument, evidence: EvidenceDocument, as_of: str) -> Mapping[str, TrialView]:
+    """Return the view of every trial, in trial id order.
+
+    ``as_of`` is ``YYYY-MM-DDThh:mm:ssZ``.
+
+    Raises:
+        ValueError: ``as_of`` is no such time.
+    """
+    moment = parsed_time(as_of)
+    if moment is None:
+        raise ValueError("as_of is a UTC time of whole seconds with a Z")
+    record = contract.record
+    bound = contract_leaves(record.identity)
+    comparison = Comparison() if isinstance(record.comparison, UnsetType) else record.comparison
+    choice_keys = () if isinstance(comparison.choice_keys, UnsetType) else comparison.choice_keys
+    identities = {
+        identity_id: compare_identity(bound, observed, choice_keys)
+        for identity_id, observed in evidence.record.identities.items()
+    }
+    site = Site(
+        hardware=record.identity.hardware, fleet=Fleet() if isinstance(record.fleet, UnsetType) else record.fleet
+    )
+    return {
+        trial_id: TrialView(
+            id=trial_id,
+            trial=trial,
+            content_id=evidence.trial_content_ids[trial_id],
+            contract=record,
+            limits=contract.limits,
+            site=site,
+            identity=identities[trial.identity_id],
+            as_of=moment,
+        )
+        for trial_id, trial in sorted(evidence.record.trials.items())
+    }
