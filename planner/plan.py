@@ -1,0 +1,133 @@
+"""The planner: one contract and its evidence in, one plan out.
+
+Rules kept (spec 1.4): the same contract content, evidence content, as-of time and planner version give the same bytes
+on any machine; inputs are re-checked at the door and never changed; every trial is judged against the contract
+alone; only eligible trials are ordered. It never predicts and never fills a gap.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from planner.canonical import canonical_bytes, content_id
+from planner.demand import demand, units_needed
+from planner.documents import ContractDocument, EvidenceDocument
+from planner.errors import DocumentRefusedError, Problem
+from planner.evaluate import judge
+from planner.frontier import frontier
+from planner.gates import GATES
+from planner.intake import recheck_contract, recheck_evidence
+from planner.justification import justify
+from planner.keys import key_spread
+from planner.order import Order, order_expand
+from planner.records.base import UnsetType, is_set
+from planner.records.evidence import Trial
+from planner.records.plan import CLAIM, Bound, Candidate, Plan, RankPlace, Selected
+from planner.selection import Selection, select
+from planner.shown import shown
+from planner.undeclared import undeclared
+from planner.version import PLANNER_VERSION
+from planner.view import TrialView, views
+
+__all__ = ["plan_bytes", "plan_parallelism"]
+
+
+def plan_parallelism(contract: ContractDocument, evidence: EvidenceDocument, as_of: str) -> Plan:
+    """Decide which measured topology to use, if any, and say why.
+
+    ``as_of`` (``YYYY-MM-DDThh:mm:ssZ``) is the time at which the age of evidence is judged.
+
+    Raises:
+        TamperedRecordError: a document is not as intake left it.
+        DocumentRefusedError: the evidence belongs to another contract.
+        ValueError: ``as_of`` is no such time.
+    """
+    recheck_contract(contract)
+    recheck_evidence(evidence)
+    _check_binding(contract, evidence)
+    order = order_expand(contract.record)
+    trials = views(contract, evidence, as_of)
+    candidates = {trial: judge(view, order.keys) for trial, view in trials.items()}
+    selection = select(
+        candidates,
+        order,
+        spread_of=lambda trial: key_spread(trials[trial], order.keys[0]),
+        units_of=lambda trial: units_needed(trials[trial], order),
+    )
+    plan = _plan(contract, evidence, as_of, order, trials, candidates, selection)
+    return msgspec.structs.replace(plan, plan_id=content_id(msgspec.to_builtins(plan)))
+
+
+def plan_bytes(plan: Plan) -> bytes:
+    """Return the plan's canonical bytes: what is stored, served and compared."""
+    return canonical_bytes(msgspec.to_builtins(plan))
+
+
+def _check_binding(contract: ContractDocument, evidence: EvidenceDocument) -> None:
+    """Refuse evidence of another contract; intake says the same when it reads both together."""
+    bound, scope = evidence.record.contract_content_id, evidence.record.scope
+    problems = []
+    if scope != contract.record.slot:
+        expected = f"the contract's slot, {shown(contract.record.slot)}"
+        problems.append(Problem("document/other_slot", "/scope", expected, shown(scope)))
+    if bound != contract.content_id:
+        found = f"{shown(bound)}: evidence belongs to another parallelism contract"
+        problems.append(Problem("document/other_contract", "/contract_content_id", contract.content_id, found))
+    if problems:
+        raise DocumentRefusedError(tuple(problems))
+
+
+def _plan(
+    contract: ContractDocument,
+    evidence: EvidenceDocument,
+    as_of: str,
+    order: Order,
+    trials: Mapping[str, TrialView],
+    candidates: dict[str, Candidate],
+    selection: Selection,
+) -> Plan:
+    """Put the plan together; its id is computed over what this returns."""
+    record, winner = contract.record, selection.winner
+    justification = justify(evidence.record, candidates, record.identity.model, order, winner)
+    return Plan(
+        schema="topogate.plan/v1",
+        planner_version=PLANNER_VERSION,
+        claim=CLAIM,
+        as_of=as_of,
+        slot=record.slot,
+        illustrative=is_set(record.illustrative),
+        contract=Bound(content_id=contract.content_id),
+        evidence=Bound(content_id=evidence.content_id),
+        decision=selection.decision,
+        undeclared=undeclared(record, GATES),
+        selected=None if winner is None else _selected(winner, evidence.record.trials[winner], candidates[winner]),
+        decisive=selection.decisive,
+        contenders=selection.contenders,
+        order=order.keys,
+        order_notes=order.notes,
+        eligible=selection.eligible,
+        frontier=frontier(trials, candidates, order),
+        justification=justification.reasons,
+        baseline=justification.baseline,
+        demand=None if winner is None else demand(trials[winner], order),
+        gates=tuple(gate.id for gate in GATES),
+        candidates=candidates,
+    )
+
+
+def _selected(trial_id: str, trial: Trial, candidate: Candidate) -> Selected:
+    return Selected(
+        trial=trial_id,
+        trial_content_id=candidate.trial_content_id,
+        topology=candidate.topology,
+        rank_map_digest=candidate.rank_map_digest,
+        rank_map=tuple(
+            RankPlace(
+                rank=place.rank,
+                node=place.node,
+                device=place.device,
+                nic=None if isinstance(place.nic, UnsetType) else place.nic,
+            )
+            for place in trial.rank_map
+        ),
+    )
