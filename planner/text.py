@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from planner.numbers import exact, rounded
-from planner.order import SATURATED
+from planner.order import order_expand
 from planner.records.contract import Contract
 from planner.records.plan import Candidate, LimitOutcome, Plan, Ratio, Selected
 
@@ -73,11 +73,10 @@ class _Readings:
     def __init__(self, candidate: Candidate, contract: Contract) -> None:
         self._candidate = candidate
         self._contract = contract
-        declared = contract.identity.workload.load_points
-        self._main = SATURATED if SATURATED in declared else None
+        self._main = order_expand(contract).load_point
 
     def at_main(self, limit: Mapping[str, Any]) -> bool:
-        """Say whether a limit is read at the contract's main load point, ``saturated``."""
+        """Say whether a limit is read at the order's load point, ``saturated`` where that is declared."""
         return limit.get("load_point") == self._main
 
     def figure(self, gate: str, unit: int, *, only: LimitTest | None = None) -> str:
