@@ -1,36 +1,45 @@
-"""Read a contract."""
+"""Read a contract: strict JSON, the types of its fields, its limits as the gates type them, and what joins them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from planner.canonical import content_id, file_sha256
 from planner.documents import ContractDocument
-from planner.errors import DocumentRefusedError, Problem
-from planner.gates import GATES
+from planner.intake.contract_rules import contract_problems
+from planner.intake.limit_rules import LIMIT_RECORDS
+from planner.intake.opening import opened
 from planner.records.contract import Contract
-from planner.strict_json import parse
+
+__all__ = ["CONTRACT_SCHEMA", "read_contract", "typed_limits"]
+
+CONTRACT_SCHEMA = "topogate.contract/v1"
 
 
 def read_contract(raw: bytes) -> ContractDocument:
-    """Read a contract from bytes.
+    """Read a contract from the bytes of its file.
 
     Raises:
         DocumentRefusedError: with every problem found.
     """
-    tree = parse(raw)
-    try:
-        record = msgspec.convert(tree, Contract)
-        limits = typed_limits(tree["gates"])
-    except msgspec.ValidationError as error:
-        raise DocumentRefusedError((Problem("document/type", "", "a contract", str(error)),)) from error
-    return ContractDocument(record=record, limits=limits, content_id=content_id(tree), file_sha256=file_sha256(raw))
+    tree, record = opened(raw, Contract, CONTRACT_SCHEMA, contract_problems)
+    return ContractDocument(
+        record=record,
+        limits=typed_limits(record.gates),
+        content_id=content_id(tree),
+        file_sha256=file_sha256(raw),
+    )
 
 
-def typed_limits(declared: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Type every limit by the record that its gate registers."""
-    records = {gate.id: gate.limit for gate in GATES}
+def typed_limits(declared: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return gate id -> limit id -> limit record, for limits that were checked.
+
+    Raises:
+        KeyError: a gate is not registered.
+        msgspec.ValidationError: a limit is not of its gate's record.
+    """
     return {
-        gate_id: {limit_id: msgspec.convert(limit, records.get(gate_id) or Any) for limit_id, limit in limits.items()}
-        for gate_id, limits in declared.items()
+        gate: {limit_id: msgspec.convert(limit, LIMIT_RECORDS[gate]) for limit_id, limit in limits.items()}
+        for gate, limits in declared.items()
     }

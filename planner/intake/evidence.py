@@ -1,26 +1,50 @@
-"""Read evidence."""
+"""Read evidence: strict JSON, the types of its fields, what joins them, and whether it belongs to a contract."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 
-from planner.canonical import content_id, file_sha256
+from planner.canonical import canonical_bytes, content_id, file_sha256
 from planner.documents import ContractDocument, EvidenceDocument
-from planner.errors import DocumentRefusedError, Problem
+from planner.errors import Problem
+from planner.intake.evidence_rules import evidence_problems
+from planner.intake.opening import opened
+from planner.intake.parts import object_at
 from planner.records.evidence import Evidence
-from planner.strict_json import parse
+
+__all__ = ["EVIDENCE_SCHEMA", "evidence_content_id", "read_evidence", "trial_bodies"]
+
+EVIDENCE_SCHEMA = "topogate.evidence/v1"
 
 
 def read_evidence(raw: bytes, contract: ContractDocument | None = None) -> EvidenceDocument:
-    """Read evidence from bytes; with ``contract``, also check that it belongs to it.
+    """Read evidence from the bytes of its file; with ``contract``, also refuse evidence that is not bound to it.
 
     Raises:
         DocumentRefusedError: with every problem found.
     """
-    tree = parse(raw)
-    try:
-        record = msgspec.convert(tree, Evidence)
-    except msgspec.ValidationError as error:
-        raise DocumentRefusedError((Problem("document/type", "", "evidence", str(error)),)) from error
-    trial_ids = {trial_id: content_id(body) for trial_id, body in tree["trials"].items()}
+    bodies: dict[str, bytes] = {}
+
+    def rules(tree: Any) -> Iterator[Problem]:
+        # Kept for the digests below: writing the canonical form is the longest step of all.
+        bodies.update(trial_bodies(tree))
+        yield from evidence_problems(tree, bodies, contract)
+
+    tree, record = opened(raw, Evidence, EVIDENCE_SCHEMA, rules)
     return EvidenceDocument(
-        record=record, content_id=content_id(tree), file_sha256=file_sha256(raw), trial_content_ids=trial_ids
+        record=record,
+        content_id=evidence_content_id(tree, bodies),
+        file_sha256=file_sha256(raw),
+        trial_content_ids={trial: file_sha256(body) for trial, body in bodies.items()},
     )
+
+
+def trial_bodies(tree: Any) -> dict[str, bytes]:
+    """Return the canonical form of every trial's body."""
+    return {trial: canonical_bytes(body) for trial, body in object_at(tree, "trials").items()}
+
+
+def evidence_content_id(tree: Mapping[str, Any], bodies: Mapping[str, bytes]) -> str:
+    """Return the content id of evidence whose trials' canonical forms are known."""
+    return content_id({**tree, "trials": {trial: msgspec.Raw(body) for trial, body in bodies.items()}})

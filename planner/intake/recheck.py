@@ -1,25 +1,101 @@
-"""The planner's own door: a document that was altered after intake is refused."""
+"""The planner's own door: a document that was altered, or built past intake, is refused.
+
+Python cannot stop ``object.__setattr__``, ``object.__new__``, ``copy`` or ``pickle``. So the exact type of every
+part is checked (a subclass may answer one thing now and another later), the record is written back to a tree, read
+again through its types, and the digests are computed anew.
+"""
+
+from typing import Any
 
 import msgspec
 
-from planner.canonical import content_id
+from planner.canonical import content_id, file_sha256
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import TamperedRecordError
+from planner.intake.contract import typed_limits
+from planner.intake.evidence import evidence_content_id, trial_bodies
 from planner.records.contract import Contract
 from planner.records.evidence import Evidence
 
+__all__ = ["recheck_contract", "recheck_evidence"]
+
+_ATOMS = frozenset({str, int, float, bool, type(None), msgspec.UnsetType})
+
 
 def recheck_contract(document: ContractDocument) -> None:
-    """Raise TamperedRecordError unless the document is as intake left it."""
-    _recheck(document.record, Contract, document.content_id)
+    """Check that a contract is as intake left it.
+
+    Raises:
+        TamperedRecordError: it is not.
+    """
+    tree = _rechecked(document, ContractDocument, Contract)
+    if content_id(tree) != document.content_id:
+        raise TamperedRecordError("the contract does not have the content id that it is given with")
+    try:
+        limits = typed_limits(tree["gates"])
+    except (KeyError, msgspec.ValidationError) as error:
+        raise TamperedRecordError("a limit of the contract is not what its gate takes") from error
+    _check_types(document.limits, "limits")
+    if document.limits != limits:
+        raise TamperedRecordError("the limits are not those of the contract")
 
 
 def recheck_evidence(document: EvidenceDocument) -> None:
-    """Raise TamperedRecordError unless the document is as intake left it."""
-    _recheck(document.record, Evidence, document.content_id)
+    """Check that evidence is as intake left it.
+
+    Raises:
+        TamperedRecordError: it is not.
+    """
+    tree = _rechecked(document, EvidenceDocument, Evidence)
+    bodies = trial_bodies(tree)
+    if evidence_content_id(tree, bodies) != document.content_id:
+        raise TamperedRecordError("the evidence does not have the content id that it is given with")
+    if document.trial_content_ids != {trial: file_sha256(body) for trial, body in bodies.items()}:
+        raise TamperedRecordError("a trial does not have the content id that it is given with")
 
 
-def _recheck(record: Contract | Evidence, kind: type[Contract] | type[Evidence], expected: str) -> None:
-    tree = msgspec.to_builtins(record)
-    if type(record) is not kind or content_id(tree) != expected:
-        raise TamperedRecordError("the record differs from the document that was read")
+def _rechecked(document: Any, kind: type, record: type[msgspec.Struct]) -> Any:
+    """Return the tree of a document whose parts are all of exactly their types."""
+    if type(document) is not kind:
+        raise TamperedRecordError(f"{type(document).__name__} is no {kind.__name__}")
+    try:
+        if type(document.record) is not record:
+            raise TamperedRecordError(f"{type(document.record).__name__} is no {record.__name__}")
+        for name in ("content_id", "file_sha256"):
+            _check_types(getattr(document, name), name)
+        _check_types(document.record, "record")
+        tree = msgspec.to_builtins(document.record)
+        # Equality tells a list from a tuple, which the tree cannot.
+        if msgspec.convert(tree, record) != document.record:
+            raise TamperedRecordError("the record does not hold what its types read")
+    except (AttributeError, TypeError, ValueError) as error:
+        raise TamperedRecordError(f"{kind.__name__} was not built by intake: {error}") from error
+    return tree
+
+
+def _check_types(value: Any, path: str) -> None:
+    kind = type(value)
+    if kind in _ATOMS:
+        return
+    if kind is tuple or kind is list:
+        _check_sequence(value, path)
+    elif kind is dict:
+        _check_mapping(value, path)
+    elif isinstance(value, msgspec.Struct):
+        for name in kind.__struct_fields__:
+            _check_types(getattr(value, name), name)
+    else:
+        raise TamperedRecordError(f"{path} holds {kind.__name__}, which no document has")
+
+
+def _check_sequence(value: Any, path: str) -> None:
+    if not _ATOMS.issuperset(map(type, value)):
+        for item in value:
+            _check_types(item, path)
+
+
+def _check_mapping(value: dict[Any, Any], path: str) -> None:
+    if set(map(type, value)) - {str}:
+        raise TamperedRecordError(f"{path} has a key that is no plain text")
+    for item in value.values():
+        _check_types(item, path)

@@ -1,0 +1,107 @@
+"""What joins the fields of evidence beyond their types, and what binds it to a contract.
+
+A rank map that names a node, device or NIC which the contract does not have is no matter of intake: the placement
+gate answers it for that trial.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from itertools import chain
+from typing import Any
+
+from planner.documents import ContractDocument
+from planner.errors import Problem
+from planner.intake.likeness import look_alikes
+from planner.intake.parts import array_at, object_at, objects_at, referenced, value_at
+from planner.pointers import child
+from planner.shown import shown
+
+__all__ = ["evidence_problems"]
+
+
+def evidence_problems(tree: Any, bodies: Mapping[str, bytes], contract: ContractDocument | None) -> Iterator[Problem]:
+    """Yield what is wrong with evidence beyond the types of its fields.
+
+    ``bodies`` is trial id -> canonical form of the trial's body. Without a contract the binding is not looked at.
+    """
+    if contract is not None:
+        yield from _binding(tree, contract)
+    yield from chain.from_iterable(rule(tree) for rule in _RULES)
+    yield from _equal_trials(bodies)
+
+
+def _binding(tree: Any, contract: ContractDocument) -> Iterator[Problem]:
+    bound, scope = value_at(tree, "contract_content_id"), value_at(tree, "scope")
+    slot = contract.record.slot
+    if type(scope) is str and scope != slot:
+        yield Problem("document/other_slot", "/scope", f"the contract's slot, {shown(slot)}", shown(scope))
+    if type(bound) is not str:
+        return
+    if bound != contract.content_id:
+        found = f"{shown(bound)}: evidence belongs to another parallelism contract"
+        yield Problem("document/other_contract", "/contract_content_id", contract.content_id, found)
+        return
+    known = contract.record.identity.workload.load_points
+    for pointer, _, _, window in _windows(tree):
+        what = "a load point of the contract"
+        yield from referenced(window.get("load_point"), known, what, f"{pointer}/load_point")
+
+
+def _windows(tree: Any) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    for trial_pointer, trial_id, trial in objects_at(tree, "trials"):
+        for pointer, window_id, window in objects_at(trial, "windows"):
+            yield trial_pointer + pointer, trial_id, window_id, window
+
+
+def _identities(tree: Any) -> Iterator[Problem]:
+    known = object_at(tree, "identities")
+    for pointer, _, trial in objects_at(tree, "trials"):
+        yield from referenced(trial.get("identity_id"), known, "an identity of this evidence", f"{pointer}/identity_id")
+
+
+def _rank_order(tree: Any) -> Iterator[Problem]:
+    for pointer, _, trial in objects_at(tree, "trials"):
+        for index, placed in enumerate(array_at(trial, "rank_map")):
+            rank = value_at(placed, "rank")
+            if type(rank) is int and rank != index:
+                expected = f"{index}, the position in rank_map"
+                yield Problem("document/rank_order", f"{pointer}/rank_map/{index}/rank", expected, shown(rank))
+
+
+def _times(tree: Any) -> Iterator[Problem]:
+    yield from _calendar(value_at(tree, "provenance", "collected_at"), "/provenance/collected_at")
+    for pointer, _, _, window in _windows(tree):
+        start, end = window.get("start"), window.get("end")
+        wrong = [*_calendar(start, f"{pointer}/start"), *_calendar(end, f"{pointer}/end")]
+        yield from wrong
+        # Times of one form and one zone are ordered as text.
+        if not wrong and type(start) is str and type(end) is str and len(start) == len(end) and end < start:
+            yield Problem("document/time", f"{pointer}/end", f"a time not before start, {start}", shown(end))
+
+
+def _calendar(value: Any, pointer: str) -> Iterator[Problem]:
+    """Yield a problem for a time of the right form that no calendar has."""
+    if type(value) is not str or len(value) not in (19, 20):
+        return
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        yield Problem("document/time", pointer, "a time that exists", shown(value))
+
+
+def _look_alikes(tree: Any) -> Iterator[Problem]:
+    for first, later in look_alikes(object_at(tree, "trials")):
+        expected = f"an id that does not look like {shown(first)}"
+        yield Problem("document/confusable_id", child("/trials", later), expected, shown(later))
+
+
+def _equal_trials(bodies: Mapping[str, bytes]) -> Iterator[Problem]:
+    first: dict[bytes, str] = {}
+    for trial, body in bodies.items():
+        earlier = first.setdefault(body, trial)
+        if earlier != trial:
+            expected = f"a trial that differs from {shown(earlier)}"
+            yield Problem("document/duplicate_trial", child("/trials", trial), expected, "an equal one")
+
+
+_RULES = (_identities, _rank_order, _times, _look_alikes)

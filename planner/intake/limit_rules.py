@@ -1,0 +1,99 @@
+"""What joins limits with the rest of a contract: the registry types each, and some need other sections.
+
+A need is refused here only where ``fields.md`` of the specification says that the field is needed once the limit is
+declared; whether evidence answers a limit is the gate's business.
+"""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from itertools import chain
+from typing import Any
+
+from planner.errors import Problem
+from planner.gates import GATES
+from planner.intake.parts import missing, object_at, objects_at, referenced, value_at
+from planner.intake.shape import shape_problems
+from planner.pointers import child
+from planner.shown import shown
+
+__all__ = ["LIMIT_RECORDS", "limit_problems"]
+
+LIMIT_RECORDS = {gate.id: gate.limit for gate in GATES if gate.limit is not None}
+_IMPLIED_DOMAINS = ("node", "device", "island")
+
+
+def limit_problems(tree: Any) -> Iterator[Problem]:
+    """Yield what is wrong with the limits under ``gates``."""
+    for pointer, gate, limits in objects_at(tree, "gates"):
+        record = LIMIT_RECORDS.get(gate)
+        if record is None:
+            yield _unknown_gate(gate, pointer)
+            continue
+        for limit_id, limit in limits.items():
+            here = child(pointer, limit_id)
+            if type(limit) is dict:
+                yield from shape_problems(limit, record, here)
+                yield from _references(tree, gate, limit, here)
+    yield from chain.from_iterable(rule(tree) for rule in _NEEDS)
+
+
+def _unknown_gate(gate: str, pointer: str) -> Problem:
+    nearest = get_close_matches(gate[:64], LIMIT_RECORDS, n=1)
+    expected = f"a gate that takes limits, such as {nearest[0]}" if nearest else "a gate that takes limits"
+    return Problem("document/unknown_gate", pointer, expected, shown(gate))
+
+
+def _references(tree: Any, gate: str, limit: dict[str, Any], pointer: str) -> Iterator[Problem]:
+    points = object_at(tree, "identity", "workload", "load_points")
+    yield from referenced(limit.get("load_point"), points, "a load point of this contract", f"{pointer}/load_point")
+    links = object_at(tree, "identity", "hardware", "links")
+    if links:
+        classes = {found for link in links.values() if type(found := value_at(link, "class")) is str}
+        yield from referenced(limit.get("link_class"), classes, "the class of a link", f"{pointer}/link_class")
+    elif "link_class" in limit:
+        yield missing("/identity/hardware/links", f"links, because {gate} limits a class of them")
+    domains = (*_IMPLIED_DOMAINS, *object_at(tree, "fleet", "failure_domains"))
+    expected = "node, device, island, or a kind under /fleet/failure_domains"
+    yield from referenced(limit.get("domain"), domains, expected, f"{pointer}/domain")
+
+
+def _islands(tree: Any) -> Iterator[Problem]:
+    limits = object_at(tree, "gates", "tensor_locality").values()
+    inside = any(value_at(limit, "rule") == "inside_island" for limit in limits)
+    if inside and value_at(tree, "identity", "hardware", "islands") is None:
+        yield missing("/identity/hardware/islands", "islands, because tensor_locality asks for inside_island")
+
+
+def _context(tree: Any) -> Iterator[Problem]:
+    for gate in ("memory_headroom", "kv_capacity"):
+        if object_at(tree, "gates", gate) and value_at(tree, "identity", "workload", "context_tokens") is None:
+            yield missing("/identity/workload/context_tokens", f"a token count, because {gate} is declared")
+            return
+
+
+def _reserve(tree: Any) -> Iterator[Problem]:
+    limits = object_at(tree, "gates", "memory_headroom").values()
+    bare = any(type(limit) is dict and "max_used_bytes" not in limit for limit in limits)
+    if bare and value_at(tree, "headroom", "memory") is None:
+        yield missing("/headroom/memory", "a reserve, because a memory_headroom limit has no max_used_bytes")
+
+
+def _required_capacity(tree: Any) -> Iterator[Problem]:
+    limits = object_at(tree, "gates", "failure_domain").values()
+    asked = any(type(limit) is dict and "min_capacity_left_of_required" in limit for limit in limits)
+    if asked and value_at(tree, "needs", "capacity") is None:
+        yield missing("/needs/capacity", "the required load, because min_capacity_left_of_required is declared")
+
+
+def _prices(tree: Any) -> Iterator[Problem]:
+    if not object_at(tree, "gates", "cost"):
+        return
+    prices = object_at(tree, "fleet", "usd_per_device_hour")
+    devices = object_at(tree, "identity", "hardware", "devices").values()
+    types = sorted({found for device in devices if type(found := value_at(device, "type")) is str})
+    for name in types:
+        if name not in prices:
+            yield missing(child("/fleet/usd_per_device_hour", name), "a price, because cost is declared")
+
+
+_NEEDS = (_islands, _context, _reserve, _required_capacity, _prices)
