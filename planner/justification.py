@@ -215,15 +215,15 @@ def _communication_share(candidate: Candidate) -> Value:
 
 
 def _cost_text(costs: _Costs, order: Order) -> str:
-    parts = [f"{_signed(costs.devices)} charged devices"]
+    parts = [f"charged devices {_signed(costs.devices)}"]
     if costs.group_ranks is not None:
-        parts.append(f"{_signed(costs.group_ranks)} ranks in the largest serving group")
+        parts.append(f"ranks of the largest serving group {_signed(costs.group_ranks)}")
     if isinstance(costs.gain, int | float | Ratio):
-        parts.append(f"{_percent(exact(costs.gain))} gain on {order.keys[0].key}")
+        parts.append(f"gain on {order.keys[0].key} {_percent(exact(costs.gain))}")
     share = costs.communication_share
     known = rounded(share, 3) if isinstance(share, int | float | Ratio) else "not measured"
     parts.append(f"communication share {known}")
-    return f"Against it: {', '.join(parts)}."
+    return f"Compared with it: {', '.join(parts)}."
 
 
 def _signed(value: int) -> str:
@@ -265,7 +265,8 @@ def _baseline(peers: list[_Trial]) -> str:
     )
     candidate = smallest.candidate
     one = "measured" if candidate.ranks == 1 else "not measured"
-    name = f"{smallest.id} ({candidate.topology}, {candidate.ranks} ranks)"
+    ranks = "1 rank" if candidate.ranks == 1 else f"{candidate.ranks} ranks"
+    name = f"{smallest.id} ({candidate.topology}, {ranks})"
     return f"One-device baseline: {one}. Smallest measured trial: {name}, {_first_unfit(candidate)}."
 
 
