@@ -1,5 +1,6 @@
 """The decision over judged candidates, by hand-made candidates: order, contenders, decisiveness, copies."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -54,8 +55,8 @@ def rated(rate: Value, state: State = "ELIGIBLE", **more: Any) -> Candidate:
 def chosen(
     candidates: dict[str, Candidate],
     order: Order,
-    spreads: dict[str, Fraction | None] | None = None,
-    units: dict[str, int | None] | None = None,
+    spreads: Mapping[str, Fraction | None] | None = None,
+    units: Mapping[str, int | None] | None = None,
 ) -> Selection:
     return select(candidates, order, spread_of=(spreads or {}).get, units_of=(units or {}).get)
 
