@@ -1,0 +1,155 @@
+"""The only bridge between stored rows and the planner: bytes in, records, plans and digests out. Knows no people."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from planner.canonical import content_id, file_sha256
+from planner.errors import DocumentRefusedError, Problem, TamperedRecordError
+from planner.intake import ContractDocument, EvidenceDocument, read_contract, read_evidence
+from planner.plan import plan_bytes, plan_parallelism
+from planner.records.plan import Plan as PlanRecord
+from planner.version import PLANNER_VERSION
+from reviews.errors import DocumentName, DocumentsRefusedError, Finding
+from reviews.facts import SubjectParts
+
+__all__ = ["PLANNER_VERSION", "Documents", "MadePlan", "StoredBytesError", "make_plan", "read_documents"]
+
+Progress = Callable[[int, int], None]
+"""Called with candidates done and candidates in all."""
+
+
+class StoredBytesError(Exception):
+    """Stored bytes are not what was stored; ``code`` is stable, the text names the document."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """A contract and the evidence that belongs to it."""
+
+    contract: ContractDocument
+    evidence: EvidenceDocument
+
+
+@dataclass(frozen=True, slots=True)
+class MadePlan:
+    """A plan as canonical bytes and as a record."""
+
+    raw: bytes
+    record: PlanRecord
+
+    @property
+    def plan_id(self) -> str:
+        """The plan's own id."""
+        return str(self.record.plan_id)
+
+    def count(self, state: str) -> int:
+        """Return how many candidates are in a state."""
+        return sum(candidate.state == state for candidate in self.record.candidates.values())
+
+
+def read_documents(contract: bytes, evidence: bytes) -> Documents:
+    """Read both documents as uploaded.
+
+    Raises:
+        DocumentsRefusedError: with every problem of both; evidence is still read when the contract is refused.
+    """
+    findings: list[Finding] = []
+    read = _contract(contract, findings)
+    belonging = _evidence(evidence, read, findings)
+    if read is None or belonging is None:
+        raise DocumentsRefusedError(tuple(findings))
+    return Documents(read, belonging)
+
+
+def _contract(raw: bytes, findings: list[Finding]) -> ContractDocument | None:
+    try:
+        return read_contract(raw)
+    except DocumentRefusedError as refused:
+        findings += [_finding("contract", problem) for problem in refused.problems]
+        return None
+
+
+def _evidence(raw: bytes, contract: ContractDocument | None, findings: list[Finding]) -> EvidenceDocument | None:
+    try:
+        return read_evidence(raw, contract)
+    except DocumentRefusedError as refused:
+        findings += [_finding("evidence", problem) for problem in refused.problems]
+        return None
+
+
+def _finding(document: DocumentName, problem: Problem) -> Finding:
+    return Finding(
+        document=document,
+        code=problem.code,
+        pointer=problem.pointer,
+        expected=problem.expected,
+        found=problem.found,
+        line=problem.line,
+        column=problem.column,
+    )
+
+
+def identity_digest(contract: ContractDocument) -> str:
+    """Return the content id of the contract's identity."""
+    return content_id(msgspec.to_builtins(contract.record.identity))
+
+
+def identity_tree(contract: bytes) -> dict[str, Any]:
+    """Return the identity of a stored contract as plain JSON values."""
+    identity: dict[str, Any] = msgspec.json.decode(contract)["identity"]
+    return identity
+
+
+def subject_digest(parts: SubjectParts) -> str:
+    """Return the digest that sign-offs are bound to: the content id over everything the revision states."""
+    return content_id(
+        {
+            "contract": parts.contract,
+            "evidence": parts.evidence,
+            "identity": parts.identity,
+            "policy": parts.policy,
+            "planner_version": parts.planner_version,
+            "plan": parts.plan,
+        }
+    )
+
+
+def make_plan(
+    *, contract: bytes, contract_sha256: str, evidence: bytes, evidence_sha256: str, as_of: str, progress: Progress
+) -> MadePlan:
+    """Plan from stored bytes after checking that they are the ones that were stored.
+
+    Raises:
+        StoredBytesError: a digest does not match, or the planner refuses what intake once accepted.
+    """
+    for name, raw, expected in (("contract", contract, contract_sha256), ("evidence", evidence, evidence_sha256)):
+        found = file_sha256(raw)
+        if found != expected:
+            raise StoredBytesError(
+                "tampered", f"The stored {name} is not what was uploaded: expected {expected}, found {found}."
+            )
+    try:
+        documents = read_documents(contract, evidence)
+        record = plan_parallelism(documents.contract, documents.evidence, as_of, progress=progress)
+    except (DocumentsRefusedError, DocumentRefusedError, TamperedRecordError) as refused:
+        raise StoredBytesError("refused", f"The planner refuses the stored documents: {refused}") from refused
+    return MadePlan(raw=plan_bytes(record), record=record)
+
+
+def decode_plan(raw: bytes) -> PlanRecord:
+    """Return a stored plan as a record."""
+    return msgspec.json.decode(raw, type=PlanRecord)
+
+
+def plan_tree(raw: bytes) -> dict[str, Any]:
+    """Return a stored plan as plain JSON values."""
+    tree: dict[str, Any] = msgspec.json.decode(raw)
+    return tree

@@ -1,0 +1,66 @@
+"""Who may do what in a workspace. Every answer comes with its reason; being a superuser changes none of them."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from reviews.facts import Authentication, Standing
+
+SUBMITTING_ROLES = frozenset({"author", "admin"})
+SIGNING_ROLES = frozenset({"member", "author"})
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether it is allowed, and in words why not."""
+
+    allowed: bool
+    reason: str = ""
+
+
+ALLOWED = Verdict(True)
+
+
+def may_read(standing: Standing) -> Verdict:
+    """Every member of a workspace reads its decisions, documents, history and audit log."""
+    return ALLOWED
+
+
+def may_submit(standing: Standing) -> Verdict:
+    """Authors submit. Auditors never write; plain members read and comment."""
+    if standing.role not in SUBMITTING_ROLES:
+        return Verdict(False, f"Your role is {standing.role}. Submitting needs the role author.")
+    return ALLOWED
+
+
+def may_administer(standing: Standing) -> Verdict:
+    """Admins keep people and policy."""
+    if standing.role != "admin":
+        return Verdict(False, f"Your role is {standing.role}. Changing people and policy needs the role admin.")
+    return ALLOWED
+
+
+def may_sign(
+    standing: Standing,
+    *,
+    team: str,
+    author_ids: Collection[int],
+    other_seats: Collection[str],
+    authentication: Authentication,
+) -> Verdict:
+    """A member of the team signs for it, unless they ever made a revision of this decision.
+
+    ``author_ids``: people who made any revision over the decision's whole life. ``other_seats``: teams for which this
+    person has already signed in this decision; one person fills one team's seat.
+    """
+    if authentication.method == "token":
+        return Verdict(False, "An API token cannot sign. Sign on the page.")
+    if standing.role not in SIGNING_ROLES:
+        return Verdict(False, f"Your role is {standing.role}. Members with the role {standing.role} never sign.")
+    if standing.person_id in author_ids:
+        return Verdict(False, "You made a revision of this decision. Its authors never sign it.")
+    if team not in standing.teams:
+        return Verdict(False, f"You are not a member of {team}. Only its members sign for it.")
+    taken = sorted(set(other_seats) - {team})
+    if taken:
+        return Verdict(False, f"You signed for {taken[0]} in this decision. One person fills one team's seat.")
+    return ALLOWED

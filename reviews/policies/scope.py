@@ -1,0 +1,48 @@
+"""What a team signs for: the part of a revision that it owns, as one digest.
+
+Two revisions with equal scope digests show the team the same values, outcomes and margins under the same policy and
+planner with the same selected topology. The digests of whole documents are no part of it: they change with every
+upload and nothing could ever be found equal.
+"""
+
+from typing import Any
+
+from reviews.policies.document import PolicyDocument, gate_owner, identity_owner
+
+
+def team_scope(
+    *, document: PolicyDocument, policy_id: str, team: str, identity: dict[str, Any], plan: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the JSON value whose content id is the scope digest.
+
+    ``identity`` is the contract's identity, ``plan`` the plan, both as plain JSON values.
+    """
+    selected = plan["selected"]
+    return {
+        "team": team,
+        "policy": policy_id,
+        "planner_version": plan["planner_version"],
+        "decision": plan["decision"],
+        "identity": {
+            pointer: value for pointer, value in leaves(identity) if identity_owner(document, pointer) == team
+        },
+        "gates": {
+            trial: {
+                gate: outcome
+                for gate, outcome in candidate["gates"].items()
+                if gate_owner(document, outcome["family"]) == team
+            }
+            for trial, candidate in plan["candidates"].items()
+        },
+        "selected": selected and {key: selected[key] for key in ("topology", "rank_map_digest", "rank_map")},
+    }
+
+
+def leaves(value: Any, pointer: str = "") -> list[tuple[str, Any]]:
+    """Return (JSON pointer, value) of every leaf; a leaf is whatever is not a non-empty object."""
+    if not isinstance(value, dict) or not value:
+        return [(pointer, value)]
+    found: list[tuple[str, Any]] = []
+    for key, item in sorted(value.items()):
+        found += leaves(item, f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}")
+    return found

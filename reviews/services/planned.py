@@ -1,0 +1,73 @@
+"""Binds a revision to its plan, or marks it as one that could not be planned."""
+
+from reviews.audit import Act, append
+from reviews.clock import database_now
+from reviews.facts import SubjectParts
+from reviews.models import DecisionState, Plan, PlannedRevision, Revision, Workspace
+from reviews.planning import subject_digest
+from reviews.services.states import decision_move
+
+
+def subject_parts(revision: Revision, plan_id: str | None) -> SubjectParts:
+    """Return what the revision's subject is made of."""
+    return SubjectParts(
+        contract=revision.contract.content_id,
+        evidence=revision.evidence.content_id,
+        identity=revision.identity,
+        policy=revision.policy.content_id,
+        planner_version=revision.planner_version,
+        plan=plan_id,
+    )
+
+
+def revision_take_plan(workspace: Workspace, revision: Revision, plan: Plan) -> PlannedRevision:
+    """Give a revision its plan and with it its subject. Call it inside ``workspace_write``."""
+    now = database_now()
+    planned = PlannedRevision.objects.create(
+        revision=revision,
+        plan=plan,
+        subject=subject_digest(subject_parts(revision, plan.plan_id)),
+        planned_at=now,
+    )
+    if is_newest(revision) and revision.decision.state == DecisionState.EVALUATING:
+        decision_move(revision.decision, "plan", now)
+    append(
+        workspace,
+        Act(
+            action="revision.planned",
+            decision=revision.decision.number,
+            revision=revision.number,
+            subject=planned.subject,
+            payload_type="topogate.planned/v1",
+            payload={
+                "plan": plan.plan_id,
+                "plan_sha256": plan.blob_id,
+                "planner_version": revision.planner_version,
+                "decision": plan.decision_word,
+                "topology": plan.selected_topology or None,
+            },
+        ),
+    )
+    return planned
+
+
+def revision_fail(workspace: Workspace, revision: Revision, *, code: str, reason: str) -> None:
+    """Record that a revision has no plan and why. Call it inside ``workspace_write``."""
+    if is_newest(revision) and revision.decision.state == DecisionState.EVALUATING:
+        decision_move(revision.decision, "fail", database_now())
+    append(
+        workspace,
+        Act(
+            action="revision.not_planned",
+            decision=revision.decision.number,
+            revision=revision.number,
+            reason=reason[:2000],
+            payload_type="topogate.not_planned/v1",
+            payload={"code": code, "planner_version": revision.planner_version},
+        ),
+    )
+
+
+def is_newest(revision: Revision) -> bool:
+    """Whether the decision has no later revision."""
+    return not Revision.objects.filter(decision_id=revision.decision_id, number__gt=revision.number).exists()

@@ -1,0 +1,319 @@
+"""Submitting: two documents become a revision and a plan job, or nothing at all.
+
+Both documents pass the planner's own intake, the same as on the command line. A refusal is an entry of the audit log
+and leaves nothing else behind.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from planner.canonical import content_id, file_sha256
+from reviews import queue
+from reviews.audit import Act, append, refusals_recorded, workspace_write
+from reviews.blobs import blob_keep
+from reviews.clock import database_now
+from reviews.errors import ConflictError, DocumentsRefusedError, Finding, InvalidRequestError, NotAllowedError
+from reviews.facts import Authentication, Standing
+from reviews.models import (
+    Decision,
+    DecisionState,
+    DocumentKind,
+    JobState,
+    Person,
+    PlanJob,
+    Policy,
+    Revision,
+    StoredDocument,
+    Submission,
+    Workspace,
+)
+from reviews.planning import PLANNER_VERSION, Documents, identity_digest, read_documents
+from reviews.policies.permissions import may_submit
+from reviews.selectors.people import standing_of
+from reviews.services.jobs import job_restart
+from reviews.services.planned import revision_take_plan
+from reviews.services.states import decision_move
+
+TITLE_LENGTH = 200
+KEY_LENGTH = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A submission that passed every check that needs no lock."""
+
+    documents: Documents
+    contract: bytes
+    evidence: bytes
+    title: str
+    as_of: str
+    key: str | None
+    request_sha256: str
+
+
+def submission_create(
+    *,
+    actor: Person,
+    workspace: Workspace,
+    contract: bytes,
+    evidence: bytes,
+    title: str,
+    as_of: str | None,
+    idempotency_key: str | None,
+    decision: Decision | None = None,
+    request_id: str = "",
+    authentication: Authentication | None = None,
+) -> Revision:
+    """Make a revision: the first of a new decision, or the next of ``decision``.
+
+    ``as_of`` is UTC in whole seconds (``2026-09-20T16:00:00Z``), now when None. With an idempotency key, the same
+    submission again returns the revision it made.
+
+    Raises:
+        NotFoundError: the actor is no member of the workspace.
+        NotAllowedError: the actor may not submit.
+        DocumentsRefusedError: with every problem of both documents and of the request.
+        ConflictError: the key was used for something else, the decision is for another slot, or its state does not
+            take a new revision.
+    """
+    standing = standing_of(actor, workspace)
+    attempt = Act(
+        action="submission.refused",
+        actor=standing.token,
+        decision=decision.number if decision else None,
+        authentication=authentication,
+        request_id=request_id,
+        payload_type="topogate.submission/v1",
+        payload={"contract_file_sha256": file_sha256(contract), "evidence_file_sha256": file_sha256(evidence)},
+    )
+    with refusals_recorded(workspace, attempt):
+        require_submitting(standing)
+        draft = submission_draft(contract, evidence, title=title, as_of=as_of, key=idempotency_key, decision=decision)
+        with workspace_write(workspace.pk):
+            made = _earlier(standing, draft)
+            if made is not None:
+                return made
+            revision = _revision(workspace, standing, draft, decision)
+            append(workspace, _created(replace(attempt, action="revision.created"), revision))
+            _take_or_wait(workspace, revision)
+    return revision
+
+
+def submission_check(
+    *, actor: Person, workspace: Workspace, contract: bytes, evidence: bytes, decision: Decision | None = None
+) -> tuple[Finding, ...]:
+    """Say what ``submission_create`` would refuse about the documents; nothing is stored or recorded.
+
+    Raises:
+        NotFoundError: the actor is no member of the workspace.
+        NotAllowedError: the actor may not submit.
+    """
+    require_submitting(standing_of(actor, workspace))
+    try:
+        submission_draft(contract, evidence, title="check", as_of=None, key=None, decision=decision)
+    except InvalidRequestError as refused:
+        return refused.problems
+    return ()
+
+
+def require_submitting(standing: Standing) -> None:
+    """Raise NotAllowedError unless the person may submit."""
+    verdict = may_submit(standing)
+    if not verdict.allowed:
+        raise NotAllowedError(verdict.reason)
+
+
+def submission_draft(
+    contract: bytes, evidence: bytes, *, title: str, as_of: str | None, key: str | None, decision: Decision | None
+) -> Draft:
+    """Check everything that can be checked without the lock.
+
+    Raises:
+        DocumentsRefusedError: with every problem of documents and request together.
+    """
+    # A further revision keeps the decision's title.
+    title = decision.title if decision else title.strip()
+    findings = _request_findings(title=title, as_of=as_of, key=key)
+    try:
+        documents = read_documents(contract, evidence)
+    except DocumentsRefusedError as refused:
+        raise DocumentsRefusedError((*findings, *refused.problems)) from refused
+    slot = documents.contract.record.slot
+    if decision is not None and slot != decision.slot:
+        found = f"{slot}, another slot's contract"
+        findings.append(Finding("contract", "document/scope", "/slot", f"{decision.slot}, the decision's slot", found))
+    if findings:
+        raise DocumentsRefusedError(tuple(findings))
+    request = {
+        "contract": file_sha256(contract),
+        "evidence": file_sha256(evidence),
+        "title": title,
+        "as_of": as_of,
+        "decision": decision.number if decision else None,
+    }
+    return Draft(
+        documents=documents,
+        contract=contract,
+        evidence=evidence,
+        title=title,
+        as_of=as_of or database_now().strftime("%Y-%m-%dT%H:%M:%SZ"),
+        key=key,
+        request_sha256=content_id(request),
+    )
+
+
+def _request_findings(*, title: str, as_of: str | None, key: str | None) -> list[Finding]:
+    findings = []
+    if not title or len(title) > TITLE_LENGTH or not title.isprintable():
+        expected = f"1 to {TITLE_LENGTH} printable characters"
+        findings.append(Finding("request", "request/title", "title", expected, f"{len(title)} characters"))
+    if as_of is not None and not _is_time(as_of):
+        expected = "UTC in whole seconds, as in 2026-09-20T16:00:00Z"
+        findings.append(Finding("request", "request/as_of", "as_of", expected, as_of[:40]))
+    if key is not None and not (0 < len(key) <= KEY_LENGTH and key.isascii() and key.isprintable()):
+        expected = f"1 to {KEY_LENGTH} printable ASCII characters"
+        findings.append(Finding("request", "request/idempotency_key", "idempotency_key", expected, "another text"))
+    return findings
+
+
+def _is_time(text: str) -> bool:
+    try:
+        parsed = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S%z")
+    except ValueError:
+        return False
+    return parsed.strftime("%Y-%m-%dT%H:%M:%SZ") == text
+
+
+def _earlier(standing: Standing, draft: Draft) -> Revision | None:
+    """Return what an earlier submission with the same key made."""
+    if draft.key is None:
+        return None
+    earlier = (
+        Submission.objects.filter(workspace_id=standing.workspace_id, person_id=standing.person_id, key=draft.key)
+        .select_related("revision__decision", "revision__job")
+        .first()
+    )
+    if earlier is None:
+        return None
+    if earlier.request_sha256 != draft.request_sha256:
+        raise ConflictError("This idempotency key belongs to another submission. Send a new key with new content.")
+    return earlier.revision
+
+
+def _revision(workspace: Workspace, standing: Standing, draft: Draft, decision: Decision | None) -> Revision:
+    now = database_now()
+    policy = Policy.objects.filter(workspace=workspace).order_by("-version").first()
+    if policy is None:
+        raise ConflictError(f"{workspace.slug} has no policy yet. An admin sets one.")
+    contract = _document(workspace, standing, draft, DocumentKind.CONTRACT)
+    evidence = _document(workspace, standing, draft, DocumentKind.EVIDENCE)
+    if decision is None:
+        decision = _new_decision(workspace, standing, draft, now)
+    else:
+        decision = Decision.objects.get(pk=decision.pk, workspace=workspace)
+        decision_move(decision, "revise", now)
+    newest = Revision.objects.filter(decision=decision).order_by("-number").values_list("number", flat=True).first()
+    revision = Revision.objects.create(
+        decision=decision,
+        number=(newest or 0) + 1,
+        contract=contract,
+        evidence=evidence,
+        identity=identity_digest(draft.documents.contract),
+        policy=policy,
+        planner_version=PLANNER_VERSION,
+        as_of=draft.as_of,
+        job=_job(workspace, contract, evidence, draft, now),
+        author_id=standing.person_id,
+        made_at=now,
+    )
+    if draft.key is not None:
+        Submission.objects.create(
+            workspace=workspace,
+            person_id=standing.person_id,
+            key=draft.key,
+            request_sha256=draft.request_sha256,
+            revision=revision,
+        )
+    return revision
+
+
+def _new_decision(workspace: Workspace, standing: Standing, draft: Draft, now: datetime) -> Decision:
+    newest = Decision.objects.filter(workspace=workspace).order_by("-number").values_list("number", flat=True).first()
+    return Decision.objects.create(
+        workspace=workspace,
+        number=(newest or 0) + 1,
+        slot=draft.documents.contract.record.slot,
+        title=draft.title,
+        state=DecisionState.EVALUATING,
+        state_since=now,
+        opened_by_id=standing.person_id,
+        opened_at=now,
+    )
+
+
+def _document(workspace: Workspace, standing: Standing, draft: Draft, kind: DocumentKind) -> StoredDocument:
+    is_contract = kind == DocumentKind.CONTRACT
+    read = draft.documents.contract if is_contract else draft.documents.evidence
+    stored, _ = StoredDocument.objects.get_or_create(
+        workspace=workspace,
+        kind=kind,
+        blob_id=blob_keep(draft.contract if is_contract else draft.evidence).sha256,
+        defaults={
+            "content_id": read.content_id,
+            "slot": draft.documents.contract.record.slot,
+            "stored_by_id": standing.person_id,
+        },
+    )
+    return stored
+
+
+def _job(
+    workspace: Workspace, contract: StoredDocument, evidence: StoredDocument, draft: Draft, now: datetime
+) -> PlanJob:
+    """Return the job for this question: the one that there is, or a new one."""
+    job, _ = PlanJob.objects.get_or_create(
+        workspace=workspace,
+        contract_content_id=contract.content_id,
+        evidence_content_id=evidence.content_id,
+        as_of=draft.as_of,
+        planner_version=PLANNER_VERSION,
+        defaults={
+            "contract": contract,
+            "evidence": evidence,
+            "queued_at": now,
+            "woken_at": now,
+            "candidates_total": len(draft.documents.evidence.record.trials),
+        },
+    )
+    return job
+
+
+def _created(attempt: Act, revision: Revision) -> Act:
+    decision = revision.decision
+    return replace(
+        attempt,
+        decision=decision.number,
+        revision=revision.number,
+        payload_type="topogate.revision/v1",
+        payload={
+            "title": decision.title,
+            "slot": decision.slot,
+            "contract": revision.contract.content_id,
+            "contract_file_sha256": revision.contract.file_sha256,
+            "evidence": revision.evidence.content_id,
+            "evidence_file_sha256": revision.evidence.file_sha256,
+            "identity": revision.identity,
+            "policy": revision.policy.content_id,
+            "planner_version": revision.planner_version,
+            "as_of": revision.as_of,
+        },
+    )
+
+
+def _take_or_wait(workspace: Workspace, revision: Revision) -> None:
+    """Take the plan that the job has made already, or wake a worker for it; a job that was given up starts anew."""
+    if revision.job.state == JobState.DONE:
+        revision_take_plan(workspace, revision, revision.job.plan)
+        return
+    job_restart(revision.job)
+    queue.wake_after_commit(revision.job.pk)

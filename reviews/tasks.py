@@ -1,0 +1,50 @@
+"""Celery: load an id, call one service. Nothing is decided here."""
+
+import logging
+import threading
+
+from celery import shared_task
+from celery.signals import worker_ready, worker_shutdown
+from django.conf import settings
+from django.db import DatabaseError, connection
+
+from reviews.errors import LeaseLostError
+from reviews.queue import PLAN_TASK
+from reviews.services.jobs import job_run, jobs_sweep
+
+logger = logging.getLogger(__name__)
+_stop_sweeping = threading.Event()
+
+
+@shared_task(name=PLAN_TASK)  # type: ignore[untyped-decorator] # celery ships no types
+def plan_run(job_id: int) -> None:
+    """Work on one plan job, if it is free."""
+    try:
+        job_run(job_id)
+    except LeaseLostError as lost:
+        logger.warning("plan job %d: %s", job_id, lost.message)
+
+
+def start_sweeping(**kwargs: object) -> None:
+    """Sweep from the worker's main process: what was queued or running when the last one died is woken again."""
+    _stop_sweeping.clear()
+    threading.Thread(target=_sweep_until_stopped, name="plan-sweep", daemon=True).start()
+
+
+def stop_sweeping(**kwargs: object) -> None:
+    """End the sweep with the worker."""
+    _stop_sweeping.set()
+
+
+def _sweep_until_stopped() -> None:
+    while not _stop_sweeping.is_set():
+        try:
+            jobs_sweep()
+        except DatabaseError:
+            connection.close()
+        _stop_sweeping.wait(settings.PLAN_SWEEP_SECONDS)
+    connection.close()
+
+
+worker_ready.connect(start_sweeping)
+worker_shutdown.connect(stop_sweeping)
