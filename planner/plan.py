@@ -5,7 +5,7 @@ on any machine; inputs are re-checked at the door and never changed; every trial
 alone; only eligible trials are ordered. It never predicts and never fills a gap.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -32,10 +32,17 @@ from planner.view import TrialView, views
 __all__ = ["plan_bytes", "plan_parallelism"]
 
 
-def plan_parallelism(contract: ContractDocument, evidence: EvidenceDocument, as_of: str) -> Plan:
+def plan_parallelism(
+    contract: ContractDocument,
+    evidence: EvidenceDocument,
+    as_of: str,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Plan:
     """Decide which measured topology to use, if any, and say why.
 
-    ``as_of`` (``YYYY-MM-DDThh:mm:ssZ``) is the time at which the age of evidence is judged.
+    ``as_of`` (``YYYY-MM-DDThh:mm:ssZ``) is the time at which the age of evidence is judged. ``progress`` is called
+    after each trial with trials judged and trials in all; it changes nothing about the plan.
 
     Raises:
         TamperedRecordError: a document is not as intake left it.
@@ -47,7 +54,7 @@ def plan_parallelism(contract: ContractDocument, evidence: EvidenceDocument, as_
     _check_binding(contract, evidence)
     order = order_expand(contract.record)
     trials = views(contract, evidence, as_of)
-    candidates = {trial: judge(view, order.keys) for trial, view in trials.items()}
+    candidates = _judge_all(trials, order, progress)
     selection = select(
         candidates,
         order,
@@ -56,6 +63,17 @@ def plan_parallelism(contract: ContractDocument, evidence: EvidenceDocument, as_
     )
     plan = _plan(contract, evidence, as_of, order, trials, candidates, selection)
     return msgspec.structs.replace(plan, plan_id=content_id(msgspec.to_builtins(plan)))
+
+
+def _judge_all(
+    trials: Mapping[str, TrialView], order: Order, progress: Callable[[int, int], None] | None
+) -> dict[str, Candidate]:
+    candidates: dict[str, Candidate] = {}
+    for trial, view in trials.items():
+        candidates[trial] = judge(view, order.keys)
+        if progress is not None:
+            progress(len(candidates), len(trials))
+    return candidates
 
 
 def plan_bytes(plan: Plan) -> bytes:
