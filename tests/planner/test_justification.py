@@ -16,7 +16,8 @@ MODEL = Model(name="m", revision="r", architecture="moe", layers=48, attention_h
 RATE = OrderKey(key="output_tokens_per_s_per_charged_device", direction="desc", load_point="saturated")
 ORDER = Order(keys=(RATE,), notes=(), load_point="saturated", copies=False)
 COSTS = (
-    "Against it: +{0} charged devices, +{0} ranks in the largest serving group, {1}communication share not measured."
+    "Compared with it: charged devices +{0}, ranks of the largest serving group +{0}, {1}, "
+    "communication share not measured."
 )
 
 
