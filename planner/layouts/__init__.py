@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from planner.layouts import closed, vllm
+from planner.layouts import closed, megatron, sglang, trtllm, vllm
 from planner.layouts.base import (
     Degrees,
     DivisibilityCheck,
@@ -26,6 +26,6 @@ __all__ = [
     "Seats",
 ]
 
-MODULES = (closed, vllm)
+MODULES = (closed, vllm, sglang, megatron, trtllm)
 
 LAYOUTS: Mapping[str, Layout] = MappingProxyType({layout.id: layout for layout in collect(MODULES, Layout)})

@@ -16,6 +16,7 @@ from typing import Literal
 
 from planner.errors import PlannerError
 from planner.records.contract import Model
+from planner.shown import shown
 
 Group = tuple[int, ...]
 Groups = tuple[Group, ...]
@@ -56,12 +57,16 @@ REQUEST_PATH = frozenset(kind for kind, role in ROLES.items() if role != "data")
 
 
 class LayoutRefusedError(PlannerError):
-    """The engine, or this project, does not accept the degrees; ``constraint`` is stable, ``message`` for people."""
+    """The engine, or this project, does not accept the degrees; ``constraint`` is stable, ``message`` for people.
 
-    def __init__(self, constraint: str, message: str) -> None:
+    ``built`` is what the engine had put together when it failed, where it fails that late.
+    """
+
+    def __init__(self, constraint: str, message: str, built: "InstanceGroups | None" = None) -> None:
         super().__init__(message)
         self.constraint = constraint
         self.message = message
+        self.built = built
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,11 +160,11 @@ def check_count(name: str, value: object, *, least: int = 1) -> int:
         LayoutRefusedError: it is not; ``constraint`` is ``degree``, the message names the degree.
     """
     if isinstance(value, bool) or not isinstance(value, int):
-        raise LayoutRefusedError("degree", f"{name} is a whole number; found {_shown(value)}")
+        raise LayoutRefusedError("degree", f"{name} is a whole number; found {shown(value)}")
     if value < least:
-        raise LayoutRefusedError("degree", f"{name} must be >= {least}; found {_shown(value)}")
+        raise LayoutRefusedError("degree", f"{name} must be >= {least}; found {shown(value)}")
     if value > MAX_RANKS:
-        raise LayoutRefusedError("degree", f"{name} is at most {MAX_RANKS}; found {_shown(value)}")
+        raise LayoutRefusedError("degree", f"{name} is at most {MAX_RANKS}; found {shown(value)}")
     return value
 
 
@@ -181,7 +186,7 @@ def check_extra(degrees: Degrees, known: Iterable[str], layout: str) -> None:
     unknown = sorted(set(degrees.extra) - set(known))
     if unknown:
         raise LayoutRefusedError(
-            "unknown_degree", f"{layout} has no degree {', '.join(_shown(name) for name in unknown)}"
+            "unknown_degree", f"{layout} has no degree {', '.join(shown(name) for name in unknown)}"
         )
 
 
@@ -197,7 +202,7 @@ def extra_flag(degrees: Degrees, name: str, *, default: bool = False) -> bool:
     if value is None:
         return default
     if not isinstance(value, bool):
-        raise LayoutRefusedError("degree", f"{name} is true or false; found {_shown(value)}")
+        raise LayoutRefusedError("degree", f"{name} is true or false; found {shown(value)}")
     return value
 
 
@@ -207,7 +212,7 @@ def extra_text(degrees: Degrees, name: str, default: str) -> str:
     if value is None:
         return default
     if not isinstance(value, str):
-        raise LayoutRefusedError("degree", f"{name} is text; found {_shown(value)}")
+        raise LayoutRefusedError("degree", f"{name} is text; found {shown(value)}")
     return value
 
 
@@ -252,9 +257,3 @@ def _offsets(steps: Iterable[tuple[int, int]]) -> list[int]:
     for count, stride in steps:
         offsets = [base + at * stride for base in offsets for at in range(count)]
     return offsets
-
-
-def _shown(value: object) -> str:
-    """Untrusted text, short and on one line."""
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -63,6 +63,19 @@ def kv_heads(heads: int, ranks: int) -> DivisibilityCheck:
     )
 
 
+def kv_heads_up(heads: int, ranks: int) -> DivisibilityCheck:
+    """Key-value heads of an engine that rounds the share up instead of refusing."""
+    share = -(-heads // ranks)
+    if heads % ranks == 0 or ranks % heads == 0:
+        return kv_heads(heads, ranks)
+    return DivisibilityCheck(
+        name="kv_heads",
+        passed=True,
+        sentence=f"{heads} KV heads over {ranks} tensor ranks are uneven; the engine accepts that",
+        notice=f"every rank holds {share} KV heads, {share * ranks} in all",
+    )
+
+
 def latent_kv(copies: int) -> DivisibilityCheck:
     """Multi-head latent attention keeps one latent vector a token, which tensor ranks cannot share."""
     return DivisibilityCheck(
@@ -77,10 +90,10 @@ def layers(count: int, stages: int, split: Callable[[int, int], Counts]) -> Divi
     """Layers split over stages by the engine's own rule."""
     try:
         counts = split(count, stages)
-    except LayoutRefusedError:
-        return DivisibilityCheck(
-            name="layers", passed=False, sentence=f"{count} layers do not split evenly over {stages} stages"
-        )
+    except LayoutRefusedError as refused:
+        uneven = f"{count} layers do not split evenly over {stages} stages"
+        given = refused.constraint == "layer_partition"
+        return DivisibilityCheck(name="layers", passed=False, sentence=refused.message if given else uneven)
     if len(set(counts)) == 1:
         return DivisibilityCheck(
             name="layers", passed=True, sentence=f"{count} layers split evenly over {stages} stages"
@@ -91,6 +104,15 @@ def layers(count: int, stages: int, split: Callable[[int, int], Counts]) -> Divi
         passed=min(counts) > 0,
         sentence=f"{count} layers over {stages} stages: {listed}",
         notice="stages are uneven" if min(counts) > 0 else "a stage holds no layer",
+    )
+
+
+def virtual_stages(count: int, stages: int) -> DivisibilityCheck:
+    """Layers split evenly over pipeline stages times virtual stages."""
+    passed = count % stages == 0
+    verb = "split evenly" if passed else "do not split evenly"
+    return DivisibilityCheck(
+        name="virtual_stages", passed=passed, sentence=f"{count} layers {verb} over {stages} virtual stages"
     )
 
 
@@ -107,6 +129,16 @@ def experts_even(experts: int, redundant: int, ranks: int) -> DivisibilityCheck:
     return DivisibilityCheck(
         name="experts", passed=passed, sentence=f"{_experts(experts, redundant)} {verb} over {ranks} expert ranks"
     )
+
+
+def expert_checks(model: Model, ranks: int, redundant: int) -> Iterator[DivisibilityCheck]:
+    """Experts of an engine that accepts equal shares only."""
+    experts = count_of(model.experts)
+    if model.architecture == "dense":
+        if ranks > 1:
+            yield dense_with_experts(ranks)
+    elif experts is not None:
+        yield experts_even(experts, redundant, ranks)
 
 
 def experts_uneven(experts: int, ranks: int) -> DivisibilityCheck:

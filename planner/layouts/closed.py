@@ -4,8 +4,6 @@ Rules kept: world = tp x pp x ep x dp; rank = ((dp * EP + ep) * PP + pp) * TP + 
 changes coordinates. It matches no engine; it exists so that rank accounting can be audited.
 """
 
-from collections.abc import Iterator
-
 from planner.layouts import checks, layers
 from planner.layouts.base import (
     Degrees,
@@ -53,19 +51,9 @@ def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tu
     return (
         *checks.attention_checks(model, shards),
         checks.layers(model.layers, degrees.pp, shards.split),
-        *_expert_checks(model, degrees.ep),
+        *checks.expert_checks(model, degrees.ep, 0),
         *checks.width_checks(model, shards, block),
     )
-
-
-def _expert_checks(model: Model, ep: int) -> Iterator[DivisibilityCheck]:
-    if model.architecture == "dense":
-        if ep > 1:
-            yield checks.dense_with_experts(ep)
-        return
-    experts = checks.count_of(model.experts)
-    if experts is not None:
-        yield checks.experts_even(experts, 0, ep)
 
 
 def seats(degrees: Degrees, launch: Launch) -> Seats:

@@ -14,11 +14,10 @@ ByRank = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadShare:
-    """Heads on one tensor rank; ``copies`` is how many ranks hold each key-value head."""
+    """Heads on one tensor rank."""
 
     query_heads: int
     kv_heads: int
-    copies: int
 
 
 def place_linear(experts: int, ep: int) -> ByRank:
@@ -74,4 +73,15 @@ def share_heads(heads: int, kv_heads: int, tp: int) -> HeadShare:
         raise LayoutRefusedError(
             "kv_heads", f"{kv_heads} key-value heads are neither a multiple nor a divisor of {tp} tensor ranks"
         )
-    return HeadShare(query_heads=heads // tp, kv_heads=max(1, kv_heads // tp), copies=max(1, tp // kv_heads))
+    return HeadShare(query_heads=heads // tp, kv_heads=max(1, kv_heads // tp))
+
+
+def share_heads_up(heads: int, kv_heads: int, tp: int) -> HeadShare:
+    """Split attention heads over ``tp`` ranks, key-value heads rounded up (TensorRT-LLM).
+
+    Raises:
+        LayoutRefusedError: heads are not a multiple of ``tp``.
+    """
+    if heads % tp:
+        raise LayoutRefusedError("attention_heads", f"{heads} attention heads do not split over {tp} tensor ranks")
+    return HeadShare(query_heads=heads // tp, kv_heads=-(-kv_heads // tp))

@@ -9,6 +9,7 @@ from itertools import accumulate
 from types import MappingProxyType
 
 from planner.layouts.base import LayoutRefusedError
+from planner.shown import shown
 
 Counts = tuple[int, ...]
 Split = Callable[[int, int], Counts]
@@ -25,6 +26,24 @@ def split_even(layers: int, stages: int) -> Counts:
             "layers", f"num_layers={layers} should be divisible by config.pipeline_model_parallel_size={stages}"
         )
     return (layers // stages,) * stages
+
+
+def split_with_ends(layers: int, stages: int, *, first: int, last: int) -> Counts:
+    """Megatron with a given number of layers on the first or last stage (0: not given); the rest splits evenly.
+
+    Raises:
+        LayoutRefusedError: more layers at the ends than there are, or the rest does not split evenly.
+    """
+    ends = (first > 0) + (last > 0)
+    middle, rest = stages - ends, layers - first - last
+    if middle < 0 or rest < 0 or (middle == 0 and rest) or (middle and rest % middle):
+        raise LayoutRefusedError(
+            "layers",
+            f"{layers} layers with {first} on the first and {last} on the last of {stages} stages "
+            "leave layers that do not split evenly",
+        )
+    inner = (rest // middle,) * middle if middle else ()
+    return (*((first,) if first else ()), *inner, *((last,) if last else ()))
 
 
 def split_before_last(layers: int, stages: int) -> Counts:
@@ -81,7 +100,7 @@ def partition_of(text: str) -> Counts:
     parts = text.split(",")
     if not all(part.strip().isascii() and part.strip().isdigit() for part in parts):
         raise LayoutRefusedError(
-            "layer_partition", f"a layer partition is whole numbers with commas; found {text!r:.40}"
+            "layer_partition", f"a layer partition is whole numbers with commas; found {shown(text)}"
         )
     return tuple([int(part) for part in parts])
 

@@ -40,6 +40,7 @@ EXTRA = (
     "redundant_experts",
 )
 EXTERNAL, DP, PP, PCP, TP = range(5)
+NO_EXPERTS = "Number of experts in the model must be greater than 0 when expert parallelism is enabled."
 
 
 def build(degrees: Degrees) -> InstanceGroups:
@@ -49,6 +50,7 @@ def build(degrees: Degrees) -> InstanceGroups:
     expert_parallel = _expert_parallel(degrees)
     _check_balancer(degrees, expert_parallel)
     _check_decode_context(degrees)
+    layer_split(degrees)
     shape = (extra_count(degrees, "external_dp"), degrees.dp, degrees.pp, degrees.cp, degrees.tp)
     groups = {
         "tp": grid(shape, (TP,)),
@@ -112,9 +114,7 @@ def _expert_parallel(degrees: Degrees) -> bool:
     """Say whether expert parallelism is on, and refuse a degree that contradicts it."""
     on = extra_flag(degrees, "enable_expert_parallel", default=degrees.ep > 1)
     if on and not degrees.moe:
-        raise LayoutRefusedError(
-            "experts", "Number of experts in the model must be greater than 0 when expert parallelism is enabled."
-        )
+        raise LayoutRefusedError("experts", NO_EXPERTS)
     size = degrees.dp * degrees.cp * degrees.tp if on else 1
     if degrees.ep != size:
         state = "on: ep is dp x pcp x tp" if on else "off: ep is 1"
@@ -172,7 +172,7 @@ def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tu
         stages=degrees.pp,
         ep=sizes.get("moe_ep", 1),
         kv_copies_of_mla=max(1, degrees.tp // degrees.dcp),
-        split=layer_split(extra_text(degrees, "layer_partition", "")),
+        split=layer_split(degrees),
     )
     return (
         *checks.attention_checks(model, shards),
@@ -183,11 +183,10 @@ def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tu
     )
 
 
-def layer_split(partition: str) -> layers.Split:
+def layer_split(degrees: Degrees) -> layers.Split:
     """Return the split of layers: by rule, or by ``VLLM_PP_LAYER_PARTITION`` ("15,15,16,15")."""
-    if not partition:
-        return layers.split_before_last
-    return partial(layers.split_given, given=layers.partition_of(partition))
+    partition = extra_text(degrees, "layer_partition", "")
+    return partial(layers.split_given, given=layers.partition_of(partition)) if partition else layers.split_before_last
 
 
 def check_model(heads: int, kv_heads: int, tp: int, dcp: int, *, mla: bool = False) -> None:
