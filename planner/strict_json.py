@@ -46,8 +46,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A tree with what is wrong with single values in it; those values are replaced by stand-ins."""
+    """Bytes that are JSON, and what is wrong with single values in them; stand-ins take their place in ``tree``."""
 
+    raw: bytes
     tree: Any
     problems: tuple[Problem, ...]
 
@@ -89,10 +90,10 @@ def read(raw: bytes) -> Reading:
     flawed = _Parser()
     tree = flawed.parse(text)
     if not flawed.has_flaws and not _SURROGATE_ESCAPE.search(text):
-        return Reading(tree, ())
+        return Reading(raw, tree, ())
     problems: list[Problem] = []
     sound = _without_flaws(tree, "", problems)
-    return Reading(sound, tuple(problems))
+    return Reading(raw, sound, tuple(problems))
 
 
 def _decoded(raw: bytes) -> str:

@@ -6,13 +6,18 @@ Page, API, worker, command line and importers all call these functions, so a doc
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.intake.contract import read_contract
 from planner.intake.evidence import read_evidence
+from planner.intake.plan import read_plan
 from planner.intake.recheck import recheck_contract, recheck_evidence
+from planner.intake.verdict import Verdict, judge
 
 __all__ = [
     "ContractDocument",
     "EvidenceDocument",
+    "Verdict",
+    "judge",
     "read_contract",
     "read_evidence",
+    "read_plan",
     "recheck_contract",
     "recheck_evidence",
 ]

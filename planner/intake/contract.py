@@ -11,8 +11,9 @@ from planner.intake.contract_rules import contract_problems
 from planner.intake.limit_rules import LIMIT_RECORDS
 from planner.intake.opening import opened
 from planner.records.contract import Contract
+from planner.strict_json import Reading, read
 
-__all__ = ["CONTRACT_SCHEMA", "read_contract", "typed_limits"]
+__all__ = ["CONTRACT_SCHEMA", "contract_from", "read_contract", "typed_limits"]
 
 CONTRACT_SCHEMA = "topogate.contract/v1"
 
@@ -23,12 +24,17 @@ def read_contract(raw: bytes) -> ContractDocument:
     Raises:
         DocumentRefusedError: with every problem found.
     """
-    tree, record = opened(raw, Contract, CONTRACT_SCHEMA, contract_problems)
+    return contract_from(read(raw))
+
+
+def contract_from(reading: Reading) -> ContractDocument:
+    """Read a contract from strict JSON; see ``read_contract``."""
+    record = opened(reading, Contract, CONTRACT_SCHEMA, contract_problems)
     return ContractDocument(
         record=record,
         limits=typed_limits(record.gates),
-        content_id=content_id(tree),
-        file_sha256=file_sha256(raw),
+        content_id=content_id(reading.tree),
+        file_sha256=file_sha256(reading.raw),
     )
 
 

@@ -12,8 +12,9 @@ from planner.intake.evidence_rules import evidence_problems
 from planner.intake.opening import opened
 from planner.intake.parts import object_at
 from planner.records.evidence import Evidence
+from planner.strict_json import Reading, read
 
-__all__ = ["EVIDENCE_SCHEMA", "evidence_content_id", "read_evidence", "trial_bodies"]
+__all__ = ["EVIDENCE_SCHEMA", "evidence_content_id", "evidence_from", "read_evidence", "trial_bodies"]
 
 EVIDENCE_SCHEMA = "topogate.evidence/v1"
 
@@ -24,6 +25,11 @@ def read_evidence(raw: bytes, contract: ContractDocument | None = None) -> Evide
     Raises:
         DocumentRefusedError: with every problem found.
     """
+    return evidence_from(read(raw), contract)
+
+
+def evidence_from(reading: Reading, contract: ContractDocument | None = None) -> EvidenceDocument:
+    """Read evidence from strict JSON; see ``read_evidence``."""
     bodies: dict[str, bytes] = {}
 
     def rules(tree: Any) -> Iterator[Problem]:
@@ -31,11 +37,11 @@ def read_evidence(raw: bytes, contract: ContractDocument | None = None) -> Evide
         bodies.update(trial_bodies(tree))
         yield from evidence_problems(tree, bodies, contract)
 
-    tree, record = opened(raw, Evidence, EVIDENCE_SCHEMA, rules)
+    record = opened(reading, Evidence, EVIDENCE_SCHEMA, rules)
     return EvidenceDocument(
         record=record,
-        content_id=evidence_content_id(tree, bodies),
-        file_sha256=file_sha256(raw),
+        content_id=evidence_content_id(reading.tree, bodies),
+        file_sha256=file_sha256(reading.raw),
         trial_content_ids={trial: file_sha256(body) for trial, body in bodies.items()},
     )
 

@@ -15,7 +15,7 @@ from planner.intake.places import with_places
 from planner.intake.shape import shape_problems
 from planner.intake.texts import text_problems
 from planner.shown import shown
-from planner.strict_json import read
+from planner.strict_json import Reading
 
 __all__ = ["MAX_PROBLEMS", "opened"]
 
@@ -25,19 +25,18 @@ MAX_PROBLEMS = 1000
 R = TypeVar("R", bound=msgspec.Struct)
 
 
-def opened(raw: bytes, record: type[R], schema: str, rules: Callable[[Any], Iterable[Problem]]) -> tuple[Any, R]:
-    """Return the tree and the record of a document whose ``schema`` field has the given value.
+def opened(reading: Reading, record: type[R], schema: str, rules: Callable[[Any], Iterable[Problem]]) -> R:
+    """Return the record of a document whose ``schema`` field has the given value.
 
     ``rules`` yields what the record's types cannot say; it gets the tree, which may be wrong anywhere.
 
     Raises:
         DocumentRefusedError: with every problem found, in the order of the text.
     """
-    reading = read(raw)
     found = [*reading.problems, *_kind_problems(reading.tree, schema)]
     if found and found[-1].code == "document/schema":
-        raise DocumentRefusedError(with_places(found, raw.decode()))
-    found += text_problems(reading.tree, raw)
+        raise DocumentRefusedError(with_places(found, reading.raw.decode()))
+    found += text_problems(reading.tree, reading.raw)
     try:
         built = msgspec.convert(reading.tree, record)
     except msgspec.ValidationError:
@@ -48,8 +47,8 @@ def opened(raw: bytes, record: type[R], schema: str, rules: Callable[[Any], Iter
     found += islice((problem for problem in described if problem.pointer not in known), MAX_PROBLEMS + 1)
     found += islice(rules(reading.tree), MAX_PROBLEMS + 1)
     if found or built is None:
-        raise DocumentRefusedError(with_places(_bounded(found), raw.decode()))
-    return reading.tree, built
+        raise DocumentRefusedError(with_places(_bounded(found), reading.raw.decode()))
+    return built
 
 
 def _kind_problems(tree: Any, schema: str) -> Iterable[Problem]:

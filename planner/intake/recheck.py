@@ -54,7 +54,11 @@ def recheck_evidence(document: EvidenceDocument) -> None:
         raise TamperedRecordError("a trial does not have the content id that it is given with")
 
 
-def _rechecked(document: Any, kind: type, record: type[msgspec.Struct]) -> Any:
+def _rechecked(
+    document: ContractDocument | EvidenceDocument,
+    kind: type[ContractDocument] | type[EvidenceDocument],
+    record: type[Contract] | type[Evidence],
+) -> Any:
     """Return the tree of a document whose parts are all of exactly their types."""
     if type(document) is not kind:
         raise TamperedRecordError(f"{type(document).__name__} is no {kind.__name__}")

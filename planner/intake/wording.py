@@ -1,5 +1,6 @@
 """What a record's type asks for, in words: the ``expected`` half of a problem."""
 
+import json
 from collections.abc import Sequence
 
 from msgspec import inspect as mi
@@ -54,7 +55,7 @@ _PLAIN: dict[type, str] = {mi.BoolType: "true or false", mi.NoneType: "null"}
 
 
 def _choice(values: Sequence[object]) -> str:
-    words = [f'"{value}"' if isinstance(value, str) else str(value).lower() for value in values]
+    words = [json.dumps(value) for value in values]
     return words[0] if len(words) == 1 else "one of " + ", ".join(words)
 
 

@@ -1,0 +1,98 @@
+"""What a subcommand is, and what all of them share: exit codes, reading files, printing problems.
+
+Results go to stdout, messages to stderr. A subcommand is one module with one ``Command``; adding it is that module
+and its name in ``planner.command.MODULES``.
+"""
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from enum import IntEnum
+from typing import Any
+
+from planner.errors import PlannerError, Problem
+from planner.strict_json import MAX_BYTES
+
+__all__ = [
+    "Command",
+    "Exit",
+    "UnreadableInputError",
+    "add_format",
+    "input_bytes",
+    "json_line",
+    "problem_json",
+    "problem_lines",
+]
+
+
+class Exit(IntEnum):
+    """Exit codes of every subcommand."""
+
+    OK = 0
+    NO = 1
+    BAD_INPUT = 2
+    NONE_ELIGIBLE = 3
+    INCONCLUSIVE = 4
+    REFUSED = 5
+    NOT_REACHED = 6
+
+
+class UnreadableInputError(PlannerError):
+    """A file named on the command line is not there or cannot be read; the text is the whole message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One subcommand: ``configure`` adds its arguments, ``run`` does it and returns the exit code."""
+
+    id: str
+    help: str
+    configure: Callable[[ArgumentParser], None]
+    run: Callable[[Namespace], int]
+
+
+def add_format(parser: ArgumentParser) -> None:
+    """Add ``--format text|json``."""
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how the result is printed")
+
+
+def input_bytes(name: str) -> bytes:
+    """Return the bytes of a file, of standard input for ``-``; no more than one byte over the size limit.
+
+    Raises:
+        UnreadableInputError: there is nothing to read.
+    """
+    try:
+        if name == "-":
+            return sys.stdin.buffer.read(MAX_BYTES + 1)
+        with open(name, "rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise UnreadableInputError(f"{name}: {(error.strerror or str(error)).lower()}") from error
+    except ValueError as error:  # a NUL in the name
+        raise UnreadableInputError(f"{name!r}: {error}") from error
+
+
+def problem_json(problem: Problem) -> dict[str, Any]:
+    """Return a problem as JSON shows it: line and column only where they are known."""
+    return {name: value for name, value in asdict(problem).items() if value is not None}
+
+
+def problem_lines(name: str, problems: tuple[Problem, ...]) -> str:
+    """Write one line per problem, as compilers do: place, pointer, what was expected and found, code."""
+    return "\n".join(
+        f"{name}:{_place(problem)} {problem.pointer or 'document'}: expected {problem.expected}, "
+        f"found {problem.found} [{problem.code}]"
+        for problem in problems
+    )
+
+
+def _place(problem: Problem) -> str:
+    return "" if problem.line is None else f"{problem.line}:{problem.column}:"
+
+
+def json_line(value: Any) -> str:
+    """Write a result as one line of JSON."""
+    return json.dumps(value)

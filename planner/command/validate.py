@@ -1,0 +1,57 @@
+"""``topogate validate``: say of every file whether it is an accepted document, and all that is wrong with it."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from planner.command.base import (
+    Command,
+    Exit,
+    UnreadableInputError,
+    add_format,
+    input_bytes,
+    json_line,
+    problem_json,
+    problem_lines,
+)
+from planner.errors import Problem
+from planner.intake import Verdict, judge
+
+
+def _configure(parser: ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE", help="contract, evidence or plan; - is standard input")
+    add_format(parser)
+
+
+def _run(arguments: Namespace) -> int:
+    print_verdict = _print_json if arguments.format == "json" else _print_text
+    accepted = True
+    for name in arguments.files:
+        try:
+            verdict = judge(input_bytes(name))
+        except UnreadableInputError as error:
+            print(f"topogate: {error}", file=sys.stderr)
+            verdict = _unreadable(error)
+        print_verdict(name, verdict)
+        accepted = accepted and verdict.ok
+    return Exit.OK if accepted else Exit.BAD_INPUT
+
+
+def _unreadable(error: UnreadableInputError) -> Verdict:
+    found = str(error).rpartition(": ")[2]
+    problem = Problem("file/unreadable", "", "a file that can be read", found)
+    return Verdict(kind=None, file_sha256="", content_id=None, problems=(problem,))
+
+
+def _print_json(name: str, verdict: Verdict) -> None:
+    problems = [problem_json(problem) for problem in verdict.problems]
+    print(json_line({"file": name, "ok": verdict.ok, "kind": verdict.kind, "problems": problems}))
+
+
+def _print_text(name: str, verdict: Verdict) -> None:
+    if verdict.ok:
+        print(f"{name}: {verdict.kind}, accepted")
+    else:
+        print(problem_lines(name, verdict.problems))
+
+
+COMMAND = Command(id="validate", help="check documents and list every problem", configure=_configure, run=_run)
