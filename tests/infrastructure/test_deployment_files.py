@@ -1,0 +1,145 @@
+"""docker-compose.yml and Dockerfile, read as data: they are not run where no container engine is."""
+
+import re
+import runpy
+import shlex
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from config import gunicorn
+from tests.shared import ROOT
+
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+OWN = ("migrate", "web", "worker")
+LASTING = ("postgres", "broker", "web", "worker")
+DOCKERFILE = re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text())
+INSTRUCTIONS = [line.split(maxsplit=1) for line in DOCKERFILE.splitlines() if line and not line.startswith("#")]
+
+
+def instructions(word: str) -> list[str]:
+    return [rest for first, rest in INSTRUCTIONS if first == word]
+
+
+def test_compose_has_web_worker_database_and_broker() -> None:
+    assert set(SERVICES) == {"postgres", "broker", "migrate", "web", "worker"}
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_service_gains_no_rights(name: str) -> None:
+    service = SERVICES[name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert not {"privileged", "network_mode", "pid", "ipc"} & set(service)
+
+
+@pytest.mark.parametrize("name", LASTING)
+def test_service_that_stays_is_watched_and_restarted(name: str) -> None:
+    assert SERVICES[name]["healthcheck"]["test"][0] in ("CMD", "CMD-SHELL")
+    assert SERVICES[name]["restart"] == "unless-stopped"
+
+
+@pytest.mark.parametrize("name", ["web", "worker"])
+def test_process_starts_after_schema_and_broker(name: str) -> None:
+    assert SERVICES[name]["depends_on"] == {
+        "migrate": {"condition": "service_completed_successfully"},
+        "broker": {"condition": "service_healthy"},
+    }
+
+
+def test_only_web_is_reached_from_outside_and_only_on_the_loopback() -> None:
+    assert {name: service["ports"] for name, service in SERVICES.items() if "ports" in service} == {
+        "web": ["127.0.0.1:${PORT:-8000}:8000"]
+    }
+    assert {name for name, service in SERVICES.items() if "outside" in service["networks"]} == {"web"}
+    assert COMPOSE["networks"]["inside"] == {"internal": True}
+
+
+def test_only_the_schema_step_has_the_owners_address() -> None:
+    owners = {name for name, service in SERVICES.items() if "database_owner_url" in service.get("secrets", [])}
+    assert owners == {"migrate"}
+    for name in ("web", "worker"):
+        assert SERVICES[name]["environment"]["DATABASE_URL_FILE"] == "/run/secrets/database_app_url"
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_secret_comes_from_a_file_that_is_declared(name: str) -> None:
+    service = SERVICES[name]
+    assert set(service.get("secrets", [])) <= set(COMPOSE["secrets"])
+    for variable, value in service.get("environment", {}).items():
+        if re.search("PASSWORD|SECRET|DATABASE_URL", variable):
+            assert variable.endswith("_FILE")
+            assert value.removeprefix("/run/secrets/") in service["secrets"]
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_environment_is_read_by_the_settings(name: str) -> None:
+    settings = (ROOT / "config" / "settings.py").read_text()
+    for variable in SERVICES[name]["environment"]:
+        assert f'"{variable.removesuffix("_FILE")}"' in settings
+
+
+def test_volumes_are_declared_and_files_exist() -> None:
+    for service in SERVICES.values():
+        for volume in service.get("volumes", []):
+            source = volume.split(":")[0]
+            assert (ROOT / source).is_file() if source.startswith("./") else source in COMPOSE["volumes"]
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        *(service["image"] for service in SERVICES.values() if "build" not in service),
+        *(line.split()[0] for line in instructions("FROM")),
+    ],
+)
+def test_image_of_others_is_pinned_to_a_version(image: str) -> None:
+    assert re.fullmatch(r"[a-z/]+:\d+\.\d+[\w.-]*", image)
+
+
+def test_secrets_are_written_once_for_their_owner(tmp_path: Path) -> None:
+    write = runpy.run_path(str(ROOT / "deploy" / "make_secrets.py"))["main"]
+    folder = tmp_path / "secrets"
+    write(folder)
+    first = {path.name: path.read_text() for path in folder.iterdir()}
+    write(folder)
+    assert {path.name: path.read_text() for path in folder.iterdir()} == first
+    assert set(first) == {Path(secret["file"]).name for secret in COMPOSE["secrets"].values()}
+    assert first["database_app_url"] == (
+        f"postgres://topogate_app:{first['postgres_app_password']}@postgres:5432/topogate"
+    )
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_secrets_stay_out_of_the_repository_and_of_the_image() -> None:
+    assert "/deploy/secrets/" in (ROOT / ".gitignore").read_text().splitlines()
+    allowed = [line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")]
+    assert [name for name in allowed if name == "deploy" or "secret" in name] == []
+
+
+def test_image_holds_only_what_the_build_may_see() -> None:
+    allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    copied = [part for line in instructions("COPY") if "--from" not in line for part in shlex.split(line)[:-1]]
+    assert {path for path in copied if not (ROOT / path).exists()} == set()
+    assert {path for path in copied if path.split("/")[0] not in allowed and path not in allowed} == set()
+
+
+def test_image_installs_by_hash_and_runs_as_nobody_special() -> None:
+    assert any("--require-hashes --no-deps --only-binary :all:" in line for line in instructions("RUN"))
+    assert instructions("USER") == ["10001"]
+
+
+def test_image_serves_what_the_compose_file_asks_for() -> None:
+    assert instructions("CMD") == ['["gunicorn", "--config", "python:config.gunicorn", "config.wsgi"]']
+    assert instructions("EXPOSE") == ["8000"]
+    assert gunicorn.bind == ["0.0.0.0:8000"]
+
+
+def test_broker_configuration_refuses_rather_than_forgets() -> None:
+    lines = (ROOT / "deploy" / "broker.conf").read_text().splitlines()
+    assert {"appendonly yes", "maxmemory-policy noeviction", "dir /data"} <= set(lines)
