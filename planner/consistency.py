@@ -8,7 +8,6 @@ Not handled: what is UNKNOWN because of a breach (``planner.readings``, ``planne
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from fractions import Fraction
 from itertools import pairwise
 
@@ -17,6 +16,7 @@ from planner.readings import number
 from planner.records.base import UnsetType
 from planner.records.contract import Link, LoadPoint, Workload
 from planner.records.evidence import LinkCounters, Rate, Statistics, Window
+from planner.times import window_seconds
 
 TOLERANCE = Fraction(2, 100)
 """Starting value; a contract may declare another (``comparison.consistency_tolerance``)."""
@@ -251,7 +251,7 @@ def _array_lengths(facts: Facts) -> Iterator[Check]:
 
 def _link_capacity(facts: Facts) -> Iterator[Check]:
     """C10: a link carries at most its rate x the window's length."""
-    seconds = _seconds(facts.window)
+    seconds = window_seconds(facts.window)
     for at, link, counters in _recorded_links(facts):
         for name in ("tx_bytes_total", "rx_bytes_total"):
             total = number(getattr(counters, name))
@@ -268,7 +268,7 @@ def _link_capacity(facts: Facts) -> Iterator[Check]:
 
 def _link_peaks(facts: Facts) -> Iterator[Check]:
     """The peak interval carries at least the mean of the window."""
-    seconds = _seconds(facts.window)
+    seconds = window_seconds(facts.window)
     for at, _, counters in _recorded_links(facts):
         interval = number(counters.sample_interval_s)
         for way in ("tx", "rx"):
@@ -294,7 +294,7 @@ def _recorded_links(facts: Facts) -> Iterator[tuple[str, Link, LinkCounters]]:
 
 def _duration(facts: Facts) -> Iterator[Check]:
     """duration_s equals end - start."""
-    seconds, duration = _seconds(facts.window), facts.get("/load/duration_s")
+    seconds, duration = window_seconds(facts.window), facts.get("/load/duration_s")
     if seconds is not None and duration is not None:
         yield Check(
             id="duration",
@@ -349,24 +349,6 @@ def _replica_sums(facts: Facts) -> Iterator[Check]:
             fields=(at, *(f"/replicas/{replica}/{name}" for replica in sorted(replicas))),
             sentence=f"Replicas sum to {int(total):,} {name}; the deployment has {int(whole):,}.",
         )
-
-
-def _seconds(window: Window) -> Fraction | None:
-    """Return end - start; None where one of them has no zone, is not a date, or the end is not after the start."""
-    start, end = parsed_time(window.start), parsed_time(window.end)
-    if start is None or end is None or end <= start:
-        return None
-    return Fraction(int((end - start).total_seconds()))
-
-
-def parsed_time(text: str) -> datetime | None:
-    """Read a UTC time of whole seconds; None where the zone is missing or there is no such time."""
-    if not text.endswith("Z"):
-        return None
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return None
 
 
 IDENTITIES: tuple[Callable[[Facts], Iterator[Check]], ...] = (

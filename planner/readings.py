@@ -6,15 +6,16 @@ or is one side of a broken identity, is never dropped, because dropping it would
 written. Not handled: which windows belong to a trial, and what a limit is (``planner.view``, ``planner.gates``).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
 
 from planner.numbers import exact
-from planner.records.base import UNSET, UnsetType
+from planner.records.base import UNSET, Number, UnsetType
 from planner.records.contract import LoadPoint
-from planner.records.evidence import Load, Statistics, Window
+from planner.records.evidence import Bound, LinkCounters, Load, PerRank, Statistics, Window
+from planner.times import window_seconds
 
 Outcome = Literal["PASS", "FAIL", "UNKNOWN"]
 Comparator = Literal["<=", ">=", "=="]
@@ -161,9 +162,33 @@ def _mapped(sample: Sample, change: Callable[[Fraction], Fraction], swaps: bool)
     return replace(sample, value=value, low=high if swaps else low, high=low if swaps else high)
 
 
+def absent(window: WindowView, field_name: str) -> Sample:
+    """Return the sample of a field that the window does not have."""
+    missing = (window.at + field_name,)
+    return Sample(value=None, low=None, high=None, where=(("window", window.id),), missing=missing)
+
+
 def unusable(sample: Sample, *, missing: str, note: str) -> Sample:
     """Keep the value for show, but let it answer nothing, because what ``missing`` names is not there."""
     return replace(sample, low=None, high=None, missing=(*sample.missing, missing), notes=(*sample.notes, note))
+
+
+def peak_bound(window: WindowView, metric: PerRank | LinkCounters, most: Number | UnsetType) -> Bound:
+    """Say how a recorded peak stands to the true one (settled question 22).
+
+    A sampled peak is exact where its interval is at most ``most`` and the samples cover the window; else it is a
+    lower bound, whatever the document calls it. A peak without an interval is what the document calls it.
+    """
+    stated: Bound = "exact" if isinstance(metric.bound, UnsetType) else metric.bound
+    interval = number(metric.sample_interval_s)
+    if interval is None or stated != "exact":
+        return stated
+    if isinstance(most, UnsetType) or interval > exact(most):
+        return "lower"
+    seconds, samples = window_seconds(window.record), number(metric.samples)
+    if samples is None or seconds is None or interval == 0:
+        return "exact"
+    return "exact" if samples >= seconds / interval - 1 else "lower"
 
 
 def bounded(value: Fraction, bound: str) -> tuple[Fraction | None, Fraction | None]:
@@ -176,6 +201,11 @@ def number(value: object) -> Fraction | None:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return exact(value)
     return None
+
+
+def number_at(values: Sequence[object], index: int) -> Fraction | None:
+    """Return an element of a per-rank array; None where it is null or the array is too short."""
+    return number(values[index]) if index < len(values) else None
 
 
 def throughput(windows: Iterable[WindowView]) -> Reading:
@@ -225,14 +255,14 @@ def _statistic(window: WindowView, field_name: str, name: str, beyond: Fraction)
     fields = (f"{at}/{name}", f"{at}/n")
     recorded = None if isinstance(load, UnsetType) else getattr(load, field_name)
     if not isinstance(recorded, Statistics):
-        return _absent(window, fields[0])
+        return absent(window, fields[0])
     value, n = number(getattr(recorded, name)), number(recorded.n)
     missing = tuple(window.at + field for field, found in zip(fields, (value, n), strict=True) if found is None)
     if value is None or n is None:
-        return replace(_absent(window, at), value=value, missing=missing)
+        return replace(absent(window, at), value=value, missing=missing)
     short = _too_few(name, n, beyond)
     if short:
-        return replace(_absent(window, at), value=value, missing=(window.at + fields[1],), notes=(short,))
+        return replace(absent(window, at), value=value, missing=(window.at + fields[1],), notes=(short,))
     low, high = bounded(value, _side(name, None if isinstance(load, UnsetType) else load))
     sample = Sample(
         value=value,
@@ -259,11 +289,6 @@ def _from_schedule(sample: Sample, window: WindowView) -> Sample:
     return unusable(
         sample, missing=f"{window.at}/load/ttft_from", note="Open loop, and the start of the clock is not recorded."
     )
-
-
-def _absent(window: WindowView, field_name: str) -> Sample:
-    missing = (window.at + field_name,)
-    return Sample(value=None, low=None, high=None, where=(("window", window.id),), missing=missing)
 
 
 def _too_few(name: str, n: Fraction, beyond: Fraction) -> str | None:

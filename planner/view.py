@@ -6,14 +6,14 @@ of its fields. Not handled: judging (``planner.gates``, ``planner.evaluate``).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from planner import consistency, rankmap
-from planner.consistency import Check, Facts, parsed_time
+from planner.consistency import Check, Facts
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.identity import IdentityComparison, compare_identity, contract_leaves
 from planner.layouts import LayoutRefusedError
@@ -22,8 +22,9 @@ from planner.rankmap import TopologyGroups
 from planner.readings import BEYOND_PERCENTILE, Reading, WindowView, statistic, throughput
 from planner.records.base import UnsetType
 from planner.records.contract import Comparison, Contract, Fleet, Workload
-from planner.records.evidence import Trial, Window
+from planner.records.evidence import Replica, Trial, Window
 from planner.site import Charge, Site, charge
+from planner.times import parsed_time
 
 LimitRecords = Mapping[str, Mapping[str, Any]]
 
@@ -125,6 +126,17 @@ class TrialView:
         return rankmap.serving_groups(self.topology_groups)
 
     @cached_property
+    def crossing_ranks(self) -> tuple[int, ...]:
+        """Ranks of a request-path group that crosses a node, in order. Raises as ``topology_groups`` does."""
+        found = self.topology_groups
+        crossing: set[int] = set()
+        for kind in found.joins & found.groups.keys():
+            for group in found.groups[kind]:
+                if len({self.rank_node[rank] for rank in group}) > 1:
+                    crossing.update(group)
+        return tuple(sorted(crossing))
+
+    @cached_property
     def charge(self) -> Charge:
         """The devices that the trial is charged for."""
         return charge(self.site, frozenset(self.rank_device))
@@ -159,11 +171,30 @@ class TrialView:
 
     def throughput(self, load_point: str) -> Reading:
         """Output tokens per second of the deployment: the one reading that all users share."""
-        return self._throughputs.get(load_point, NO_WINDOW)
+        found = self._throughputs.get(load_point)
+        return Reading(samples=(), worst_is="lowest", missing=self.unmeasured(load_point)) if found is None else found
 
     def statistic(self, field: str, name: str, load_point: str) -> Reading:
         """A statistic of a latency field (``ttft_ms``) at a load point, in ms."""
-        return statistic(self.windows(load_point), field, name, beyond=self.beyond)
+        found = statistic(self.windows(load_point), field, name, beyond=self.beyond)
+        return replace(found, missing=self.unmeasured(load_point))
+
+    def unmeasured(self, load_point: str) -> tuple[str, ...]:
+        """Point at the windows where none counts at a load point; nothing where one does."""
+        return () if self.windows(load_point) else (f"{self.at}/windows",)
+
+    def replicas(self, window: Window) -> tuple[tuple[str, Replica], ...] | None:
+        """Return (id, record) of the replica of each serving group, in the groups' order.
+
+        None where the window records none, or replicas that are not exactly the serving groups (settled question
+        34): a figure of other ranks is no figure of this group. Raises as ``topology_groups`` does.
+        """
+        if isinstance(window.replicas, UnsetType):
+            return None
+        by_ranks = {tuple(sorted(replica.ranks)): (name, replica) for name, replica in sorted(window.replicas.items())}
+        if len(window.replicas) != len(self.serving_groups) or by_ranks.keys() != set(self.serving_groups):
+            return None
+        return tuple(by_ranks[group] for group in self.serving_groups)
 
     def _window(self, window_id: str, window: Window) -> WindowView:
         broken: dict[str, list[str]] = {}
@@ -187,9 +218,6 @@ class TrialView:
             ranks=self.ranks,
             tolerance=self.tolerance,
         )
-
-
-NO_WINDOW = Reading(samples=(), worst_is="lowest")
 
 
 def views(contract: ContractDocument, evidence: EvidenceDocument, as_of: str) -> Mapping[str, TrialView]:

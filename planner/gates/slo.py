@@ -10,7 +10,7 @@ from typing import Literal
 
 from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate
-from planner.gates.wording import apart, ms, rate
+from planner.gates.wording import apart, ms, no_window, rate, why
 from planner.numbers import exact
 from planner.readings import Reading, Sample, WindowView, number, unusable
 from planner.records.base import UNSET, Id, Number, UnsetType
@@ -182,36 +182,25 @@ def _latency(name: str, reading: Reading, limit: LatencyLimit) -> Finding:
     what = f"{name} {limit.statistic.replace('_', '.')} at {limit.load_point}"
     decides = result.decides
     if decides is None:
-        return compared(result, _no_window(limit.load_point), limit_field="max_ms")
+        return compared(result, no_window(limit.load_point), limit_field="max_ms")
     window = decides.place["window"]
     if decides.value is None:
         sentence = f"{what} is not recorded in window {window}."
     else:
         measured, most = apart(ms, decides.value, ceiling, 2)
-        sentence = f"{what} is {measured} in window {window}; at most {most}.{_why(result)}"
+        sentence = f"{what} is {measured} in window {window}; at most {most}.{why(result)}"
     return compared(result, sentence, limit_field="max_ms")
 
 
 def _rate_sentence(result: Comparison, limit: ThroughputLimit, floor: Fraction) -> str:
     decides = result.decides
     if decides is None:
-        return _no_window(limit.load_point)
+        return no_window(limit.load_point)
     window = decides.place["window"]
     if decides.value is None:
         return f"Output rate at {limit.load_point} is not recorded in window {window}."
     measured, least = apart(rate, decides.value, floor, 1)
-    return f"Output rate at {limit.load_point} is {measured} in window {window}; at least {least}.{_why(result)}"
-
-
-def _why(result: Comparison) -> str:
-    """Say in the sentence itself why a recorded figure decides nothing."""
-    if result.outcome != "UNKNOWN" or result.decides is None:
-        return ""
-    return "".join(f" {note}" for note in result.notes[:1])
-
-
-def _no_window(load_point: str) -> str:
-    return f"No counted window at {load_point}."
+    return f"Output rate at {limit.load_point} is {measured} in window {window}; at least {least}.{why(result)}"
 
 
 def _with_completed(view: TrialView, load_point: str) -> Reading:

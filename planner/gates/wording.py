@@ -7,6 +7,7 @@ to the same text, because "500 ms, at most 500 ms" cannot explain a FAIL.
 from collections.abc import Callable
 from fractions import Fraction
 
+from planner.compare import Comparison
 from planner.numbers import rounded
 
 GIB = 2**30
@@ -77,3 +78,15 @@ def counted(number: int, noun: str) -> str:
 def capital(sentence: str) -> str:
     """Start a sentence with a capital letter."""
     return sentence[:1].upper() + sentence[1:]
+
+
+def why(result: Comparison) -> str:
+    """Say, after a sentence with a recorded figure, why it decides nothing; empty where it does."""
+    if result.outcome != "UNKNOWN" or result.decides is None:
+        return ""
+    return "".join(f" {note}" for note in result.notes[:1])
+
+
+def no_window(load_point: str) -> str:
+    """Say that a load point was not measured."""
+    return f"No counted window at {load_point}."

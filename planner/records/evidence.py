@@ -186,7 +186,10 @@ PerRankMetric = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,63}(?![\s\S])")]
 
 
 class Window(Record, frozen=True, kw_only=True):
-    """A span of time with one purpose and one load point, and everything read from it."""
+    """A span of time with one purpose and one load point, and everything read from it.
+
+    ``breakdown_complete`` says that the memory components of ``per_rank`` leave nothing out.
+    """
 
     purpose: Literal["warmup", "counted", "instrumented", "soak", "injection"]
     load_point: Id
@@ -194,6 +197,7 @@ class Window(Record, frozen=True, kw_only=True):
     end: Time
     compile_events: Count | UnsetType | None = UNSET
     concurrent_runs: Count | UnsetType | None = UNSET
+    breakdown_complete: bool | UnsetType = UNSET
     load: Load | UnsetType = UNSET
     per_rank: dict[PerRankMetric, PerRank] | UnsetType = UNSET
     links: dict[Id, dict[Phase, LinkCounters]] | UnsetType = UNSET

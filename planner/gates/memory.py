@@ -1,0 +1,258 @@
+"""Memory: does the worst rank's peak, with the contract's context reached, leave the reserve of its own device?
+
+Rules kept: each rank is compared with its own device; a peak seen without the longest context is a lower bound; a
+sampled peak is exact only as the limit's sampling interval allows; component peaks need not be simultaneous, so
+their sum may be above the peak, but memory that no component explains puts the peak in doubt.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from planner.compare import Comparison, compare
+from planner.gates.base import Ask, Finding, Limit, compared, gate
+from planner.gates.wording import apart, gib, no_window, why
+from planner.numbers import exact
+from planner.readings import Reading, Sample, WindowView, absent, bounded, number, number_at, peak_bound
+from planner.records.base import UNSET, Bytes, Id, Number, UnsetType
+from planner.records.evidence import Bound, PerRank
+from planner.view import TrialView
+
+FAMILY = "memory"
+PEAK = "device_used_peak_bytes"
+COMPONENTS = (
+    "weights_bytes",
+    "kv_cache_bytes",
+    "activations_bytes",
+    "communication_buffers_bytes",
+    "graph_and_kernel_workspaces_bytes",
+    "allocator_reserve_bytes",
+)
+
+
+class MemoryHeadroomLimit(Limit, frozen=True, kw_only=True):
+    """A ceiling for the peak memory of every rank: the reserve under ``headroom.memory``, or bytes, or both.
+
+    ``max_sample_interval_s`` is the longest interval at which sampled peaks still count as the peak; left out, a
+    sampled peak is a lower bound.
+    """
+
+    load_point: Id
+    max_used_bytes: Bytes | UnsetType = UNSET
+    max_sample_interval_s: Number | UnsetType = UNSET
+
+    def asks(self) -> tuple[Ask, ...]:
+        """Ask for the peak of every rank and the longest sequence reached."""
+        return (
+            Ask(metric=f"per_rank.{PEAK}", load_point=self.load_point),
+            Ask(metric="load.longest_sequence_tokens", load_point=self.load_point),
+        )
+
+
+MORE_COMPONENTS = ("adapters_bytes", "draft_model_bytes", "co_tenants_bytes", "recovery_overlap_bytes")
+SAMPLED = {"lower": ("The recorded peak is a lower bound.",), "upper": ("The recorded peak is an upper bound.",)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hindrance:
+    """What keeps peaks from answering a limit on a side, with the fields and the words for it."""
+
+    may_fail: bool = True
+    may_pass: bool = True
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@gate(
+    "memory_headroom",
+    family=FAMILY,
+    title="Every rank keeps its memory reserve",
+    limit=MemoryHeadroomLimit,
+    reads=(f"per_rank.{PEAK}", "load.longest_sequence_tokens", "replicas.longest_sequence_tokens"),
+    unit="bytes",
+    comparator="<=",
+    needs=("groups", "devices"),
+    hint="Partition the weights further, compress weights or KV cache, or offload within bounds.",
+)
+def memory_headroom(view: TrialView, limit: MemoryHeadroomLimit) -> Finding:
+    """The peak memory used on each rank's device, in every counted window and with the contract's context reached,
+    is at most the device's memory minus the reserve, and at most max_used_bytes where declared. Components that sum
+    to less than the peak beyond tolerance leave memory unexplained: UNKNOWN."""
+    ceilings = _ceilings(view, limit)
+    samples = tuple(
+        sample for window in view.windows(limit.load_point) for sample in _peaks(view, window, limit, ceilings)
+    )
+    reading = Reading(samples=samples, worst_is="highest", missing=view.unmeasured(limit.load_point))
+    result = compare(reading, "<=")
+    return compared(result, _sentence(result, limit), notes=_notes(view, limit))
+
+
+def _ceilings(view: TrialView, limit: MemoryHeadroomLimit) -> tuple[Fraction, ...]:
+    """Return the most bytes that each rank may use; an undeclared device does not come here (placement fails)."""
+    devices = view.site.hardware.devices
+    return tuple(_ceiling(view, limit, devices[device].memory_bytes) for device in view.rank_device)
+
+
+def _ceiling(view: TrialView, limit: MemoryHeadroomLimit, device_bytes: int) -> Fraction:
+    headroom = view.contract.headroom
+    reserve = UNSET if isinstance(headroom, UnsetType) else headroom.memory
+    ceiling = Fraction(device_bytes)
+    if not isinstance(reserve, UnsetType):
+        if not isinstance(reserve.reserved_share, UnsetType):
+            ceiling = device_bytes * (1 - exact(reserve.reserved_share))
+        elif not isinstance(reserve.reserved_bytes, UnsetType):
+            ceiling = Fraction(device_bytes - reserve.reserved_bytes)
+    if isinstance(limit.max_used_bytes, UnsetType):
+        return ceiling
+    return min(ceiling, Fraction(limit.max_used_bytes))
+
+
+def _peaks(
+    view: TrialView, window: WindowView, limit: MemoryHeadroomLimit, ceilings: tuple[Fraction, ...]
+) -> Iterator[Sample]:
+    """Yield one sample for every rank, or one for the window where the metric is not there at all."""
+    at = f"/per_rank/{PEAK}"
+    metrics = _metrics(window)
+    metric = metrics.get(PEAK)
+    if metric is None:
+        yield absent(window, at)
+        return
+    side = peak_bound(window, metric, limit.max_sample_interval_s)
+    hindrance = _hindrance(view, window, metric)
+    doubts, unexplained = window.doubts((at,)), _unexplained(view, window)
+    for rank, ceiling in enumerate(ceilings):
+        yield _peak(
+            view,
+            window,
+            rank,
+            number_at(metric.values, rank),
+            ceiling,
+            side,
+            hindrance,
+            doubts if rank not in unexplained else (*doubts, unexplained[rank]),
+        )
+
+
+def _peak(
+    view: TrialView,
+    window: WindowView,
+    rank: int,
+    value: Fraction | None,
+    ceiling: Fraction,
+    side: Bound,
+    hindrance: Hindrance,
+    doubts: tuple[str, ...],
+) -> Sample:
+    at = f"{window.at}/per_rank/{PEAK}/values/{rank}"
+    where = (
+        ("window", window.id),
+        ("rank", str(rank)),
+        ("node", view.rank_node[rank]),
+        ("device", view.rank_device[rank]),
+    )
+    if value is None:
+        return Sample(value=None, low=None, high=None, where=where, missing=(at,), limit=ceiling)
+    low, high = bounded(value, side)
+    return Sample(
+        value=value,
+        low=low if hindrance.may_fail else None,
+        high=high if hindrance.may_pass else None,
+        where=where,
+        read=(at,),
+        missing=hindrance.missing,
+        doubts=doubts,
+        notes=(*SAMPLED.get(side, ()), *hindrance.notes),
+        limit=ceiling,
+    )
+
+
+def _hindrance(view: TrialView, window: WindowView, metric: PerRank) -> Hindrance:
+    """Say what keeps the window's peaks from being the peaks that the limit is about."""
+    if not isinstance(metric.scope, UnsetType) and metric.scope not in ("rank", "device"):
+        return Hindrance(
+            may_fail=False,
+            may_pass=False,
+            missing=(f"{window.at}/per_rank/{PEAK}/scope",),
+            notes=(f"Recorded per {metric.scope}, which says nothing of one device.",),
+        )
+    return _context(view, window)
+
+
+def _context(view: TrialView, window: WindowView) -> Hindrance:
+    """A peak seen before the contract's longest context is a lower bound (settled question 23)."""
+    wanted, found = view.workload.context_tokens, _longest_sequences(view, window)
+    missing = tuple(at for at, tokens in found if tokens is None)
+    if isinstance(wanted, UnsetType):
+        return Hindrance(may_pass=False, notes=("The contract has no context_tokens to reach.",))
+    if missing:
+        return Hindrance(may_pass=False, missing=missing, notes=("The longest sequence reached is not recorded.",))
+    short = [(at, tokens) for at, tokens in found if tokens is not None and tokens < wanted]
+    if not short:
+        return Hindrance()
+    note = f"Longest sequence {int(short[0][1]):,} of {wanted:,} tokens: the peak is a lower bound."
+    return Hindrance(may_pass=False, missing=tuple(at for at, _ in short), notes=(note,))
+
+
+def _longest_sequences(view: TrialView, window: WindowView) -> list[tuple[str, Fraction | None]]:
+    """List (pointer, tokens) of every serving group; a deployment figure answers for one group only."""
+    if len(view.serving_groups) == 1:
+        load = window.record.load
+        tokens = None if isinstance(load, UnsetType) else number(load.longest_sequence_tokens)
+        return [(f"{window.at}/load/longest_sequence_tokens", tokens)]
+    replicas = view.replicas(window.record)
+    if replicas is None:
+        return [(f"{window.at}/replicas", None)]
+    return [
+        (f"{window.at}/replicas/{name}/longest_sequence_tokens", number(replica.longest_sequence_tokens))
+        for name, replica in replicas
+    ]
+
+
+def _unexplained(view: TrialView, window: WindowView) -> dict[int, str]:
+    """Map ranks whose components sum to less than the peak, beyond tolerance, to a sentence that says so.
+
+    Tested only where all six components are recorded for the rank, or the breakdown is said to be complete (settled
+    question 24): a partial breakdown must not be worse than none.
+    """
+    metrics = _metrics(window)
+    recorded = [name for name in (*COMPONENTS, *MORE_COMPONENTS) if name in metrics]
+    complete = window.record.breakdown_complete is True
+    if not complete and not set(COMPONENTS) <= set(recorded):
+        return {}
+    found: dict[int, str] = {}
+    for rank, peak in enumerate(metrics[PEAK].values):
+        parts = [number_at(metrics[name].values, rank) for name in recorded]
+        known = [part for part in parts if part is not None]
+        if peak is None or not known or (len(known) < len(parts) and not complete):
+            continue
+        total = sum(known, Fraction(0))
+        if total < (1 - view.tolerance) * exact(peak):
+            shown_total, shown_peak = apart(gib, total, exact(peak), 1)
+            found[rank] = f"Components of rank {rank} sum to {shown_total}; its peak is {shown_peak}."
+    return found
+
+
+def _metrics(window: WindowView) -> dict[str, PerRank]:
+    return {} if isinstance(window.record.per_rank, UnsetType) else window.record.per_rank
+
+
+def _sentence(result: Comparison, limit: MemoryHeadroomLimit) -> str:
+    decides = result.decides
+    if decides is None:
+        return no_window(limit.load_point)
+    place = decides.place
+    if "rank" not in place:
+        return f"{PEAK} is not recorded in window {place['window']}."
+    rank = f"Rank {place['rank']} on {place['node']}"
+    if decides.value is None or result.limit is None:
+        return f"{rank} has no recorded peak in window {place['window']}."
+    used, most = apart(gib, decides.value, result.limit, 1)
+    return f"{rank} uses {used} of {most}.{why(result)}"
+
+
+def _notes(view: TrialView, limit: MemoryHeadroomLimit) -> Iterator[str]:
+    """Say what was not tested."""
+    windows = view.windows(limit.load_point)
+    parts = [set(_metrics(window)) & set(COMPONENTS) for window in windows]
+    if any(found and found != set(COMPONENTS) for found in parts):
+        yield "The breakdown is partial, so the sum of components is not tested."

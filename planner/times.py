@@ -1,0 +1,26 @@
+"""Times of documents: UTC, whole seconds, written with a Z."""
+
+from datetime import datetime
+from fractions import Fraction
+
+from planner.records.evidence import Window
+
+__all__ = ["parsed_time", "window_seconds"]
+
+
+def parsed_time(text: str) -> datetime | None:
+    """Read a UTC time of whole seconds; None where the zone is missing or there is no such time."""
+    if not text.endswith("Z"):
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def window_seconds(window: Window) -> Fraction | None:
+    """Return end - start; None where a time has no zone or is no time, or the end is not after the start."""
+    start, end = parsed_time(window.start), parsed_time(window.end)
+    if start is None or end is None or end <= start:
+        return None
+    return Fraction(int((end - start).total_seconds()))
