@@ -1,0 +1,90 @@
+"""Lists of decisions."""
+
+from dataclasses import dataclass
+
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+
+from reviews.models import Decision, DecisionState, Person, Revision, Workspace
+from reviews.selectors.judgement import Judgement, judge_decisions
+from reviews.selectors.people import standing_of
+from reviews.selectors.revisions import with_digests
+from reviews.selectors.rows import DecisionList, DecisionRow
+
+PAGE_SIZE = 25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionFilter:
+    """What to list: exact state and slot, and text found in title, slot or topology; empty asks for nothing."""
+
+    state: str = ""
+    slot: str = ""
+    text: str = ""
+
+
+def decision_rows(
+    *,
+    actor: Person,
+    workspace: Workspace,
+    wanted: DecisionFilter | None = None,
+    older_than: int | None = None,
+    page_size: int = PAGE_SIZE,
+) -> DecisionList:
+    """Return decisions with numbers below ``older_than``, newest first.
+
+    Raises:
+        NotFoundError: the actor is no member of the workspace.
+    """
+    standing = standing_of(actor, workspace)
+    decisions = _wanted(Decision.objects.filter(workspace=workspace), wanted or DecisionFilter())
+    if older_than is not None:
+        decisions = decisions.filter(number__lt=older_than)
+    found = list(decisions.select_related("opened_by").order_by("-number")[: page_size + 1])
+    shown = found[:page_size]
+    judged, members = judge_decisions(workspace, newest_revisions(shown))
+    return DecisionList(
+        rows=tuple(
+            _row(decision, judged[decision.pk], judged[decision.pk].owed_by_person(standing.person_id, members))
+            for decision in shown
+        ),
+        older_than=shown[-1].number if len(found) > page_size else None,
+    )
+
+
+def newest_revisions(decisions: list[Decision]) -> list[Revision]:
+    """Return the newest revision of each decision, in one query."""
+    newest = Revision.objects.filter(decision=OuterRef("decision")).order_by("-number").values("number")[:1]
+    revisions = Revision.objects.filter(decision__in=decisions, number=Subquery(newest))
+    return list(with_digests(revisions))
+
+
+def _wanted(decisions: QuerySet[Decision], wanted: DecisionFilter) -> QuerySet[Decision]:
+    if wanted.state:
+        decisions = decisions.filter(state=wanted.state)
+    if wanted.slot:
+        decisions = decisions.filter(slot=wanted.slot)
+    if wanted.text:
+        text = wanted.text.replace("\0", "")
+        topology = Revision.objects.filter(
+            decision=OuterRef("pk"), planned__plan__selected_topology__icontains=text
+        ).values("decision")
+        decisions = decisions.filter(Q(title__icontains=text) | Q(slot__icontains=text) | Q(pk__in=topology))
+    return decisions
+
+
+def _row(decision: Decision, judgement: Judgement, my_teams: tuple[str, ...]) -> DecisionRow:
+    return DecisionRow(
+        number=decision.number,
+        label=decision.label,
+        title=decision.title,
+        slot=decision.slot,
+        state=decision.state,
+        state_label=DecisionState(decision.state).label,
+        state_since=decision.state_since,
+        opened_by=decision.opened_by.display_name,
+        opened_at=decision.opened_at,
+        newest=judgement.newest,
+        requirements=judgement.requirements,
+        approval=judgement.approval,
+        my_teams=my_teams if decision.state == DecisionState.IN_REVIEW else (),
+    )

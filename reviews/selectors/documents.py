@@ -1,0 +1,130 @@
+"""Stored bytes, for download and for pages that draw from them."""
+
+from dataclasses import dataclass
+
+from django.db.models import Q
+
+from reviews.errors import NotFoundError
+from reviews.models import (
+    AuditEntry,
+    Blob,
+    Person,
+    Plan,
+    Policy,
+    Revision,
+    StoredDocument,
+    Workspace,
+)
+from reviews.selectors.people import standing_of
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionBytes:
+    """A revision's documents as uploaded, and its plan's canonical bytes (None until planned)."""
+
+    contract: bytes
+    evidence: bytes
+    plan: bytes | None
+
+
+def revision_bytes(*, actor: Person, workspace: Workspace, revision_id: int) -> RevisionBytes:
+    """Return the bytes behind a revision of the workspace.
+
+    Raises:
+        NotFoundError: no such revision here, or the actor is no member of the workspace.
+    """
+    standing_of(actor, workspace)
+    revision = (
+        Revision.objects.filter(pk=revision_id, decision__workspace=workspace)
+        .select_related("contract__blob", "evidence__blob", "planned__plan__blob")
+        .first()
+    )
+    if revision is None:
+        raise NotFoundError("There is no such revision in this workspace.")
+    planned = getattr(revision, "planned", None)
+    return RevisionBytes(
+        contract=bytes(revision.contract.blob.data),
+        evidence=bytes(revision.evidence.blob.data),
+        plan=bytes(planned.plan.blob.data) if planned else None,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestUse:
+    """One thing that a digest names. ``decision`` and ``revision`` are given where it belongs to one."""
+
+    what: str
+    decision: int | None = None
+    revision: int | None = None
+    seq: int | None = None
+
+
+def digest_uses(*, actor: Person, workspace: Workspace, digest: str, limit: int = 50) -> tuple[DigestUse, ...]:
+    """Return what a digest names in the workspace, at most ``limit`` of each kind; empty when nothing.
+
+    Raises:
+        NotFoundError: the actor is no member of the workspace.
+    """
+    standing_of(actor, workspace)
+    is_policy = Policy.objects.filter(Q(content_id=digest) | Q(blob_id=digest), workspace=workspace).exists()
+    policy = [DigestUse(what="policy version")] if is_policy else []
+    return (*_revision_uses(workspace, digest, limit), *policy, *_entry_uses(workspace, digest, limit))
+
+
+REVISION_PARTS = {
+    "contract": "contract__content_id",
+    "contract file": "contract__blob_id",
+    "evidence": "evidence__content_id",
+    "evidence file": "evidence__blob_id",
+    "identity": "identity",
+    "policy": "policy__content_id",
+    "plan": "planned__plan__plan_id",
+    "plan file": "planned__plan__blob_id",
+    "subject": "planned__subject",
+}
+
+
+def _revision_uses(workspace: Workspace, digest: str, limit: int) -> list[DigestUse]:
+    named = Q()
+    for path in REVISION_PARTS.values():
+        named |= Q(**{path: digest})
+    rows = (
+        Revision.objects.filter(named, decision__workspace=workspace)
+        .order_by("-pk")
+        .values_list("decision__number", "number", *REVISION_PARTS.values())[:limit]
+    )
+    return [
+        DigestUse(what=what, decision=decision, revision=number)
+        for decision, number, *digests in rows
+        for what, found in zip(REVISION_PARTS, digests, strict=True)
+        if found == digest
+    ]
+
+
+def _entry_uses(workspace: Workspace, digest: str, limit: int) -> list[DigestUse]:
+    entries = AuditEntry.objects.filter(Q(sha256=digest) | Q(payload_id=digest), workspace=workspace)
+    rows = entries.order_by("-seq").values_list("seq", "sha256", "decision_number", "revision_number")[:limit]
+    return [
+        DigestUse(
+            what="audit entry" if sha256 == digest else "audit payload", decision=decision, revision=revision, seq=seq
+        )
+        for seq, sha256, decision, revision in rows
+    ]
+
+
+def blob_of_workspace(*, actor: Person, workspace: Workspace, sha256: str) -> bytes:
+    """Return stored bytes by their digest, if the workspace has a document, plan, policy or entry with them.
+
+    Raises:
+        NotFoundError: the workspace has none, or the actor is no member of it.
+    """
+    standing_of(actor, workspace)
+    belongs = (
+        StoredDocument.objects.filter(workspace=workspace, blob_id=sha256).exists()
+        or Plan.objects.filter(job__workspace=workspace, blob_id=sha256).exists()
+        or Policy.objects.filter(workspace=workspace, blob_id=sha256).exists()
+        or AuditEntry.objects.filter(workspace=workspace, payload_id=sha256).exists()
+    )
+    if not belongs:
+        raise NotFoundError("There are no such bytes in this workspace.")
+    return bytes(Blob.objects.values_list("data", flat=True).get(pk=sha256))

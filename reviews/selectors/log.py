@@ -1,0 +1,151 @@
+"""The audit log and a decision's history as rows. Order is ``seq``, never time."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from django.db.models import QuerySet
+
+from reviews.errors import NotFoundError
+from reviews.models import AuditEntry, Person, Workspace
+from reviews.selectors.people import standing_of
+
+PAGE_SIZE = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryRow:
+    """One entry. ``who`` is the printed name, the token where the name was erased, "system" for nobody.
+
+    ``payload`` is the entry's payload as JSON values, None where it has none.
+    """
+
+    seq: int
+    at: datetime
+    action: str
+    decision: int | None
+    revision: int | None
+    who: str
+    team: str
+    meaning: str
+    reason: str
+    subject: str
+    sha256: str
+    prev: str
+    payload_sha256: str
+    payload: dict[str, Any] | None
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the entry records something that was not done."""
+        return self.action.endswith("refused")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryList:
+    """One page of entries, newest first. ``older_than`` is the seq to ask for the next page with, or None."""
+
+    rows: tuple[EntryRow, ...]
+    older_than: int | None
+    entries: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryFilter:
+    """What to list; ``action`` is exact or, with a full stop at its end, a prefix (``signoff.``)."""
+
+    decision: int | None = None
+    action: str = ""
+    team: str = ""
+    digest: str = ""
+
+
+def audit_rows(
+    *,
+    actor: Person,
+    workspace: Workspace,
+    wanted: EntryFilter | None = None,
+    older_than: int | None = None,
+    page_size: int = PAGE_SIZE,
+) -> EntryList:
+    """Return entries with a seq below ``older_than``, newest first.
+
+    Raises:
+        NotFoundError: the actor is no member of the workspace.
+    """
+    standing_of(actor, workspace)
+    log = AuditEntry.objects.filter(workspace=workspace)
+    head = log.order_by("-seq").values_list("seq", flat=True).first()
+    entries = _wanted(log, wanted or EntryFilter())
+    if older_than is not None:
+        entries = entries.filter(seq__lt=older_than)
+    found = list(entries.select_related("payload").order_by("-seq")[: page_size + 1])
+    shown = found[:page_size]
+    return EntryList(
+        rows=_rows(shown),
+        older_than=shown[-1].seq if len(found) > page_size else None,
+        entries=0 if head is None else head + 1,
+    )
+
+
+def history_rows(*, actor: Person, workspace: Workspace, number: int, page_size: int = 200) -> tuple[EntryRow, ...]:
+    """Return what happened to a decision, newest first, at most ``page_size`` entries.
+
+    Raises:
+        NotFoundError: the actor is no member of the workspace.
+    """
+    return audit_rows(actor=actor, workspace=workspace, wanted=EntryFilter(decision=number), page_size=page_size).rows
+
+
+def audit_entry_bytes(*, actor: Person, workspace: Workspace, seq: int) -> tuple[EntryRow, bytes]:
+    """Return one entry and the exact bytes that the chain is computed over.
+
+    Raises:
+        NotFoundError: no such entry, or the actor is no member of the workspace.
+    """
+    standing_of(actor, workspace)
+    entry = AuditEntry.objects.filter(workspace=workspace, seq=seq).select_related("payload").first()
+    if entry is None:
+        raise NotFoundError(f"There is no entry {seq} in the log of {workspace.slug}.")
+    return _rows([entry])[0], bytes(entry.data)
+
+
+def _wanted(entries: QuerySet[AuditEntry], wanted: EntryFilter) -> QuerySet[AuditEntry]:
+    if wanted.decision is not None:
+        entries = entries.filter(decision_number=wanted.decision)
+    if wanted.action.endswith("."):
+        entries = entries.filter(action__startswith=wanted.action)
+    elif wanted.action:
+        entries = entries.filter(action=wanted.action)
+    if wanted.team:
+        entries = entries.filter(team=wanted.team)
+    if wanted.digest:
+        entries = entries.filter(subject=wanted.digest) | entries.filter(sha256=wanted.digest)
+    return entries
+
+
+def _rows(entries: list[AuditEntry]) -> tuple[EntryRow, ...]:
+    tokens = {entry.actor_token for entry in entries if entry.actor_token}
+    names = dict(Person.objects.filter(token__in=tokens).values_list("token", "display_name"))
+    return tuple(_row(entry, names) for entry in entries)
+
+
+def _row(entry: AuditEntry, names: dict[str, str]) -> EntryRow:
+    fields = msgspec.json.decode(bytes(entry.data))
+    return EntryRow(
+        seq=entry.seq,
+        at=datetime.fromisoformat(entry.at),
+        action=entry.action,
+        decision=entry.decision_number,
+        revision=entry.revision_number,
+        who=(names.get(entry.actor_token) or entry.actor_token) if entry.actor_token else "system",
+        team=entry.team,
+        meaning=fields["meaning"] or "",
+        reason=fields["reason"] or "",
+        subject=entry.subject,
+        sha256=entry.sha256,
+        prev=entry.prev,
+        payload_sha256=entry.payload_id or "",
+        payload=msgspec.json.decode(bytes(entry.payload.data)) if entry.payload else None,
+    )

@@ -1,0 +1,167 @@
+"""Frozen rows that pages and API are made of. Times are UTC; digests are whole, shortening is for the page."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from planner.records.plan import Plan as PlanRecord
+from reviews.planning import decode_plan
+from reviews.policies.permissions import Verdict
+from reviews.policies.requirements import Approval, JudgedSignOff, Requirement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRow:
+    """How a planner run stands; ``state`` is a ``JobState`` value."""
+
+    state: str
+    candidates_done: int
+    candidates_total: int
+    attempts: int
+    error_code: str
+    error_detail: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a result is still to come."""
+        return self.state in ("queued", "running")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRow:
+    """What lists show of a plan."""
+
+    plan_id: str
+    decision_word: str
+    selected_trial: str
+    selected_topology: str
+    eligible: int
+    rejected: int
+    inconclusive: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevisionRow:
+    """A revision with every digest it is bound to; ``plan`` and ``subject`` are None until it is planned."""
+
+    id: int
+    number: int
+    author: str
+    made_at: datetime
+    as_of: str
+    contract: str
+    contract_file_sha256: str
+    evidence: str
+    evidence_file_sha256: str
+    identity: str
+    policy: str
+    policy_version: int
+    planner_version: str
+    plan: PlanRow | None
+    subject: str | None
+    planned_at: datetime | None
+    job: JobRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignOffRow:
+    """A sign-off with its status now. ``displayed`` is the JSON of the digests that the signer was shown."""
+
+    id: int
+    revision: int
+    team: str
+    person: str
+    is_mine: bool
+    meaning: str
+    statement: str
+    signed_at: datetime
+    subject: str
+    scope: str
+    displayed: str
+    withdrawn_reason: str | None
+    withdrawn_at: datetime | None
+    judged: JudgedSignOff
+
+    @property
+    def status(self) -> str:
+        """CURRENT, STALE, WITHDRAWN or VOID."""
+        return self.judged.status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatChoice:
+    """A team that the reader could sign for, and whether they may."""
+
+    team: str
+    title: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionRow:
+    """A decision in a list. ``my_teams``: teams for which the reader owes a sign-off now."""
+
+    number: int
+    label: str
+    title: str
+    slot: str
+    state: str
+    state_label: str
+    state_since: datetime
+    opened_by: str
+    opened_at: datetime
+    newest: RevisionRow
+    requirements: tuple[Requirement, ...]
+    approval: Approval
+    my_teams: tuple[str, ...]
+
+    @property
+    def satisfied(self) -> int:
+        """How many requirements are satisfied."""
+        return sum(requirement.status == "SATISFIED" for requirement in self.requirements)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionList:
+    """One page of decisions, newest first. ``older_than`` is the number to ask for the next page with, or None."""
+
+    rows: tuple[DecisionRow, ...]
+    older_than: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionPage:
+    """Everything the page of one decision shows for one of its revisions.
+
+    Requirements, approval and sign-off statuses always speak of the newest revision. ``moved`` names the parts that
+    differ between the shown revision and the newest one.
+    """
+
+    workspace: str
+    number: int
+    label: str
+    title: str
+    slot: str
+    state: str
+    state_label: str
+    state_since: datetime
+    opened_by: str
+    opened_at: datetime
+    shown: RevisionRow
+    newest: RevisionRow
+    revisions: tuple[RevisionRow, ...]
+    moved: tuple[str, ...]
+    requirements: tuple[Requirement, ...]
+    approval: Approval
+    signoffs: tuple[SignOffRow, ...]
+    seats: tuple[SeatChoice, ...]
+    may_submit: Verdict
+    plan_bytes: bytes | None
+
+    @property
+    def is_newest(self) -> bool:
+        """Whether the shown revision is the newest one."""
+        return self.shown.number == self.newest.number
+
+    def plan(self) -> PlanRecord | None:
+        """Decode the shown revision's plan; it is not decoded before somebody asks."""
+        return decode_plan(self.plan_bytes) if self.plan_bytes is not None else None
