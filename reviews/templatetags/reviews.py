@@ -1,0 +1,106 @@
+"""Formatting of small things: icons, verdicts, digests, margin bars, defined terms, the theme. No data is fetched."""
+
+from django import template
+from django.template import Context
+from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from reviews.web.bars import Bar
+from reviews.web.formats import short_digest
+from reviews.web.words import TERMS, THEMES, Word
+
+register = template.Library()
+
+
+@register.simple_tag
+def icon(name: str, size: int = 16, css: str = "") -> SafeString:
+    """Draw a symbol of the icon set; it says nothing by itself, a word stands beside it."""
+    return format_html(
+        '<svg width="{}" height="{}"{} aria-hidden="true"><use href="#i-{}"/></svg>',
+        size,
+        size,
+        format_html(' class="{}"', css) if css else "",
+        name,
+    )
+
+
+@register.simple_tag
+def verdict(word: Word, size: int = 14, css: str = "") -> SafeString:
+    """Write a verdict: icon, word, colour."""
+    return format_html('<span class="v v-{} {}">{}{}</span>', word.css, css, icon(word.icon, size), word.text)
+
+
+@register.simple_tag
+def tag(word: Word) -> SafeString:
+    """Write a state as a tag: icon, word, colour and border."""
+    return format_html('<span class="tag tag-{}">{}{}</span>', word.css, icon(word.icon, 12), word.text)
+
+
+@register.simple_tag
+def bar(shape: Bar | None, css: str = "bar") -> SafeString | str:
+    """Draw a margin bar; lengths are attributes of the SVG, because the policy refuses style attributes."""
+    if shape is None:
+        return ""
+    return format_html(
+        '<svg class="{}" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">'
+        '<rect class="bar-bg" y="2.5" width="100" height="1"/><rect class="bar-{}" x="{}" y="1" width="{}" height="4"/>'
+        '<rect class="bar-limit" x="33.4" width="1.2" height="6"/></svg>',
+        css,
+        shape.css,
+        shape.x,
+        shape.width,
+    )
+
+
+@register.simple_tag(takes_context=True)
+def digest(context: Context, value: str) -> SafeString | str:
+    """Write a digest: short, linked to its permalink, with a button that copies all of it."""
+    if not value:
+        return ""
+    workspace = context.get("workspace_slug", "")
+    try:
+        href = reverse("digest-detail", args=[workspace, value])
+    except NoReverseMatch:
+        href = ""
+    text = (
+        format_html('<a class="digest-a" href="{}">{}</a>', href, short_digest(value)) if href else short_digest(value)
+    )
+    return format_html('<span class="digest">{}{}</span>', text, copy_button(value))
+
+
+@register.simple_tag
+def copy_button(value: str, what: str = "") -> SafeString:
+    """A button that copies a text; a browser without script does not show it."""
+    return format_html(
+        '<button class="icon-btn needs-script" type="button" data-copy="{}" aria-label="Copy {}">{}</button>',
+        value,
+        what or short_digest(value),
+        icon("copy", 12),
+    )
+
+
+@register.simple_tag
+def term(name: str, text: str = "") -> SafeString:
+    """Write a term with its definition, for its first use on a page."""
+    return format_html('<abbr title="{}">{}</abbr>', TERMS[name], text or name)
+
+
+def chosen_theme(context: Context) -> str:
+    """Return the theme that this browser chose, or an empty text for the system's."""
+    request = context.get("request")
+    chosen: str = request.COOKIES.get("theme", "") if request else ""
+    return chosen if chosen in THEMES else ""
+
+
+@register.simple_tag(takes_context=True)
+def theme(context: Context) -> SafeString | str:
+    """Return the attribute of the chosen theme; nothing when the choice is the system's."""
+    chosen = chosen_theme(context)
+    return format_html(' data-theme="{}"', chosen) if chosen else ""
+
+
+@register.simple_tag(takes_context=True)
+def other_theme(context: Context) -> str:
+    """Return the theme that the button switches to."""
+    return "light" if chosen_theme(context) == "dark" else "dark"

@@ -1,0 +1,186 @@
+"""Numbers, times and digests as text for people: exact in, rounded only here, half to even.
+
+Rules kept: a unit follows its number after a space, bytes are GiB (2**30), minus is the real sign, thousands have
+commas, a margin that is not zero is never printed as zero. Nothing here knows a page, a row or a request.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+
+from planner.numbers import exact, rounded
+from planner.records.plan import Ratio, Value
+
+GIB = 2**30
+MINUS = "−"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """How a planner unit is shown: divided by ``scale``, followed by ``text``.
+
+    It has at most ``places`` decimals and at least ``least``, zeros if need be, so that columns compare.
+    """
+
+    text: str
+    scale: int = 1
+    places: int = 2
+    least: int = 0
+
+
+UNITS: dict[str, Unit] = {
+    "bytes": Unit(text="GiB", scale=GIB, places=1, least=1),
+    "bytes_per_s": Unit(text="GiB/s", scale=GIB, places=1, least=1),
+    "ms": Unit(text="ms", places=1),
+    "s": Unit(text="s", places=1),
+    "tok/s": Unit(text="tok/s", places=1),
+    "tokens_per_s": Unit(text="tok/s", places=1),
+    "output_tokens_per_s": Unit(text="tok/s", places=1),
+    "output_tokens_per_s_per_charged_device": Unit(text="tok/s per device", places=1),
+    "requests_per_s": Unit(text="req/s", places=2),
+    "usd": Unit(text="USD", places=2, least=2),
+    "usd_per_million_output_tokens": Unit(text="USD", places=2, least=2),
+    "usd_per_hour": Unit(text="USD/h", places=2, least=2),
+    "watts": Unit(text="W", places=0),
+    "share": Unit(text="", places=3, least=2),
+    "ranks": Unit(text="ranks", places=0),
+    "devices": Unit(text="devices", places=0),
+    "groups": Unit(text="groups", places=0),
+}
+"""Unit names of the planner; one that is not listed is shown as written, with its number to three decimals."""
+
+
+KEY_UNITS = {
+    "output_tokens_per_s_per_charged_device": "output_tokens_per_s_per_charged_device",
+    "output_tokens_per_s": "tok/s",
+    "usd_per_million_output_tokens": "usd",
+    "ttft": "ms",
+}
+"""Units of the keys of a selection order; the others are counts that their own name explains."""
+
+
+def unit_of(name: str | None) -> Unit:
+    """Return how a unit is shown."""
+    if name is None:
+        return Unit(text="", places=3)
+    return UNITS.get(name) or Unit(text=name.replace("_per_", "/").replace("_", " "), places=3)
+
+
+def grouped(text: str) -> str:
+    """Put commas between thousands and use the real minus sign."""
+    sign, digits = (MINUS, text[1:]) if text.startswith("-") else ("", text)
+    whole, point, decimals = digits.partition(".")
+    return f"{sign}{int(whole):,}{point}{decimals}"
+
+
+def trimmed(text: str, least: int = 0) -> str:
+    """Drop zeros at the end of the decimals, but keep ``least`` of them."""
+    whole, _, decimals = text.partition(".")
+    kept = decimals.rstrip("0").ljust(least, "0")
+    return f"{whole}.{kept}" if kept else whole
+
+
+def number(value: int | float | Ratio | Fraction, unit: str | None = None) -> str:
+    """Write a number without its unit; a value too small for its decimals keeps three significant digits."""
+    shown = unit_of(unit)
+    scaled = exact(value) / shown.scale
+    places = shown.places
+    if scaled and abs(scaled) < Fraction(1, 2 * 10**places):
+        return grouped(trimmed(rounded(scaled, significant_places(scaled))))
+    return grouped(trimmed(rounded(scaled, places), shown.least))
+
+
+def significant_places(value: Fraction) -> int:
+    """Decimals that show three significant digits of a small number."""
+    places = 3
+    while abs(value) * 10 ** (places - 2) < 1 and places < 12:
+        places += 1
+    return places
+
+
+def quantity(value: Value, unit: str | None = None) -> str:
+    """Write a value with its unit; text passes through, a missing value is an en dash."""
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value.replace("_", " ")
+    text, suffix = number(value, unit), unit_of(unit).text
+    if suffix.endswith("s") and text == "1" and suffix.isalpha() and len(suffix) > 2:
+        suffix = suffix[:-1]
+    return f"{text} {suffix}".rstrip()
+
+
+def limit_text(comparator: str | None, value: Value, unit: str | None) -> str:
+    """Write a limit with its sign, for example ``≤ 64.0 GiB``; empty when there is none."""
+    if value is None:
+        return ""
+    sign = {"<=": "≤ ", ">=": "≥ ", "==": "= "}.get(comparator or "", "")
+    return sign + quantity(value, unit)
+
+
+def percent(share: Value, *, signed: bool = True) -> str:
+    """Write a share as per cent; the sign is printed, and zero is ``±0 %``."""
+    if share is None or isinstance(share, str):
+        return ""
+    value = exact(share) * 100
+    if not value:
+        return "±0 %" if signed else "0 %"
+    sign = MINUS if value < 0 else ("+" if signed else "")
+    text = trimmed(rounded(abs(value), 1))
+    if text == "0":
+        return f"{sign}<0.1 %"
+    return f"{sign}{grouped(text)} %"
+
+
+def moment(text: str) -> datetime:
+    """Read a document's time (UTC, whole seconds)."""
+    return datetime.fromisoformat(text.removesuffix("Z")).replace(tzinfo=UTC)
+
+
+def when(at: datetime) -> str:
+    """Write a time as ``28 Nov 2026 17:12``; pages say once that all times are UTC."""
+    at = at.astimezone(UTC)
+    return f"{at.day} {at:%b %Y %H:%M}"
+
+
+def ago(at: datetime, now: datetime) -> str:
+    """Write the distance to now in one unit: ``just now``, ``4 min``, ``19 h``, ``2 d``, with ``in`` or ``ago``."""
+    seconds = int((now - at).total_seconds())
+    size = abs(seconds)
+    if size < 60:
+        return "just now"
+    text = next(
+        f"{size // span} {name}"
+        for limit, span, name in ((3600, 60, "min"), (86_400, 3600, "h"), (10**12, 86_400, "d"))
+        if size < limit
+    )
+    return f"{text} ago" if seconds > 0 else f"in {text}"
+
+
+def short_digest(digest: str) -> str:
+    """Shorten a digest to ``c4d0…040f``."""
+    hexes = digest.removeprefix("sha256:")
+    return f"{hexes[:4]}…{hexes[-4:]}"
+
+
+def count(number_of: int, one: str, many: str | None = None) -> str:
+    """Write ``1 gate`` or ``3 gates``."""
+    return f"{number_of:,} {one if number_of == 1 else many or one + 's'}"
+
+
+def listed(words: tuple[str, ...] | list[str], last: str = "and") -> str:
+    """Join words as a sentence does."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def spans(numbers: tuple[int, ...]) -> str:
+    """Write sorted whole numbers as spans: ``0–3, 8–11``."""
+    parts: list[list[int]] = []
+    for value in sorted(numbers):
+        if parts and value == parts[-1][-1] + 1:
+            parts[-1].append(value)
+        else:
+            parts.append([value])
+    return ", ".join(str(p[0]) if len(p) == 1 else f"{p[0]}–{p[-1]}" for p in parts)

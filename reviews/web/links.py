@@ -1,0 +1,35 @@
+"""Links of one page to itself: keep what the address says, change one thing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The query of a page's address, in order."""
+
+    values: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, values: Mapping[str, str], *, keep: tuple[str, ...]) -> "Query":
+        """Take the named values that are not empty."""
+        return cls(tuple((name, values[name]) for name in keep if values.get(name)))
+
+    def get(self, name: str) -> str:
+        """Return a value, or an empty text."""
+        return dict(self.values).get(name, "")
+
+    def link(self, anchor: str = "", **changes: str | int | None) -> str:
+        """Return ``?...`` with the changes made; None takes a value out."""
+        values = dict(self.values)
+        for name, value in changes.items():
+            values.pop(name, None)
+            if value is not None:
+                values[name] = str(value)
+        query = urlencode(values, safe="~/:")
+        return f"?{query}{'#' + anchor if anchor else ''}"
+
+    def hidden(self, *without: str) -> tuple[tuple[str, str], ...]:
+        """Return what a GET form must carry along, without the fields that it sets itself."""
+        return tuple((name, value) for name, value in self.values if name not in without)

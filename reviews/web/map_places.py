@@ -1,0 +1,248 @@
+"""Fixed places of a rank map: where nodes, islands, devices and NICs stand in the drawing. Pure geometry.
+
+Rules kept: places follow from the contract's hardware alone, sorted by id with numbers read as numbers, so every
+trial of a contract is drawn on the same ground and two maps can be compared by eye. Devices that no rank uses have a
+place too. A device that the contract does not know gets no place; the caller lists it.
+
+Not handled: what stands on a device, colours, lines between devices.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from planner.records.base import UnsetType
+from planner.records.contract import Hardware
+from planner.site import Site
+
+WIDTH = 980
+MARGIN = 16
+GUTTER = 30
+"""Room at the right for the lines that join more than two nodes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Density:
+    """Sizes of one way of drawing; ``per_row`` devices stand side by side."""
+
+    tile_width: int
+    tile_height: int
+    gap: int
+    per_row: int
+    has_text: bool
+
+
+ROOMY = Density(tile_width=100, tile_height=96, gap=8, per_row=8, has_text=True)
+DENSE = Density(tile_width=52, tile_height=44, gap=5, per_row=16, has_text=False)
+ROOMY_UP_TO = 64
+"""Devices up to which tiles have room for their coordinates."""
+
+HEADER = 30
+LANE = 6
+"""Distance between two parallel lines."""
+LANES = 8
+"""Lines inside a node that have room; kept free on every map, so that no map moves a device."""
+NIC_HEIGHT = 22
+NIC_GAP = 18
+PAD = 12
+BETWEEN_TWO = 96
+BETWEEN_MANY = 44
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def middle(self) -> float:
+        """The middle from left to right."""
+        return self.x + self.width / 2
+
+    @property
+    def bottom(self) -> float:
+        """The lower edge."""
+        return self.y + self.height
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodePlace:
+    """A node with everything in it.
+
+    ``faces_up``: NICs above the devices, lanes for lines inside the node below them; otherwise the other way round.
+    ``lanes`` is how many lines have room.
+    """
+
+    id: str
+    box: Box
+    islands: tuple[tuple[str, Box], ...]
+    devices: Mapping[str, Box]
+    nics: Mapping[str, Box]
+    faces_up: bool
+    lanes: int
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """The whole ground. ``racks`` are declared domains whose nodes stand next to each other."""
+
+    width: int
+    height: float
+    density: Density
+    nodes: tuple[NodePlace, ...]
+    racks: tuple[tuple[str, Box], ...]
+
+    @property
+    def device_boxes(self) -> dict[str, Box]:
+        """The place of every device."""
+        return {device: box for node in self.nodes for device, box in node.devices.items()}
+
+
+def natural(id: str) -> tuple[tuple[int, int | str], ...]:
+    """Sort key that reads runs of digits as numbers: ``a2`` before ``a10``."""
+    return tuple((0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", id) if part)
+
+
+def island_runs(site: Site, node: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the node's devices island by island; devices of no island come last, under an empty name."""
+    devices = site.node_devices.get(node, frozenset())
+    runs: dict[str, list[str]] = {}
+    for device in sorted(devices, key=natural):
+        names = sorted(site.device_islands.get(device, ()), key=natural)
+        runs.setdefault(names[0] if names else "", []).append(device)
+    ordered = sorted(runs.items(), key=lambda run: (not run[0], natural(run[0])))
+    return tuple((name, tuple(found)) for name, found in ordered)
+
+
+def rows_of(runs: Iterable[tuple[str, tuple[str, ...]]], per_row: int) -> list[list[tuple[str, tuple[str, ...]]]]:
+    """Break runs into rows of at most ``per_row`` devices; an island that fits is not torn."""
+    rows: list[list[tuple[str, tuple[str, ...]]]] = [[]]
+    room = per_row
+    for name, devices in runs:
+        for start in range(0, len(devices), per_row):
+            part = devices[start : start + per_row]
+            if len(part) > room:
+                rows.append([])
+                room = per_row
+            rows[-1].append((name, part))
+            room -= len(part)
+    return [row for row in rows if row]
+
+
+def device_row(
+    row: list[tuple[str, tuple[str, ...]]], x: float, y: float, size: Density
+) -> tuple[list[tuple[str, Box]], dict[str, Box]]:
+    """Place one row of islands and their devices."""
+    islands, devices = [], {}
+    for name, found in row:
+        width = len(found) * (size.tile_width + size.gap) - size.gap
+        islands.append((name, Box(x, y, width + 2 * PAD, size.tile_height + 2 * PAD)))
+        for at, device in enumerate(found):
+            devices[device] = Box(
+                x + PAD + at * (size.tile_width + size.gap), y + PAD, size.tile_width, size.tile_height
+            )
+        x += width + 2 * PAD + size.gap
+    return islands, devices
+
+
+def nic_boxes(nics: tuple[str, ...], left: float, right: float, y: float) -> dict[str, Box]:
+    """Spread the node's NICs under its devices."""
+    step = (right - left) / max(1, len(nics))
+    width = min(64.0, max(18.0, step - 6))
+    return {nic: Box(left + step * at + (step - width) / 2, y, width, NIC_HEIGHT) for at, nic in enumerate(nics)}
+
+
+def node_place(site: Site, node: str, y: float, size: Density, *, faces_up: bool) -> NodePlace:
+    """Place one node. NICs and lanes: NICs face the other node of two, lanes lie on the far side."""
+    runs = island_runs(site, node)
+    spanning = [name for name, _ in runs if name and spans_nodes(site, name)]
+    nics = tuple(sorted((nic for nic, at in site.nics.items() if at == node), key=natural))
+    rows = rows_of(runs, size.per_row)
+    lanes = LANES * LANE if len([name for name, _ in runs if name]) > 1 and len(rows) == 1 else 0
+    nic_room = NIC_HEIGHT + NIC_GAP if nics else 0
+    top = y + HEADER + (nic_room if faces_up else lanes)
+    islands: list[tuple[str, Box]] = []
+    devices: dict[str, Box] = {}
+    at = top
+    for row in rows:
+        found, boxes = device_row(row, MARGIN + PAD + 8, at, size)
+        islands += found
+        devices |= boxes
+        at += size.tile_height + 2 * PAD + size.gap
+    below = at - size.gap if devices else top + 12
+    left = min((box.x for box in devices.values()), default=MARGIN + PAD)
+    right = max((box.x + box.width for box in devices.values()), default=WIDTH / 2)
+    nic_y = y + HEADER - 6 if faces_up else below + NIC_GAP - PAD
+    height = below - y + (lanes if faces_up else nic_room) + PAD
+    return NodePlace(
+        id=node,
+        box=Box(MARGIN, y, WIDTH - 2 * MARGIN - GUTTER, height),
+        islands=tuple((name, place) for name, place in islands if name and name not in spanning),
+        devices=devices,
+        nics=nic_boxes(nics, left, right, nic_y),
+        faces_up=faces_up,
+        lanes=LANES if lanes else 0,
+        note=node_note(site.hardware, devices, nics, spanning),
+    )
+
+
+def spans_nodes(site: Site, island: str) -> bool:
+    """Say whether an island reaches over several nodes."""
+    devices = (site.islands or {}).get(island, frozenset())
+    return len({site.hardware.devices[device].node for device in devices if device in site.hardware.devices}) > 1
+
+
+def node_note(hardware: Hardware, devices: Iterable[str], nics: tuple[str, ...], spanning: list[str]) -> str:
+    """Say what a node holds: devices with their memory, NICs, and an island that is larger than the node."""
+    sizes = [hardware.devices[device].memory_bytes for device in devices]
+    gib = {f"{size / 2**30:.0f} GiB" for size in sizes}
+    parts = [f"{len(sizes)} {'device' if len(sizes) == 1 else 'devices'}"]
+    parts += [f"{next(iter(gib))} each"] if len(gib) == 1 else []
+    parts += [f"{len(nics)} {'NIC' if len(nics) == 1 else 'NICs'}"] if nics else []
+    parts += [f"in island {name}, larger than this node" for name in spanning]
+    return " · ".join(parts)
+
+
+def places(site: Site) -> Places:
+    """Place all hardware of a contract; an empty contract gives an empty ground."""
+    size = ROOMY if len(site.hardware.devices) <= ROOMY_UP_TO else DENSE
+    order = node_order(site)
+    found: list[NodePlace] = []
+    y = 46.0
+    for at, node in enumerate(order):
+        place = node_place(site, node, y, size, faces_up=len(order) == 2 and at == 1)
+        found.append(place)
+        y = place.box.bottom + (BETWEEN_TWO if len(order) == 2 else BETWEEN_MANY)
+    height = (found[-1].box.bottom if found else 60) + 30
+    return Places(width=WIDTH, height=height, density=size, nodes=tuple(found), racks=rack_boxes(site, found))
+
+
+def node_order(site: Site) -> tuple[str, ...]:
+    """Order the nodes: rack by rack, then by id."""
+    racks = rack_of_nodes(site)
+    return tuple(sorted(site.hardware.nodes, key=lambda node: (natural(racks.get(node, "~")), natural(node))))
+
+
+def rack_of_nodes(site: Site) -> dict[str, str]:
+    """Return the rack of each node, where the contract declares racks."""
+    declared = site.fleet.failure_domains
+    racks = {} if isinstance(declared, UnsetType) else declared.get("rack", {})
+    return {node: rack for rack, nodes in racks.items() for node in nodes}
+
+
+def rack_boxes(site: Site, nodes: list[NodePlace]) -> tuple[tuple[str, Box], ...]:
+    """Draw a frame around each rack's nodes; they stand together because of ``node_order``."""
+    racks = rack_of_nodes(site)
+    frames: dict[str, Box] = {}
+    for node in nodes:
+        rack = racks.get(node.id)
+        if rack is None:
+            continue
+        top = frames[rack].y if rack in frames else node.box.y - 22
+        frames[rack] = Box(4, top, WIDTH - 8, node.box.bottom + 10 - top)
+    return tuple(frames.items())

@@ -1,0 +1,216 @@
+"""The rank map as shapes: tiles, idle devices, lines, notes, in the places of ``map_places``. Pure.
+
+Rules kept: kind is a hue and a dash, a group is one of two alternating grounds and its label; a line is drawn only
+where a group leaves an island or a node; a rank that no known device holds is listed, never dropped.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from reviews.web.formats import count
+from reviews.web.links import Query
+from reviews.web.map_lines import Drawer, Line
+from reviews.web.map_places import Box, NodePlace, Places, places
+from reviews.web.rank_facts import Kind, Lost, RankFacts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tile:
+    """One rank on its device. ``ground`` is 0 or 1; ``state`` is empty, ``lost`` or ``down``."""
+
+    rank: int
+    device: str
+    box: Box
+    role: str
+    ground: int
+    bold: str
+    plain: str
+    below: str
+    label: str
+    href: str
+    is_selected: bool
+    is_mate: bool
+    state: str
+    filled: float
+    x: int
+    y: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """Words on the drawing, with the line they speak of."""
+
+    role: str
+    box: Box
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeShape:
+    """A node as drawn."""
+
+    place: NodePlace
+    is_lost: bool
+    idle: tuple[tuple[str, Box], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankMap:
+    """The whole drawing; ``homeless`` are ranks on devices that the contract does not have, or that are taken."""
+
+    places: Places
+    nodes: tuple[NodeShape, ...]
+    tiles: tuple[Tile, ...]
+    lines: tuple[Line, ...]
+    notes: tuple[Note, ...]
+    homeless: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What the address asks for."""
+
+    facts: RankFacts
+    colour: Kind | None
+    selected: int | None
+    lost: Lost | None
+    query: Query
+    filled: Mapping[int, float]
+
+
+def housed(facts: RankFacts, known: Mapping[str, Box]) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Return the rank of each device, and the ranks that have no place."""
+    ranks: dict[str, int] = {}
+    homeless = []
+    for rank, place in enumerate(facts.places):
+        if place.device not in known:
+            homeless.append(f"rank {rank}: the contract has no device {place.device}")
+        elif place.device in ranks:
+            homeless.append(f"rank {rank}: device {place.device} already holds rank {ranks[place.device]}")
+        else:
+            ranks[place.device] = rank
+    return ranks, tuple(homeless)
+
+
+def grounds(view: View, ranks: Mapping[str, int], ground: Places) -> dict[int, int]:
+    """Choose a ground for every group so that neighbours differ where two grounds can do that."""
+    if view.colour is None:
+        return {}
+    chosen: dict[int, int] = {}
+    above: dict[float, int] = {}
+    for node in ground.nodes:
+        left = None
+        for device, box in node.devices.items():
+            at = view.facts.coordinate(view.colour.id, ranks[device]) if device in ranks else None
+            if at is None:
+                continue
+            if at[0] not in chosen:
+                near = [chosen[index] for index in (left, above.get(box.x)) if index is not None]
+                chosen[at[0]] = 1 - near[0] if near else 0
+            left = above[box.x] = at[0]
+    return chosen
+
+
+def tile_of(view: View, rank: int, device: str, box: Box, ground: int, at: tuple[int, int]) -> Tile:
+    """Make the tile of a rank."""
+    facts, colour = view.facts, view.colour
+    own = facts.coordinate(colour.id, rank) if colour else None
+    others = [
+        kind.label(found[0])
+        for kind in facts.kinds
+        if kind is not colour and kind.role != "pipeline" and kind.largest > 1
+        if (found := facts.coordinate(kind.id, rank))
+    ]
+    stage = next((facts.coordinate(kind.id, rank) for kind in facts.kinds if kind.role == "pipeline"), None)
+    has_stages = any(kind.role == "pipeline" and kind.largest > 1 for kind in facts.kinds)
+    bold = colour.label(own[0]) if colour and own else ""
+    state = ""
+    if view.lost:
+        state = "lost" if rank in view.lost.ranks else "down" if rank in view.lost.down else ""
+    spoken = f"rank {rank}, {facts.places[rank].node} device {device}"
+    group = f", {colour.name.lower()} group {bold}" if colour and bold else ""
+    mates = facts.members(colour.id, view.selected) if colour and view.selected is not None else ()
+    return Tile(
+        rank=rank,
+        device=device,
+        box=box,
+        role=colour.role if colour and own else "none",
+        ground=ground,
+        bold=bold,
+        plain=f"stage {stage[1]}" if stage and has_stages else "",
+        below=" ".join(others[:3]),
+        label=f"{spoken}{group}{', ' + state if state else ''}",
+        href=view.query.link("rank", rank=rank),
+        is_selected=rank == view.selected,
+        is_mate=rank in mates and rank != view.selected,
+        state=state,
+        filled=view.filled.get(rank, 0.0),
+        x=at[0],
+        y=at[1],
+    )
+
+
+def tiles_of(view: View, ground: Places, ranks: Mapping[str, int]) -> Iterator[Tile]:
+    """Make all tiles, node by node; ``x`` and ``y`` are places for the arrow keys."""
+    chosen = grounds(view, ranks, ground)
+    line = 0
+    for node in ground.nodes:
+        rows = sorted({box.y for box in node.devices.values()})
+        for device, box in node.devices.items():
+            if device not in ranks:
+                continue
+            rank = ranks[device]
+            own = view.facts.coordinate(view.colour.id, rank) if view.colour else None
+            x = sum(1 for other in node.devices.values() if other.y == box.y and other.x < box.x)
+            yield tile_of(view, rank, device, box, chosen.get(own[0], 0) if own else 0, (x, line + rows.index(box.y)))
+        line += max(1, len(rows))
+
+
+def notes_of(view: View, ground: Places, lines: tuple[Line, ...]) -> Iterator[Note]:
+    """Write what runs between two nodes into the room between them; more nodes have the table only."""
+    if len(ground.nodes) != 2:
+        return
+    drawn = [line.role for line in lines]
+    kinds = [kind for kind in view.facts.kinds if kind.role in drawn]
+    crossing = []
+    for kind in kinds:
+        groups = view.facts.groups.groups[kind.id] if view.facts.groups else ()
+        far = [group for group in groups if view.facts.reach(group) in ("crosses nodes", "crosses racks")]
+        if far:
+            crossing.append((kind, far))
+    top = ground.nodes[0].box.bottom
+    middle = (top + ground.nodes[1].box.y) / 2
+    width = 230.0
+    start = (ground.width - 30 - len(crossing) * (width + 12)) / 2
+    for at, (kind, far) in enumerate(crossing):
+        box = Box(start + at * (width + 12), middle - 22, width, 44)
+        words = "cut" if view.lost else "crosses nodes"
+        yield Note(
+            role=kind.role,
+            box=box,
+            title=f"{kind.name}, {words}",
+            text=f"{count(len(far), 'group')} of {len(far[0])} ranks",
+        )
+
+
+def rank_map(view: View) -> RankMap:
+    """Draw a trial."""
+    ground = places(view.facts.site)
+    ranks, homeless = housed(view.facts, ground.device_boxes)
+    lines = tuple(Drawer(facts=view.facts, lost=view.lost, ground=ground, ranks=ranks).lines())
+    return RankMap(
+        places=ground,
+        nodes=tuple(
+            NodeShape(
+                place=node,
+                is_lost=view.lost is not None and bool(node.devices) and set(node.devices) <= view.lost.devices,
+                idle=tuple((device, box) for device, box in node.devices.items() if device not in ranks),
+            )
+            for node in ground.nodes
+        ),
+        tiles=tuple(tiles_of(view, ground, ranks)),
+        lines=lines,
+        notes=tuple(notes_of(view, ground, lines)),
+        homeless=homeless,
+    )

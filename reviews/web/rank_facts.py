@@ -1,0 +1,224 @@
+"""What pages say about the ranks of one trial: groups with names, reach, neighbours, losses. Pure, no drawing.
+
+Rules kept: groups are those of ``planner.rankmap`` (the layout's rule, or what the engine exported); a rank is lost
+when its device is, and down when its serving group lost a rank. Where the layout refuses the degrees there are no
+groups, and that is said.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from planner.failure import losses
+from planner.layouts import LayoutRefusedError
+from planner.layouts.base import ROLES
+from planner.rankmap import TopologyGroups, serving_groups, topology_groups
+from planner.records.base import UNSET, UnsetType
+from planner.records.contract import Contract, Fleet
+from planner.records.evidence import Placement, Trial
+from planner.site import Site
+from reviews.web.formats import count, spans
+
+LETTERS = {"tp": "T", "pp": "P", "ep": "E", "dp": "D", "cp": "C"}
+NAMES = {"tensor": "Tensor", "pipeline": "Pipeline", "expert": "Expert", "data": "Data", "context": "Context"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of process group; ``role`` decides hue and dash, ``letter`` begins the labels of its groups."""
+
+    id: str
+    role: str
+    name: str
+    letter: str
+    groups: int
+    largest: int
+
+    def label(self, index: int) -> str:
+        """The label of one group."""
+        return f"{self.letter}{index}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
+    """A failure that is asked about: which devices go, and what goes down with them."""
+
+    kind: str
+    id: str
+    devices: frozenset[str]
+    ranks: frozenset[int]
+    down: frozenset[int]
+    groups: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankFacts:
+    """One trial on the contract's hardware."""
+
+    trial_id: str
+    trial: Trial
+    site: Site
+    groups: TopologyGroups | None
+    refusal: str
+
+    @property
+    def places(self) -> tuple[Placement, ...]:
+        """Where each rank sits, in rank order."""
+        return self.trial.rank_map
+
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The kinds of groups, in the layout's order; kinds that are no parallelism of their own come as context."""
+        if self.groups is None:
+            return ()
+        roles = [ROLES.get(kind, "other") for kind in self.groups.groups]
+        kinds = []
+        for kind, role in zip(self.groups.groups, roles, strict=True):
+            found = self.groups.groups[kind]
+            base = NAMES.get(role, kind)
+            kinds.append(
+                Kind(
+                    id=kind,
+                    role=role if role in NAMES else "context",
+                    name=base if roles.count(role) == 1 or kind in LETTERS else f"{base} ({kind})",
+                    letter=LETTERS.get(kind) or "".join(part[0].upper() for part in kind.split("_") if part),
+                    groups=len(found),
+                    largest=max(map(len, found), default=0),
+                )
+            )
+        return tuple(kinds)
+
+    def kind(self, asked: str) -> Kind | None:
+        """Return the kind with this id or role; the first one when nothing fits."""
+        fits = [kind for kind in self.kinds if asked in (kind.id, kind.role)]
+        return next(iter(fits or self.kinds), None)
+
+    def coordinate(self, kind: str, rank: int) -> tuple[int, int] | None:
+        """Return (index of the group, position in it) of a rank."""
+        found = self.groups.coordinates.get(kind, ()) if self.groups else ()
+        return found[rank] if rank < len(found) else None
+
+    def members(self, kind: str, rank: int) -> tuple[int, ...]:
+        """Return the ranks of the rank's group, in the group's order; none where it is in no group."""
+        at = self.coordinate(kind, rank)
+        return self.groups.groups[kind][at[0]] if self.groups and at else ()
+
+    @cached_property
+    def serving(self) -> tuple[tuple[int, ...], ...]:
+        """Ranks that serve a request together."""
+        return serving_groups(self.groups) if self.groups else ()
+
+    @cached_property
+    def serving_of(self) -> dict[int, int]:
+        """The serving group of each rank."""
+        return {rank: index for index, ranks in enumerate(self.serving) for rank in ranks}
+
+    def island(self, device: str) -> str:
+        """Return the islands of a device, or an empty text."""
+        return ", ".join(sorted(self.site.device_islands.get(device, ())))
+
+    def reach(self, ranks: Sequence[int]) -> str:
+        """Say how far a group reaches: ``one rank``, inside an island or node, or what it crosses."""
+        places = [self.places[rank] for rank in ranks if rank < len(self.places)]
+        if len(places) < 2:
+            return "one rank"
+        if len({place.node for place in places}) > 1:
+            racks = self.site.domains("rack") or {}
+            crossed = [{rack for rack, devices in racks.items() if place.device in devices} for place in places]
+            return "crosses racks" if racks and not set.intersection(*crossed) else "crosses nodes"
+        shared = [self.site.device_islands.get(place.device, frozenset()) for place in places]
+        if self.site.islands is None:
+            return "inside one node"
+        return "inside one island" if frozenset.intersection(*shared) else "crosses islands"
+
+    @cached_property
+    def lost_options(self) -> tuple[tuple[str, str], ...]:
+        """Return (kind, id) of what may be lost: every node that holds a rank, and every declared domain."""
+        nodes = sorted({place.node for place in self.places})
+        declared = self.site.fleet.failure_domains
+        kinds = {} if isinstance(declared, UnsetType) else declared
+        return (
+            *(("node", node) for node in nodes),
+            *((kind, domain) for kind in sorted(kinds) for domain in sorted(kinds[kind])),
+        )
+
+    def lost(self, asked: str) -> Lost | None:
+        """Return what a failure takes down; ``asked`` is an id, or ``kind:id``. None when there is no such thing."""
+        kind, _, name = asked.rpartition(":")
+        kinds = [kind] if kind else ["node", *sorted({k for k, _ in self.lost_options} - {"node"}), "device"]
+        for candidate in kinds:
+            devices = (self.site.domains(candidate) or {}).get(name)
+            if devices is not None:
+                return self._loss(candidate, name, devices)
+        return None
+
+    def _loss(self, kind: str, name: str, devices: frozenset[str]) -> Lost:
+        rank_device = [place.device for place in self.places][: self.groups.ranks if self.groups else None]
+        gone = frozenset(rank for rank, place in enumerate(self.places) if place.device in devices)
+        hit = losses(self.serving, rank_device, {name: devices}) if self.serving else ()
+        groups = hit[0].groups if hit else ()
+        down = frozenset(rank for index in groups for rank in self.serving[index]) - gone
+        return Lost(kind=kind, id=name, devices=devices, ranks=gone, down=down, groups=groups)
+
+
+def rank_facts(contract: Contract, trial_id: str, trial: Trial) -> RankFacts:
+    """Put a trial on its contract's hardware."""
+    fleet = Fleet() if isinstance(contract.fleet, UnsetType) else contract.fleet
+    site = Site(hardware=contract.identity.hardware, fleet=fleet)
+    groups, refusal = None, ""
+    try:
+        groups = topology_groups(trial.topology, moe=contract.identity.model.architecture == "moe")
+    except LayoutRefusedError as refused:
+        refusal = refused.message
+    return RankFacts(trial_id=trial_id, trial=trial, site=site, groups=groups, refusal=refusal)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossingRow:
+    """How far the groups of one kind reach, as a row of text."""
+
+    role: str
+    name: str
+    groups: str
+    reach: str
+    links: str
+    bandwidth: str
+    shares: str
+
+
+REACHES = ("crosses racks", "crosses nodes", "crosses islands", "inside one island", "inside one node", "one rank")
+
+
+def crossing_rows(facts: RankFacts) -> tuple[CrossingRow, ...]:
+    """Make one row for each kind of group."""
+    rows = []
+    for kind in facts.kinds:
+        groups = facts.groups.groups[kind.id] if facts.groups else ()
+        reaches = [facts.reach(group) for group in groups]
+        found = [(reach, reaches.count(reach)) for reach in REACHES if reach in reaches]
+        crossing = [
+            group for group, reach in zip(groups, reaches, strict=True) if reach in ("crosses nodes", "crosses racks")
+        ]
+        nics = {facts.places[rank].nic for group in crossing for rank in group if rank < len(facts.places)}
+        links = [link for link in facts.site.links.values() if link.nic in nics - {UNSET}]
+        rates = sorted({link.bytes_per_s_one_way for link in links})
+        shares = sorted(
+            {str(link.contention_domain) for link in links if not isinstance(link.contention_domain, UnsetType)}
+        )
+        rows.append(
+            CrossingRow(
+                role=kind.role,
+                name=kind.name,
+                groups=f"{count(kind.groups, 'group')} of {kind.largest}",
+                reach=", ".join(f"{number} {reach}" if len(found) > 1 else reach for reach, number in found),
+                links=str(len(links)) if crossing else "0",
+                bandwidth=f"{rates[0] / 2**30:.1f} GiB/s" if rates and crossing else "–",
+                shares=", ".join(shares) if crossing else "–",
+            )
+        )
+    return tuple(rows)
+
+
+def members_text(ranks: Sequence[int]) -> str:
+    """Write the ranks of a group in the group's own order; long consecutive ones as spans."""
+    return spans(tuple(ranks)) if len(ranks) > 8 else ", ".join(map(str, ranks))

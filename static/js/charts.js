@@ -1,0 +1,129 @@
+// Draws the page's charts with Plotly. Data comes as JSON blocks, colours from the tokens at the time of drawing.
+// Labels are allow-listed ids made by the server; nothing uploaded reaches a template string.
+
+const FONT = 12;
+
+const TOKENS = ["surface", "ink", "ink-2", "line", "line-strong", "pass-fill", "fail-fill", "unk-fill"];
+
+/** Read tokens as the browser resolves them: light-dark() has a value only on a real property. */
+function colours() {
+  const probe = document.createElement("span");
+  document.body.append(probe);
+  const resolved = Object.fromEntries(
+    TOKENS.map((name) => {
+      probe.style.color = `var(--${name})`;
+      return [name, getComputedStyle(probe).color];
+    }),
+  );
+  probe.remove();
+  return resolved;
+}
+
+function base(paint, x, y) {
+  const axis = (title) => ({
+    title: { text: title, font: { size: FONT } },
+    gridcolor: paint.line,
+    linecolor: paint["line-strong"],
+    zeroline: false,
+    automargin: true,
+  });
+  return {
+    font: { family: getComputedStyle(document.body).fontFamily, size: FONT, color: paint["ink-2"] },
+    paper_bgcolor: paint.surface,
+    plot_bgcolor: paint.surface,
+    margin: { l: 56, r: 16, t: 16, b: 48 },
+    hovermode: "closest",
+    showlegend: false,
+    xaxis: axis(x),
+    yaxis: axis(y),
+  };
+}
+
+function mix(paint, share) {
+  const part = (text) => text.match(/[\d.]+/g).slice(0, 3).map(Number);
+  const [ink, ground] = [part(paint.ink), part(paint.surface)];
+  return `rgb(${ink.map((value, at) => Math.round(value * share + ground[at] * (1 - share))).join(",")})`;
+}
+
+function heat(data, paint) {
+  const layout = base(paint, "", "");
+  layout.xaxis = { ...layout.xaxis, showgrid: false, showticklabels: false, ticks: "" };
+  layout.yaxis = { ...layout.yaxis, showgrid: false, autorange: "reversed", type: "category" };
+  layout.margin = { l: 72, r: 16, t: 8, b: 8 };
+  const trace = {
+    type: "heatmap",
+    z: data.z,
+    y: data.rows,
+    text: data.text,
+    texttemplate: data.has_text ? "%{text}" : "",
+    hovertemplate: "%{text}<extra></extra>",
+    hoverongaps: false,
+    xgap: 2,
+    ygap: 2,
+    zmin: data.low,
+    zmax: data.high,
+    colorscale: [0.06, 0.16, 0.28, 0.7, 0.92].map((share, at) => [at / 4, mix(paint, share)]),
+    colorbar: { thickness: 10, outlinewidth: 0, title: { text: data.unit, side: "right" } },
+  };
+  return { traces: [trace], layout };
+}
+
+const SHAPES = {
+  pass: { symbol: "circle", fill: "pass-fill" },
+  fail: { symbol: "x-thin", fill: "fail-fill" },
+  unk: { symbol: "square-open-dot", fill: "unk-fill" },
+};
+
+function frontier(data, paint) {
+  const layout = base(paint, data.x_title, data.y_title);
+  const traces = data.groups.map((group) => ({
+    type: "scatter",
+    mode: "markers+text",
+    x: group.x,
+    y: group.y,
+    text: group.labels,
+    textposition: "middle right",
+    textfont: { color: group.css === "pass" ? paint.ink : paint["ink-2"], size: FONT },
+    hovertemplate: "%{text}<br>%{x}<br>%{y}<extra></extra>",
+    cliponaxis: false,
+    marker: {
+      symbol: SHAPES[group.css].symbol,
+      color: paint[SHAPES[group.css].fill],
+      size: 13,
+      line: { width: group.css === "pass" ? 0 : 2.5, color: paint[SHAPES[group.css].fill] },
+    },
+  }));
+  layout.shapes = data.limits.map((limit) => ({
+    type: "line",
+    line: { color: paint.ink, width: 1.5, dash: "dash" },
+    ...(limit.axis === "x"
+      ? { x0: limit.at, x1: limit.at, yref: "paper", y0: 0, y1: 1 }
+      : { y0: limit.at, y1: limit.at, xref: "paper", x0: 0, x1: 1 }),
+  }));
+  layout.annotations = data.limits.map((limit) => ({
+    text: limit.text,
+    showarrow: false,
+    font: { color: paint.ink, size: 11 },
+    ...(limit.axis === "x"
+      ? { x: limit.at, yref: "paper", y: 1, xanchor: "left", yanchor: "top", xshift: 4 }
+      : { y: limit.at, xref: "paper", x: 1, xanchor: "right", yanchor: "bottom" }),
+  }));
+  layout.xaxis.range = data.x_range;
+  layout.yaxis.range = data.y_range;
+  layout.margin.r = 24;
+  return { traces, layout };
+}
+
+const KINDS = { heat, frontier };
+
+export function draw(root) {
+  for (const place of root.querySelectorAll("[data-chart]")) {
+    const data = JSON.parse(document.getElementById(place.dataset.source).textContent);
+    const { traces, layout } = KINDS[place.dataset.chart](data, colours());
+    globalThis.Plotly.react(place, traces, layout, { displayModeBar: false, responsive: true, staticPlot: false });
+  }
+}
+
+draw(document);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw(document));
+document.addEventListener("htmx:afterSettle", () => draw(document));
