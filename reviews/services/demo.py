@@ -1,0 +1,129 @@
+"""The demo workspace of the embedded default: a small policy, people named by role, the shipped examples.
+
+Kept rules: everything goes through the same services as real work; a second start adds nothing; passwords are random,
+made anew at every start and stored hashed only. It refuses a database that holds other people's work.
+"""
+
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from planner.canonical import file_sha256
+from reviews.errors import ConflictError, DocumentsRefusedError
+from reviews.models import Person, Role, Workspace
+from reviews.services.people import member_add, seat_give, workspace_create
+from reviews.services.submissions import submission_create
+
+WORKSPACE = "demo"
+POLICY: dict[str, Any] = {
+    "schema": "topogate.policy/v1",
+    "teams": {
+        "networking": {"title": "Networking", "quorum": 1},
+        "serving": {"title": "Serving", "quorum": 1},
+    },
+    "identity_owners": {"/hardware": "networking", "/stack/collective_library": "networking"},
+    "gate_owners": {"fabric": "networking", "failure": "networking"},
+    "fallback_owner": "serving",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DemoPerson:
+    """Somebody of the demo; the login is the role."""
+
+    login: str
+    name: str
+    role: Role
+    team: str | None
+    does: str
+
+
+PEOPLE = (
+    DemoPerson("author", "Author", Role.AUTHOR, None, "submits contracts and evidence, never signs"),
+    DemoPerson("reviewer-serving", "Reviewer (serving)", Role.MEMBER, "serving", "signs for serving"),
+    DemoPerson("reviewer-networking", "Reviewer (networking)", Role.MEMBER, "networking", "signs for networking"),
+    DemoPerson("auditor", "Auditor", Role.AUDITOR, None, "reads and verifies everything, changes nothing"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DemoLogin:
+    """A login that is good until the next start."""
+
+    login: str
+    password: str
+    does: str
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedExample:
+    """An example that intake did not take, and why."""
+
+    name: str
+    reason: str
+
+
+def demo_logins() -> tuple[DemoLogin, ...]:
+    """Make sure that workspace and people are there and give everybody a new password.
+
+    Raises:
+        ConflictError: the database holds a workspace or people that are not the demo's.
+    """
+    _require_own_database()
+    workspace = Workspace.objects.filter(slug=WORKSPACE).first() or workspace_create(
+        slug=WORKSPACE, title="Demo", policy=POLICY
+    )
+    return tuple(_login(workspace, person) for person in PEOPLE)
+
+
+def _require_own_database() -> None:
+    others = Workspace.objects.exclude(slug=WORKSPACE).exists()
+    strangers = Person.objects.exclude(login__in=[person.login for person in PEOPLE]).exists()
+    unknown_to_demo = Person.objects.exists() and not Workspace.objects.filter(slug=WORKSPACE).exists()
+    if others or strangers or unknown_to_demo:
+        raise ConflictError("This database holds other work. The demo is loaded into an empty database only.")
+
+
+def _login(workspace: Workspace, demo: DemoPerson) -> DemoLogin:
+    password = secrets.token_urlsafe(12)
+    person = Person.objects.filter(login=demo.login).first()
+    if person is None:
+        person = Person.objects.create_user(demo.login, password, display_name=demo.name)
+    else:
+        person.set_password(password)
+        person.save(update_fields=["password"])
+    membership = member_add(workspace=workspace, person=person, role=demo.role)
+    if demo.team:
+        seat_give(membership=membership, team=demo.team)
+    return DemoLogin(demo.login, password, demo.does)
+
+
+def demo_submit(examples: Path) -> tuple[RefusedExample, ...]:
+    """Submit every folder with a contract and evidence once, by the demo's author; return those that were refused."""
+    workspace = Workspace.objects.get(slug=WORKSPACE)
+    author = Person.objects.get(login="author")
+    refused = []
+    for folder in sorted(path.parent for path in examples.glob("*/contract.json")):
+        contract, evidence = (folder / "contract.json").read_bytes(), (folder / "evidence.json").read_bytes()
+        try:
+            submission_create(
+                actor=author,
+                workspace=workspace,
+                contract=contract,
+                evidence=evidence,
+                title=_title(folder),
+                as_of=None,
+                # By content, so that an example that changed is submitted anew and one that did not is not.
+                idempotency_key=f"example-{file_sha256(contract + evidence)}",
+            )
+        except DocumentsRefusedError as error:
+            refused.append(RefusedExample(folder.name, error.message))
+    return tuple(refused)
+
+
+def _title(folder: Path) -> str:
+    """Return the heading of the example's own description, or the folder's name."""
+    readme = folder / "README.md"
+    heading = readme.read_text(encoding="utf-8").splitlines()[0] if readme.exists() else ""
+    return heading.removeprefix("#").strip()[:200] or folder.name
