@@ -96,11 +96,15 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """The samples of one quantity over the places where it was owed."""
+    """The samples of one quantity over the places where it was owed.
+
+    ``missing`` and ``notes`` say what keeps the whole from being a reading, beside what each sample lacks.
+    """
 
     samples: tuple[Sample, ...]
     worst_is: Literal["highest", "lowest"]
     missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def worst(self) -> Sample | None:

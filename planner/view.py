@@ -5,7 +5,8 @@ because many gates ask for it; nothing is filled in. A view is immutable from ou
 of its fields. Not handled: judging (``planner.gates``, ``planner.evaluate``).
 """
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
@@ -22,7 +23,7 @@ from planner.rankmap import TopologyGroups
 from planner.readings import BEYOND_PERCENTILE, Reading, WindowView, statistic, throughput
 from planner.records.base import UnsetType
 from planner.records.contract import Comparison, Contract, Fleet, Workload
-from planner.records.evidence import Replica, Trial, Window
+from planner.records.evidence import Instance, Replica, Trial, Window
 from planner.site import Charge, Site, charge
 from planner.times import parsed_time
 
@@ -73,6 +74,12 @@ class TrialView:
         """Samples that must lie beyond a percentile."""
         declared = self.comparison.min_samples_beyond_percentile
         return BEYOND_PERCENTILE if isinstance(declared, UnsetType) else exact(declared)
+
+    @cached_property
+    def min_repeats(self) -> int:
+        """Counted windows that a reading needs; one unless the contract says more."""
+        declared = self.contract.steady_state
+        return 1 if isinstance(declared, UnsetType) else declared.min_repeats
 
     # Ranks and devices
 
@@ -126,6 +133,32 @@ class TrialView:
         return rankmap.serving_groups(self.topology_groups)
 
     @cached_property
+    def group_instances(self) -> tuple[tuple[Instance, ...], ...]:
+        """The engine instances that each serving group has ranks in. Raises as ``topology_groups`` does."""
+        starts, instances = self.topology_groups.starts, self.trial.topology.instances
+        return tuple(
+            tuple(instances[at] for at in sorted({bisect_right(starts, rank) - 1 for rank in group}))
+            for group in self.serving_groups
+        )
+
+    @cached_property
+    def group_shapes(self) -> tuple[Hashable, ...]:
+        """What makes serving groups equal: ranks, degrees and device types. Raises as ``topology_groups`` does."""
+        devices = self.site.hardware.devices
+        return tuple(
+            (len(group), repr(instances), tuple(sorted(devices[self.rank_device[rank]].type for rank in group)))
+            for group, instances in zip(self.serving_groups, self.group_instances, strict=True)
+        )
+
+    @cached_property
+    def group_roles(self) -> tuple[str, ...]:
+        """The role of each serving group: serve, prefill or decode. Raises as ``topology_groups`` does."""
+        return tuple(
+            "serve" if isinstance(instances[0].role, UnsetType) else instances[0].role
+            for instances in self.group_instances
+        )
+
+    @cached_property
     def crossing_ranks(self) -> tuple[int, ...]:
         """Ranks of a request-path group that crosses a node, in order. Raises as ``topology_groups`` does."""
         found = self.topology_groups
@@ -167,21 +200,38 @@ class TrialView:
 
     @cached_property
     def _throughputs(self) -> Mapping[str, Reading]:
-        return {load_point: throughput(windows) for load_point, windows in self.counted.items()}
+        return {
+            load_point: self.qualified(throughput(windows), load_point) for load_point, windows in self.counted.items()
+        }
 
     def throughput(self, load_point: str) -> Reading:
         """Output tokens per second of the deployment: the one reading that all users share."""
         found = self._throughputs.get(load_point)
-        return Reading(samples=(), worst_is="lowest", missing=self.unmeasured(load_point)) if found is None else found
+        return self.qualified(Reading(samples=(), worst_is="lowest"), load_point) if found is None else found
 
     def statistic(self, field: str, name: str, load_point: str) -> Reading:
         """A statistic of a latency field (``ttft_ms``) at a load point, in ms."""
         found = statistic(self.windows(load_point), field, name, beyond=self.beyond)
-        return replace(found, missing=self.unmeasured(load_point))
+        return self.qualified(found, load_point)
+
+    def qualified(self, reading: Reading, load_point: str) -> Reading:
+        """Say of a reading that its load point has no counted window, or fewer than the contract needs."""
+        return replace(
+            reading,
+            missing=(*reading.missing, *self.unmeasured(load_point)),
+            notes=(*reading.notes, *self.too_few_windows(load_point)),
+        )
 
     def unmeasured(self, load_point: str) -> tuple[str, ...]:
-        """Point at the windows where none counts at a load point; nothing where one does."""
-        return () if self.windows(load_point) else (f"{self.at}/windows",)
+        """Point at the windows where fewer count at a load point than a reading needs."""
+        return (f"{self.at}/windows",) if len(self.windows(load_point)) < self.min_repeats else ()
+
+    def too_few_windows(self, load_point: str) -> tuple[str, ...]:
+        """Say so in words; nothing where there are enough."""
+        found = len(self.windows(load_point))
+        if found >= self.min_repeats:
+            return ()
+        return (f"{found} of {self.min_repeats} counted windows at {load_point}.",)
 
     def replicas(self, window: Window) -> tuple[tuple[str, Replica], ...] | None:
         """Return (id, record) of the replica of each serving group, in the groups' order.

@@ -6,11 +6,11 @@ A new gate is one function in its family's module and a table in that module's t
 
 from types import ModuleType
 
-from planner.gates import fabric, memory, shape, slo
+from planner.gates import cost, evidence, fabric, failure, memory, shape, slo
 from planner.gates.base import Gate
 from planner.registry import collect
 
-FAMILIES: tuple[ModuleType, ...] = (shape, fabric, memory, slo)
+FAMILIES: tuple[ModuleType, ...] = (shape, fabric, evidence, memory, slo, failure, cost)
 GATES: tuple[Gate, ...] = collect(FAMILIES, Gate)
 
 __all__ = ["FAMILIES", "GATES", "Gate"]

@@ -9,10 +9,11 @@ ranks) is said here as data (``needs``, ``grounds``, ``spreads_to``) and done in
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from planner.compare import Comparison
 from planner.records.base import Prose, Record
+from planner.records.evidence import Phase
 from planner.view import TrialView
 
 Verdict = Literal["PASS", "FAIL", "UNKNOWN", "NOT_APPLICABLE"]
@@ -35,7 +36,7 @@ class Ask:
     metric: str
     load_point: str
     fields: tuple[str, ...] = ()
-    phase: str | None = None
+    phase: Phase | None = None
     link_class: str | None = None
 
 
@@ -48,7 +49,12 @@ class Owed:
 
 
 class Limit(Record, frozen=True, kw_only=True):
-    """Base of the record that types a gate's limits in the contract."""
+    """Base of the record that types a gate's limits in the contract.
+
+    ``one_of`` names fields of which a limit gives exactly one; intake refuses none and several.
+    """
+
+    one_of: ClassVar[tuple[str, ...]] = ()
 
     because: Prose
 

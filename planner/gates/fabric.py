@@ -163,10 +163,9 @@ def _measured_crossing(view: TrialView, limit: TensorLocalityLimit, outside: lis
     windows = view.windows(limit.load_point)
     missing = [at for window in windows for at in _crossing_missing(view, window, ranks)]
     what = f"{counted(len(outside), 'tensor group')} cross{'es' if len(outside) == 1 else ''} islands"
-    if not windows:
-        return unknown(
-            f"{what}. {no_window(limit.load_point)}", missing=view.unmeasured(limit.load_point), notes=(POLICY,)
-        )
+    unmeasured = view.unmeasured(limit.load_point)
+    if unmeasured:
+        return unknown(f"{what}. {view.too_few_windows(limit.load_point)[0]}", missing=unmeasured, notes=(POLICY,))
     if missing:
         return unknown(
             f"{what}; crossing time or link counters are not recorded.", missing=tuple(missing), notes=(POLICY,)
@@ -216,7 +215,7 @@ def link_utilization(view: TrialView, limit: LinkUtilizationLimit) -> Finding:
     samples = tuple(sample for window in windows for sample in _utilizations(view, window, limit, owed))
     if not owed and not unplaced and not samples:
         return not_applicable(f"No group crosses a node and no {limit.link_class} link is recorded.")
-    reading = Reading(samples=samples, worst_is="highest", missing=(*unplaced, *view.unmeasured(limit.load_point)))
+    reading = view.qualified(Reading(samples=samples, worst_is="highest", missing=unplaced), limit.load_point)
     result = compare(reading, "<=", ceiling)
     notes = (_reserve_note(view, limit, ceiling), "Low utilisation is not headroom: read it beside waiting time.")
     return compared(result, _link_sentence(result, limit, ceiling, windows), limit_field="max_utilization", notes=notes)

@@ -82,7 +82,7 @@ def memory_headroom(view: TrialView, limit: MemoryHeadroomLimit) -> Finding:
     samples = tuple(
         sample for window in view.windows(limit.load_point) for sample in _peaks(view, window, limit, ceilings)
     )
-    reading = Reading(samples=samples, worst_is="highest", missing=view.unmeasured(limit.load_point))
+    reading = view.qualified(Reading(samples=samples, worst_is="highest"), limit.load_point)
     result = compare(reading, "<=")
     return compared(result, _sentence(result, limit), notes=_notes(view, limit))
 
@@ -161,7 +161,7 @@ def _peak(
         read=(at,),
         missing=hindrance.missing,
         doubts=doubts,
-        notes=(*SAMPLED.get(side, ()), *hindrance.notes),
+        notes=(*hindrance.notes, *SAMPLED.get(side, ())),
         limit=ceiling,
     )
 

@@ -70,9 +70,9 @@ def _fixed(value: Fraction, places: int) -> str:
     return f"{'−' if value < 0 else ''}{int(whole):,}.{decimals}"
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str, several: str | None = None) -> str:
     """Write a count with its noun: ``1 rank``, ``2 ranks``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else several or f'{noun}s'}"
 
 
 def capital(sentence: str) -> str:

@@ -1,0 +1,103 @@
+"""Cost: what the charged devices cost, per hour and per million output tokens.
+
+Rules kept: charged are ranks, spares, and what ``charge`` leaves stranded beside them; every device has its type's
+price; the lowest counted window's output rate is the divisor, the same reading that the throughput floor uses.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import ClassVar
+
+from planner.compare import Comparison, compare
+from planner.gates.base import Ask, Finding, Limit, compared, gate, unknown
+from planner.gates.slo import THROUGHPUT_READS
+from planner.gates.wording import apart, counted, usd, why
+from planner.keys import key_reading, usd_per_hour
+from planner.numbers import exact
+from planner.readings import Reading, Sample
+from planner.records.base import UNSET, Id, Number, UnsetType
+from planner.records.plan import OrderKey
+from planner.view import TrialView
+
+FAMILY = "cost"
+PER_MILLION = "max_usd_per_million_output_tokens"
+PER_HOUR = "max_usd_per_hour"
+
+
+class CostLimit(Limit, frozen=True, kw_only=True):
+    """A ceiling for the price of the charged devices: per million output tokens at a load point, or per hour."""
+
+    one_of: ClassVar[tuple[str, ...]] = (PER_MILLION, PER_HOUR)
+
+    load_point: Id = "saturated"
+    max_usd_per_million_output_tokens: Number | UnsetType = UNSET
+    max_usd_per_hour: Number | UnsetType = UNSET
+
+    def asks(self) -> tuple[Ask, ...]:
+        """Ask for the output rate where the price is per token; a price per hour needs no measurement."""
+        if isinstance(self.max_usd_per_million_output_tokens, UnsetType):
+            return ()
+        return tuple(Ask(metric=metric, load_point=self.load_point) for metric, _ in THROUGHPUT_READS[:2])
+
+
+@gate(
+    "cost",
+    family=FAMILY,
+    title="The price stays under its ceiling",
+    limit=CostLimit,
+    reads=tuple(metric for metric, _ in THROUGHPUT_READS[:2]),
+    unit="USD",
+    comparator="<=",
+    needs=("devices",),
+    hint="Smaller replicas, or a topology that strands fewer devices.",
+)
+def cost(view: TrialView, limit: CostLimit) -> Finding:
+    """Charged devices (ranks, spares, stranded) x their price per device-hour, per hour or over the output tokens of
+    the slowest counted window, is at most the ceiling."""
+    hourly = usd_per_hour(view)
+    if hourly is None:
+        return unknown(_unpriced(view))
+    if not isinstance(limit.max_usd_per_hour, UnsetType):
+        sample = Sample(value=hourly, low=hourly, high=hourly, where=())
+        result = compare(Reading(samples=(sample,), worst_is="highest"), "<=", exact(limit.max_usd_per_hour))
+        return _priced(view, limit, PER_HOUR, hourly, result)
+    key = OrderKey(key="usd_per_million_output_tokens", direction="asc", load_point=limit.load_point)
+    reading = key_reading(view, key)
+    if reading is None:
+        missing = view.throughput(limit.load_point).read
+        return unknown(f"A counted window at {limit.load_point} has no output tokens.", missing=missing)
+    most = limit.max_usd_per_million_output_tokens
+    result = compare(reading, "<=", None if isinstance(most, UnsetType) else exact(most))
+    return _priced(view, limit, PER_MILLION, hourly, result)
+
+
+def _unpriced(view: TrialView) -> str:
+    if view.charge.undefined:
+        return view.charge.undefined
+    prices = view.site.fleet.usd_per_device_hour
+    known = {} if isinstance(prices, UnsetType) else prices
+    types = {view.site.hardware.devices[device].type for device in view.charge.devices}
+    return f"The contract has no price for device type {min(types - known.keys())}."
+
+
+def _priced(view: TrialView, limit: CostLimit, field: str, hourly: Fraction, result: Comparison) -> Finding:
+    charge = view.charge
+    devices = f"{counted(len(charge.devices), 'charged device')} cost {usd(hourly)} per hour"
+    stranded = f"{len(charge.used):,} used, {len(charge.spares):,} spare, {len(charge.stranded):,} stranded."
+    finding = compared(result, _sentence(limit, field, devices, result), limit_field=field, notes=(stranded,))
+    return replace(finding, unit="USD/h" if field == PER_HOUR else "USD/M tokens")
+
+
+def _sentence(limit: CostLimit, field: str, devices: str, result: Comparison) -> str:
+    decides = result.decides
+    if decides is None:
+        return "".join(result.notes[:1])
+    if decides.value is None or result.limit is None:
+        return f"{devices}; the output rate at {limit.load_point} is not recorded."
+    found, most = apart(usd, decides.value, result.limit, 2)
+    if field == PER_HOUR:
+        return f"{devices}; at most {most}."
+    return (
+        f"{devices}, {found} per million output tokens at {limit.load_point} in window {decides.place['window']}; "
+        f"at most {most}.{why(result)}"
+    )

@@ -1,0 +1,335 @@
+"""Evidence: is it about this identity, recent, complete, steady, and can its figures all be true?
+
+Rules kept: unknown or missing never matches; a choice that differs fails, an environment that differs is UNKNOWN,
+because evidence from another environment says nothing about this one; telemetry and consistency never fail a trial.
+What UNKNOWN here does to the gates that read measurements happens in ``planner.evaluate`` and ``planner.readings``.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from fractions import Fraction
+
+from planner.gates.base import EVERY_LOAD_POINT, Finding, Limit, Standing, gate
+from planner.gates.wording import apart, counted, no_window, share
+from planner.identity import Difference
+from planner.numbers import exact
+from planner.presence import Presence, Want, presence, want_required
+from planner.readings import WindowView, number
+from planner.records.base import UNSET, Id, Number, Share, UnsetType
+from planner.records.contract import RequiredEvidence
+from planner.shown import shown
+from planner.times import parsed_time, window_seconds
+from planner.view import TrialView
+
+FAMILY = "evidence"
+NAMED = 3
+"""How many of several problems a sentence names; the pointers name all."""
+
+
+class SteadyStateLimit(Limit, frozen=True, kw_only=True):
+    """What makes the counted windows of a load point steady.
+
+    Compile events and concurrent runs must be recorded as 0 wherever this is declared. ``max_spread_share`` limits
+    (highest - lowest) / highest of the windows' output rates; ``min_soak_s`` asks for a soak window of that length.
+    """
+
+    load_point: Id
+    max_spread_share: Share | UnsetType = UNSET
+    min_window_s: Number | UnsetType = UNSET
+    min_soak_s: Number | UnsetType = UNSET
+
+
+@gate(
+    "identity",
+    family=FAMILY,
+    title="What ran is what the contract names",
+    unit="leaves",
+    comparator="==",
+    hint="Measure again with the contract's stack and hardware, or revise the contract.",
+)
+def identity(view: TrialView, standing: Standing) -> Finding:
+    """Every leaf of the contract's identity is recorded for the trial, and those of stack, hardware and telemetry
+    are equal. A missing or unknown leaf, or a different environment, is UNKNOWN: the evidence is for another build."""
+    found, at = view.identity, f"/identities/{view.trial.identity_id}"
+    faults = [
+        *(_difference(difference) for difference in found.environment),
+        *(_absence(leaf) for leaf in found.unknown),
+    ]
+    pointers = (*(difference.at for difference in found.environment), *found.unknown)
+    notes = (
+        (f"{counted(found.only_observed, 'leaf', 'leaves')} only the trial has, not bound.",)
+        if found.only_observed
+        else ()
+    )
+    return Finding(
+        outcome="UNKNOWN" if faults else "PASS",
+        sentence=_named(faults) or f"All {found.compared:,} bound leaves are recorded and match.",
+        measured=Fraction(found.compared - len(pointers)),
+        limit=Fraction(found.compared),
+        measured_at=tuple(f"{at}{difference.at}" for difference in found.environment),
+        missing=tuple(f"{at}{leaf}" for leaf in found.unknown),
+        notes=notes,
+        limit_at="/identity",
+        spreads_to=EVERY_LOAD_POINT if faults else (),
+    )
+
+
+@gate(
+    "equal_service",
+    family=FAMILY,
+    title="The trial gives the service that the contract compares",
+    unit="leaves",
+    comparator="==",
+    hint="Measure again with the contract's model, precision and workload.",
+)
+def equal_service(view: TrialView, standing: Standing) -> Finding:
+    """Every recorded choice (model, precision, workload, and the contract's choice_keys) is the contract's, and the
+    ranks placed are its accelerator_count where it sets one. Compared with the contract, never with other trials."""
+    found, at = view.identity, f"/identities/{view.trial.identity_id}"
+    wanted = view.comparison.accelerator_count
+    faults = [_difference(difference) for difference in found.choices]
+    if not isinstance(wanted, UnsetType) and view.ranks != wanted:
+        faults.append(f"{counted(view.ranks, 'rank')} placed; the contract compares {wanted:,}.")
+    missing = found.unknown_choices
+    agreed = "Model, precision, workload and what else must be equal are the contract's."
+    return Finding(
+        outcome="FAIL" if faults else "UNKNOWN" if missing else "PASS",
+        sentence=_named(faults or [_absence(leaf) for leaf in missing]) or agreed,
+        worst=(("leaf", found.choices[0].at),) if found.choices else (),
+        measured_at=tuple(f"{at}{difference.at}" for difference in found.choices),
+        missing=tuple(f"{at}{leaf}" for leaf in missing),
+        limit_at="/identity" if found.choices or isinstance(wanted, UnsetType) else "/comparison/accelerator_count",
+    )
+
+
+def _difference(difference: Difference) -> str:
+    return f"{difference.at} is {shown(difference.found)}; the contract says {shown(difference.expected)}."
+
+
+def _absence(leaf: str) -> str:
+    return f"{leaf} is not known."
+
+
+def _named(sentences: list[str]) -> str:
+    """Join sentences, the first few in full."""
+    more = len(sentences) - NAMED
+    return " ".join(sentences[:NAMED]) + (f" And {more:,} more." if more > 0 else "")
+
+
+@gate(
+    "freshness",
+    family=FAMILY,
+    title="The evidence is recent enough",
+    unit="s",
+    comparator="<=",
+    hint="Measure again.",
+)
+def freshness(view: TrialView, standing: Standing) -> Finding:
+    """The oldest counted window read ended at most max_evidence_age_s before the as-of time. A window that ended
+    after it, or whose time has no zone, is UNKNOWN; without a declared maximum only these are tested."""
+    windows = _windows_read(view, standing)
+    if not windows:
+        return Finding(
+            outcome="UNKNOWN",
+            sentence="No counted window.",
+            missing=(f"{view.at}/windows",),
+            spreads_to=EVERY_LOAD_POINT,
+        )
+    ends = {window.id: parsed_time(window.record.end) for window in windows}
+    odd = [window for window in windows if not _has_ended(ends[window.id], view.as_of)]
+    dated = [(end, window) for window in windows for end in (ends[window.id],) if end is not None]
+    oldest = min(dated, key=lambda entry: entry[0], default=None)
+    return _aged(view, oldest, odd)
+
+
+def _windows_read(view: TrialView, standing: Standing) -> list[WindowView]:
+    """Return the counted windows that limits and selection keys read; all of them where none reads any."""
+    read = [window for load_point in standing.load_points for window in view.windows(load_point)]
+    return read or [window for windows in view.counted.values() for window in windows]
+
+
+def _has_ended(end: datetime | None, as_of: datetime) -> bool:
+    return end is not None and end <= as_of
+
+
+def _aged(view: TrialView, oldest: tuple[datetime, WindowView] | None, odd: list[WindowView]) -> Finding:
+    validity = view.contract.validity
+    most = None if isinstance(validity, UnsetType) else number(validity.max_evidence_age_s)
+    age = None if oldest is None else Fraction(int((view.as_of - oldest[0]).total_seconds()))
+    stale = most is not None and age is not None and age > most
+    if odd:
+        sentence = f"Window {odd[0].id} ends {odd[0].record.end}, which is after the as-of time or has no zone."
+    elif most is None:
+        sentence = f"The oldest window ended {int(age or 0):,} s before the as-of time; no maximum declared."
+    else:
+        sentence = f"The oldest window ended {int(age or 0):,} s before the as-of time; at most {int(most):,} s."
+    if stale and odd and most is not None:
+        sentence = (
+            f"The oldest window ended {int(age or 0):,} s before the as-of time; at most {int(most):,} s. {sentence}"
+        )
+    decides = odd[0] if odd and not stale else oldest[1] if oldest else odd[0]
+    return Finding(
+        outcome="FAIL" if stale else "UNKNOWN" if odd else "PASS",
+        sentence=sentence,
+        measured=age,
+        limit=most,
+        margin=None if most is None or age is None else most - age,
+        worst=(("window", decides.id),),
+        measured_at=(f"{decides.at}/end",),
+        missing=tuple(f"{window.at}/end" for window in odd),
+        limit_at=None if most is None else "/validity/max_evidence_age_s",
+        spreads_to=tuple(dict.fromkeys(window.record.load_point for window in odd)),
+    )
+
+
+@gate("telemetry", family=FAMILY, title="Every reading that decides is recorded", unit="readings", comparator="==")
+def telemetry(view: TrialView, standing: Standing) -> Finding:
+    """Everything that declared limits, selection keys and evidence_required read is recorded for every rank and
+    every counted window of its load point, at the scope, samples and interval asked for. Advisory evidence that is
+    missing is shown and changes nothing. Never FAILs."""
+    wants = dict.fromkeys(
+        Want(
+            metric=owed.ask.metric,
+            load_point=owed.ask.load_point,
+            fields=owed.ask.fields,
+            phase=owed.ask.phase,
+            link_class=owed.ask.link_class,
+        )
+        for owed in standing.owed
+    )
+    required = view.contract.evidence_required
+    entries = {} if isinstance(required, UnsetType) else required
+    wants.update(dict.fromkeys(want for want in _required(entries.values(), "required")))
+    found = [presence(view, want) for want in wants]
+    advisory = [presence(view, want) for want in _required(entries.values(), "advisory")]
+    notes = tuple(dict.fromkeys(f"Advisory: {_lacking(gap)}" for gap in advisory if gap.gaps))
+    readings = sum(each.readings for each in found)
+    if readings == 0:
+        return Finding(outcome="NOT_APPLICABLE", sentence="No limit or selection key reads a measurement.", notes=notes)
+    lacking = [each for each in found if each.gaps]
+    return Finding(
+        outcome="UNKNOWN" if lacking else "PASS",
+        sentence=_named([_lacking(each) for each in lacking]) or f"All {readings:,} required readings are recorded.",
+        measured=Fraction(len(found) - len(lacking)),
+        limit=Fraction(len(found)),
+        missing=tuple(dict.fromkeys(gap for each in lacking for gap in each.gaps)),
+        notes=notes,
+        limit_at="/evidence_required" if entries else "/gates",
+    )
+
+
+def _required(entries: Iterable[RequiredEvidence], level: str) -> Iterator[Want]:
+    for entry in entries:
+        if entry.level == level:
+            yield from want_required(entry)
+
+
+def _lacking(found: Presence) -> str:
+    return (
+        f"{found.want.metric} at {found.want.load_point} is not recorded as asked ({counted(len(found.gaps), 'gap')})."
+    )
+
+
+@gate("consistency", family=FAMILY, title="The figures can all be true", unit="identities", comparator="==")
+def consistency(view: TrialView, standing: Standing) -> Finding:
+    """Identities that true figures of one window keep: Little's law, token form, percentile order, totals and rates,
+    per-rank arrays, link bytes, durations and counts. Each is evaluated where all its fields are recorded. A breach
+    makes the fields it names UNKNOWN, and what reads them; it fails no service gate."""
+    checks = [(window, check) for window, found in view.checks.items() for check in found]
+    broken = [(window, check) for window, check in checks if not check.holds]
+    if not checks:
+        return Finding(outcome="NOT_APPLICABLE", sentence="No identity has all its fields recorded.")
+    fields = tuple(
+        dict.fromkeys(f"{view.at}/windows/{window}{field}" for window, check in broken for field in check.fields)
+    )
+    holds = f"{counted(len(checks), 'identity', 'identities')} over {counted(len(view.checks), 'counted window')} hold."
+    return Finding(
+        outcome="UNKNOWN" if broken else "PASS",
+        sentence=_named([f"Window {window}: {check.sentence}" for window, check in broken]) or holds,
+        measured=Fraction(len(checks) - len(broken)),
+        limit=Fraction(len(checks)),
+        worst=(("window", broken[0][0]), ("identity", broken[0][1].id)) if broken else (),
+        measured_at=fields,
+        missing=fields,
+        notes=(f"{counted(len(checks), 'identity', 'identities')} evaluated.",),
+    )
+
+
+@gate(
+    "steady_state",
+    family=FAMILY,
+    title="Counted windows are steady",
+    limit=SteadyStateLimit,
+    reads=("window.compile_events", "window.concurrent_runs", "load.output_tokens_total", "load.duration_s"),
+)
+def steady_state(view: TrialView, limit: SteadyStateLimit) -> Finding:
+    """Counted windows of the load point hold no compile event and no other run, do not overlap a warm-up, are as
+    many and as long as declared, and differ in output rate by at most max_spread_share. What is not steady is
+    UNKNOWN, never FAIL, and so is everything read there."""
+    windows = view.windows(limit.load_point)
+    faults = list(_unsteady(view, limit, windows))
+    missing = view.unmeasured(limit.load_point) or tuple(at for _, at in faults if at)
+    sentence = (
+        _named([text for text, _ in faults])
+        or f"{counted(len(windows), 'counted window')} at {limit.load_point}, steady."
+    )
+    return Finding(
+        outcome="UNKNOWN" if faults else "PASS",
+        sentence=sentence,
+        measured=Fraction(len(windows)),
+        missing=missing,
+        spreads_to=(limit.load_point,) if faults else (),
+    )
+
+
+Fault = tuple[str, str | None]
+
+
+def _unsteady(view: TrialView, limit: SteadyStateLimit, windows: tuple[WindowView, ...]) -> Iterator[Fault]:
+    if not windows:
+        yield no_window(limit.load_point), None
+    elif len(windows) < view.min_repeats:
+        yield view.too_few_windows(limit.load_point)[0], None
+    for window in windows:
+        yield from _disturbed(view, limit, window)
+    yield from _spread(view, limit)
+    yield from _soak(view, limit)
+
+
+def _disturbed(view: TrialView, limit: SteadyStateLimit, window: WindowView) -> Iterator[Fault]:
+    for field, what in (("compile_events", "compile event"), ("concurrent_runs", "concurrent run")):
+        found = number(getattr(window.record, field))
+        if found is None:
+            yield f"{field} is not recorded in window {window.id}.", f"{window.at}/{field}"
+        elif found > 0:
+            yield f"{counted(int(found), what)} in window {window.id}.", None
+    seconds = window_seconds(window.record)
+    if not isinstance(limit.min_window_s, UnsetType) and (seconds is None or seconds < exact(limit.min_window_s)):
+        yield f"Window {window.id} is shorter than {limit.min_window_s} s.", None
+    for name, other in sorted(view.trial.windows.items()):
+        # Times of equal form (UTC, whole seconds, Z) order as text.
+        if other.purpose == "warmup" and other.start < window.record.end and window.record.start < other.end:
+            yield f"Window {window.id} overlaps the warm-up {name}.", None
+
+
+def _spread(view: TrialView, limit: SteadyStateLimit) -> Iterator[Fault]:
+    if isinstance(limit.max_spread_share, UnsetType):
+        return
+    rates = list(view.throughput(limit.load_point).windows.values())
+    known = [rate for rate in rates if rate is not None]
+    if not known or len(known) < len(rates) or max(known) == 0:
+        yield "The spread of the output rate is not known.", None
+        return
+    spread, most = (max(known) - min(known)) / max(known), exact(limit.max_spread_share)
+    if spread > most:
+        found, allowed = apart(share, spread, most, 3)
+        yield f"Output rates differ by {found} of the highest; at most {allowed}.", None
+
+
+def _soak(view: TrialView, limit: SteadyStateLimit) -> Iterator[Fault]:
+    if isinstance(limit.min_soak_s, UnsetType):
+        return
+    soaks = (w for w in view.trial.windows.values() if w.purpose == "soak" and w.load_point == limit.load_point)
+    longest = max((window_seconds(window) or Fraction(0) for window in soaks), default=Fraction(0))
+    if longest < exact(limit.min_soak_s):
+        yield f"The longest soak at {limit.load_point} is {int(longest):,} s; at least {limit.min_soak_s} s.", None

@@ -1,0 +1,187 @@
+"""Is the evidence there? One question for every metric that something reads, in every counted window.
+
+Rules kept (settled question 19): presence is asked for every rank and every counted window at the load point; a
+finer scope answers for a coarser one, never the reverse (rank, then device and nic, then replica, then deployment);
+link metrics are owed only by links of ranks whose request-path group crosses a node. Not handled: what values say.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from planner.layouts import LayoutRefusedError
+from planner.numbers import exact
+from planner.readings import WindowView, number
+from planner.records.base import UnsetType
+from planner.records.contract import RequiredEvidence
+from planner.records.evidence import LinkCounters, PerRank, Phase, Statistics
+from planner.view import TrialView
+
+SCOPES: Mapping[str, int] = {"rank": 3, "device": 2, "nic": 2, "replica": 1, "deployment": 0}
+"""How fine each scope is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Want:
+    """A metric wanted at a load point, with everything that makes a record of it enough.
+
+    ``fields`` are members that must be there; none means the value itself, or any figure of a distribution.
+    """
+
+    metric: str
+    load_point: str
+    fields: tuple[str, ...] = ()
+    phase: Phase | None = None
+    link_class: str | None = None
+    scope: str | None = None
+    min_samples: int | None = None
+    max_interval: Fraction | None = None
+
+    @property
+    def section(self) -> str:
+        """The section of the window that holds the metric."""
+        return self.metric.partition(".")[0]
+
+    @property
+    def field(self) -> str:
+        """The metric inside its section."""
+        return self.metric.partition(".")[2]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Presence:
+    """Whether one wanted metric is there. ``gaps`` are pointers of what is not; ``readings`` how many were owed."""
+
+    want: Want
+    readings: int
+    gaps: tuple[str, ...]
+
+
+def want_required(required: RequiredEvidence) -> Iterator[Want]:
+    """Yield what an entry of ``evidence_required`` wants at each of its load points."""
+    interval = required.max_sample_interval_s
+    for load_point in required.load_points:
+        yield Want(
+            metric=required.metric,
+            load_point=load_point,
+            phase=None if isinstance(required.phase, UnsetType) else required.phase,
+            scope=required.scope_at_least,
+            min_samples=None if isinstance(required.min_samples, UnsetType) else required.min_samples,
+            max_interval=None if isinstance(interval, UnsetType) else exact(interval),
+        )
+
+
+def presence(view: TrialView, want: Want) -> Presence:
+    """Look for a wanted metric in every counted window at its load point."""
+    windows = view.windows(want.load_point)
+    if not windows:
+        return Presence(want=want, readings=1, gaps=view.unmeasured(want.load_point))
+    found = [list(_gaps(view, window, want)) for window in windows if _applies(view, want)]
+    return Presence(want=want, readings=len(found), gaps=tuple(dict.fromkeys(gap for gaps in found for gap in gaps)))
+
+
+def _applies(view: TrialView, want: Want) -> bool:
+    return want.section != "links" or bool(_links(view, want))
+
+
+def _gaps(view: TrialView, window: WindowView, want: Want) -> Iterator[str]:
+    """Yield pointers of what the window lacks."""
+    look = SECTIONS.get(want.section)
+    if look is None:
+        yield f"{window.at}/{want.section}/{want.field}"
+    else:
+        yield from look(view, window, want)
+
+
+def _load(view: TrialView, window: WindowView, want: Want) -> Iterator[str]:
+    at = f"{window.at}/load/{want.field}"
+    value = None if isinstance(window.record.load, UnsetType) else getattr(window.record.load, want.field, None)
+    if value is None or isinstance(value, UnsetType):
+        yield from (f"{at}/{name}" for name in want.fields) if want.fields else (at,)
+        return
+    if not _fine(want, "deployment"):
+        yield at
+    for name in want.fields:
+        member = getattr(value, name, None)
+        if member is None or isinstance(member, UnsetType):
+            yield f"{at}/{name}"
+    if isinstance(value, Statistics) and want.min_samples is not None:
+        samples = number(value.n)
+        if samples is None or samples < want.min_samples:
+            yield f"{at}/n"
+
+
+def _per_rank(view: TrialView, window: WindowView, want: Want) -> Iterator[str]:
+    at = f"{window.at}/per_rank/{want.field}"
+    metrics = {} if isinstance(window.record.per_rank, UnsetType) else window.record.per_rank
+    metric = metrics.get(want.field)
+    if metric is None:
+        yield at
+        return
+    if not _fine(want, "rank" if isinstance(metric.scope, UnsetType) else metric.scope):
+        yield f"{at}/scope"
+    yield from _sampling(at, metric, want)
+    if None in metric.values:
+        yield from (f"{at}/values/{rank}" for rank, value in enumerate(metric.values) if value is None)
+    yield from (f"{at}/values/{rank}" for rank in range(len(metric.values), view.ranks))
+
+
+def _link(view: TrialView, window: WindowView, want: Want) -> Iterator[str]:
+    recorded = {} if isinstance(window.record.links, UnsetType) else window.record.links
+    for link in _links(view, want):
+        phases = recorded.get(link, {})
+        wanted: list[Phase] = [want.phase] if want.phase else sorted(phases) or ["mixed"]
+        for phase in wanted:
+            yield from _counters(f"{window.at}/links/{link}/{phase}", phases.get(phase), want)
+
+
+def _counters(at: str, counters: LinkCounters | None, want: Want) -> Iterator[str]:
+    value = None if counters is None else getattr(counters, want.field, None)
+    if counters is None or value is None or isinstance(value, UnsetType):
+        yield f"{at}/{want.field}"
+        return
+    if not _fine(want, "nic" if isinstance(counters.scope, UnsetType) else counters.scope):
+        yield f"{at}/scope"
+    yield from _sampling(at, counters, want)
+
+
+def _replica(view: TrialView, window: WindowView, want: Want) -> Iterator[str]:
+    replicas = {} if isinstance(window.record.replicas, UnsetType) else window.record.replicas
+    if not replicas or not _fine(want, "replica"):
+        yield f"{window.at}/replicas"
+    for name, replica in sorted(replicas.items()):
+        value = getattr(replica, want.field, None)
+        if value is None or isinstance(value, UnsetType):
+            yield f"{window.at}/replicas/{name}/{want.field}"
+
+
+SECTIONS = {"load": _load, "per_rank": _per_rank, "links": _link, "replicas": _replica}
+"""How each section of a window is searched; a section that documents do not have yet is always a gap."""
+
+
+def _links(view: TrialView, want: Want) -> tuple[str, ...]:
+    """Return the links that owe the metric: on NICs of ranks that cross a node, of the wanted class or of any."""
+    if isinstance(view.groups, LayoutRefusedError) or view.groups.ranks != view.ranks:
+        return ()
+    nics = {view.trial.rank_map[rank].nic for rank in view.crossing_ranks}
+    return tuple(
+        sorted(
+            link
+            for link, record in view.site.links.items()
+            if record.nic in nics
+            and not isinstance(record.nic, UnsetType)
+            and want.link_class in (None, record.link_class)
+        )
+    )
+
+
+def _fine(want: Want, scope: str) -> bool:
+    return want.scope is None or SCOPES[scope] >= SCOPES[want.scope]
+
+
+def _sampling(at: str, metric: PerRank | LinkCounters, want: Want) -> Iterator[str]:
+    samples, interval = number(metric.samples), number(metric.sample_interval_s)
+    if want.min_samples is not None and (samples is None or samples < want.min_samples):
+        yield f"{at}/samples"
+    if want.max_interval is not None and interval is not None and interval > want.max_interval:
+        yield f"{at}/sample_interval_s"
