@@ -33,6 +33,7 @@ def limit_problems(tree: Any) -> Iterator[Problem]:
             here = child(pointer, limit_id)
             if type(limit) is dict:
                 yield from shape_problems(limit, record, here)
+                yield from _alternatives(record.one_of, limit, here)
                 yield from _references(tree, gate, limit, here)
     yield from chain.from_iterable(rule(tree) for rule in _NEEDS)
 
@@ -41,6 +42,13 @@ def _unknown_gate(gate: str, pointer: str) -> Problem:
     nearest = get_close_matches(gate[:64], LIMIT_RECORDS, n=1)
     expected = f"a gate that takes limits, such as {nearest[0]}" if nearest else "a gate that takes limits"
     return Problem("document/unknown_gate", pointer, expected, shown(gate))
+
+
+def _alternatives(names: tuple[str, ...], limit: dict[str, Any], pointer: str) -> Iterator[Problem]:
+    given = [name for name in names if name in limit]
+    if names and len(given) != 1:
+        expected = f"exactly one of {', '.join(names)}"
+        yield Problem("document/exclusive_fields", pointer, expected, " and ".join(given) or "none of them")
 
 
 def _references(tree: Any, gate: str, limit: dict[str, Any], pointer: str) -> Iterator[Problem]:
