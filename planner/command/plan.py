@@ -21,7 +21,6 @@ from planner.command.base import (
     problem_json,
     problem_lines,
 )
-from planner.consistency import parsed_time
 from planner.documents import ContractDocument
 from planner.errors import DocumentRefusedError, Problem
 from planner.explanation import plan_explained
@@ -29,6 +28,7 @@ from planner.intake import read_contract, read_evidence
 from planner.plan import plan_bytes, plan_parallelism
 from planner.records.plan import DecisionWord, Plan
 from planner.text import plan_remarks, plan_text
+from planner.times import parsed_time
 
 EXIT: dict[DecisionWord, Exit] = {
     "SELECT_TOPOLOGY": Exit.OK,
