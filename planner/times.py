@@ -1,5 +1,6 @@
 """Times of documents: UTC, whole seconds, written with a Z."""
 
+import re
 from datetime import datetime
 from fractions import Fraction
 
@@ -7,10 +8,13 @@ from planner.records.evidence import Window
 
 __all__ = ["parsed_time", "window_seconds"]
 
+# fromisoformat takes more forms than one, and the same moment must not have two texts in two plans.
+_UTC = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+
 
 def parsed_time(text: str) -> datetime | None:
     """Read a UTC time of whole seconds; None where the zone is missing or there is no such time."""
-    if not text.endswith("Z"):
+    if not _UTC.fullmatch(text):
         return None
     try:
         return datetime.fromisoformat(text)
