@@ -14,7 +14,7 @@ from typing import Literal
 from planner.numbers import exact
 from planner.records.base import UNSET, Number, UnsetType
 from planner.records.contract import LoadPoint
-from planner.records.evidence import Bound, LinkCounters, Load, PerRank, Statistics, Window
+from planner.records.evidence import LinkCounters, Load, PerRank, Statistics, Window
 from planner.times import window_seconds
 
 Outcome = Literal["PASS", "FAIL", "UNKNOWN"]
@@ -177,22 +177,32 @@ def unusable(sample: Sample, *, missing: str, note: str) -> Sample:
     return replace(sample, low=None, high=None, missing=(*sample.missing, missing), notes=(*sample.notes, note))
 
 
-def peak_bound(window: WindowView, metric: PerRank | LinkCounters, most: Number | UnsetType) -> Bound:
+Side = Literal["exact", "lower", "upper", "none"]
+"""How a value stands to the true one; ``none`` is a value that bounds it on neither side."""
+
+
+def peak_bound(window: WindowView, metric: PerRank | LinkCounters, most: Number | UnsetType) -> Side:
     """Say how a recorded peak stands to the true one (settled question 22).
 
-    A sampled peak is exact where its interval is at most ``most`` and the samples cover the window; else it is a
-    lower bound, whatever the document calls it. A peak without an interval is what the document calls it.
+    A sampled peak counts as the peak where its interval is at most ``most`` and the samples cover the window; else it
+    is a lower bound, whatever the document calls it, and so one that is called an upper bound bounds nothing. A peak
+    without an interval is what the document calls it.
     """
-    stated: Bound = "exact" if isinstance(metric.bound, UnsetType) else metric.bound
-    interval = number(metric.sample_interval_s)
-    if interval is None or stated != "exact":
+    stated: Side = "exact" if isinstance(metric.bound, UnsetType) else metric.bound
+    if _sampled_closely(window, metric, most):
         return stated
+    return "none" if stated == "upper" else "lower"
+
+
+def _sampled_closely(window: WindowView, metric: PerRank | LinkCounters, most: Number | UnsetType) -> bool:
+    """Say whether the peak was not sampled at all, or closely enough to count as the peak."""
+    interval = number(metric.sample_interval_s)
+    if interval is None:
+        return True
     if isinstance(most, UnsetType) or interval > exact(most):
-        return "lower"
+        return False
     seconds, samples = window_seconds(window.record), number(metric.samples)
-    if samples is None or seconds is None or interval == 0:
-        return "exact"
-    return "exact" if samples >= seconds / interval - 1 else "lower"
+    return samples is None or seconds is None or interval == 0 or samples >= seconds / interval - 1
 
 
 def bounded(value: Fraction, bound: str) -> tuple[Fraction | None, Fraction | None]:

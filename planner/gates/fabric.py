@@ -319,6 +319,8 @@ def _link_notes(
         return ("Only one direction is recorded: a lower bound.",)
     if high is not None:
         return ("The recorded peak is an upper bound.",) if low is None else ()
+    if low is None:
+        return ("The recorded peak is an upper bound of samples that are too far apart: it bounds nothing.",)
     interval = number(found.sample_interval_s)
     if interval is not None and interval > exact(limit.max_sample_interval_s):
         return (f"Sampled every {found.sample_interval_s} s, at most {limit.max_sample_interval_s} s: a lower bound.",)

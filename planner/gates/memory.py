@@ -13,9 +13,9 @@ from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate
 from planner.gates.wording import apart, gib, no_window, why
 from planner.numbers import exact
-from planner.readings import Reading, Sample, WindowView, absent, bounded, number, number_at, peak_bound
+from planner.readings import Reading, Sample, Side, WindowView, absent, bounded, number, number_at, peak_bound
 from planner.records.base import UNSET, Bytes, Id, Number, UnsetType
-from planner.records.evidence import Bound, PerRank
+from planner.records.evidence import PerRank
 from planner.view import TrialView
 
 FAMILY = "memory"
@@ -50,7 +50,11 @@ class MemoryHeadroomLimit(Limit, frozen=True, kw_only=True):
 
 
 MORE_COMPONENTS = ("adapters_bytes", "draft_model_bytes", "co_tenants_bytes", "recovery_overlap_bytes")
-SAMPLED = {"lower": ("The recorded peak is a lower bound.",), "upper": ("The recorded peak is an upper bound.",)}
+SAMPLED = {
+    "lower": ("The recorded peak is a lower bound.",),
+    "upper": ("The recorded peak is an upper bound.",),
+    "none": ("The recorded peak is an upper bound of samples that are too far apart: it bounds nothing.",),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +143,7 @@ def _peak(
     rank: int,
     value: Fraction | None,
     ceiling: Fraction,
-    side: Bound,
+    side: Side,
     hindrance: Hindrance,
     doubts: tuple[str, ...],
 ) -> Sample:
