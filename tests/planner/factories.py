@@ -6,6 +6,7 @@ windows at ``saturated`` whose figures keep every consistency identity. A test c
 
 import copy
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from planner.canonical import content_id
@@ -158,33 +159,41 @@ def changed_tree(tree: dict[str, Any], changes: tuple[Change, ...]) -> dict[str,
     return result
 
 
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """Changes of the contract, of the evidence, and of what stands below ``/trials/t``."""
+
+    contract: tuple[Change, ...] = ()
+    evidence: tuple[Change, ...] = ()
+    trial: tuple[Change, ...] = ()
+
+
+NO_CHANGE = Changes()
+
+
 def documents(
-    gates: Mapping[str, Any] | None = None,
-    *,
-    contract: tuple[Change, ...] = (),
-    evidence: tuple[Change, ...] = (),
-    trial: tuple[Change, ...] = (),
+    gates: Mapping[str, Any] | None = None, changes: Changes = NO_CHANGE
 ) -> tuple[ContractDocument, EvidenceDocument]:
-    """Return both documents through intake; ``trial`` holds changes below ``/trials/t``."""
-    contract_tree = a_contract(*contract, gates=gates)
-    below = tuple((f"/trials/t{pointer}", value) for pointer, value in trial)
-    evidence_tree = an_evidence(contract_tree, *evidence, *below)
+    """Return both documents through intake."""
+    contract_tree = a_contract(*changes.contract, gates=gates)
+    below = tuple((f"/trials/t{pointer}", value) for pointer, value in changes.trial)
+    evidence_tree = an_evidence(contract_tree, *changes.evidence, *below)
     read = read_contract(raw(contract_tree))
     return read, read_evidence(raw(evidence_tree), read)
 
 
-def a_view(gates: Mapping[str, Any] | None = None, *, as_of: str = AS_OF, **changes: tuple[Change, ...]) -> TrialView:
+def a_view(gates: Mapping[str, Any] | None = None, changes: Changes = NO_CHANGE, *, as_of: str = AS_OF) -> TrialView:
     """Return the view of trial ``t``."""
-    return views(*documents(gates, **changes), as_of)["t"]
+    return views(*documents(gates, changes), as_of)["t"]
 
 
-def judged(gates: Mapping[str, Any] | None = None, *, as_of: str = AS_OF, **changes: tuple[Change, ...]) -> Candidate:
+def judged(gates: Mapping[str, Any] | None = None, changes: Changes = NO_CHANGE, *, as_of: str = AS_OF) -> Candidate:
     """Judge trial ``t``."""
-    view = a_view(gates, as_of=as_of, **changes)
+    view = a_view(gates, changes, as_of=as_of)
     return judge(view, order_expand(view.contract).keys)
 
 
-def limit_outcome(gate: str, limit: Mapping[str, Any] | None, **changes: tuple[Change, ...]) -> LimitOutcome:
+def limit_outcome(gate: str, limit: Mapping[str, Any] | None, changes: Changes = NO_CHANGE) -> LimitOutcome:
     """Judge trial ``t`` by one limit of one gate, or by an always-on gate where ``limit`` is None."""
     gates = None if limit is None else {gate: {"limit": {"because": BECAUSE, **limit}}}
-    return judged(gates, **changes).gates[gate].limits["always" if limit is None else "limit"]
+    return judged(gates, changes).gates[gate].limits["always" if limit is None else "limit"]

@@ -12,7 +12,7 @@ import pytest
 
 from planner.records.plan import LimitOutcome
 from tests.planner.documents import Change
-from tests.planner.factories import limit_outcome
+from tests.planner.factories import Changes, limit_outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,8 @@ def parameters(cases: Iterable[Case]) -> list[Any]:
 
 def answer(case: Case) -> LimitOutcome:
     """Judge the case's trial by the case's one limit."""
-    return limit_outcome(case.gate, case.limit, contract=case.contract, evidence=case.evidence, trial=case.trial)
+    changes = Changes(contract=case.contract, evidence=case.evidence, trial=case.trial)
+    return limit_outcome(case.gate, case.limit, changes)
 
 
 def check(case: Case) -> None:
