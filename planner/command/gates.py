@@ -43,11 +43,7 @@ def gates_markdown() -> str:
 def _row(gate: Gate) -> str:
     name = f"`{gate.id}`{' *always*' if gate.limit is None else ''}<br>{gate.title}"
     evidence = ", ".join(f"`{metric}`" for metric in gate.reads) or "–"
-    return f"| {name} | {gate.doc.replace('|', chr(92) + '|')} | {evidence} | {_unit(gate)} |"
-
-
-def _unit(gate: Gate) -> str:
-    return f"{gate.unit or '–'}{f' {gate.comparator} limit' if gate.comparator and gate.unit else ''}"
+    return f"| {name} | {gate.doc.replace('|', chr(92) + '|')} | {evidence} | {gate.unit or '–'} |"
 
 
 def _line(gate: Gate) -> str:
