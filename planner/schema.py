@@ -48,6 +48,8 @@ def document_schema(kind: Literal["contract", "evidence", "plan"]) -> dict[str, 
     (root, *limit_refs), components = msgspec.json.schema_components([record, *limits], ref_template="#/$defs/{name}")
     if record is Contract:
         components["Contract"]["properties"]["gates"] = _gates(limit_refs)
+        for limit, ref in zip(limits, limit_refs, strict=True):
+            _require_one(components[ref["$ref"].rpartition("/")[2]], limit.one_of)
     for node in _nodes(components):
         _merge_numbers(node)
         _name_units(node)
@@ -79,6 +81,11 @@ def _gates(limit_refs: list[dict[str, Any]]) -> dict[str, Any]:
             for gate, ref in zip(declarable, limit_refs, strict=True)
         },
     }
+
+
+def _require_one(component: dict[str, Any], names: tuple[str, ...]) -> None:
+    if names:
+        component["oneOf"] = [{"required": [name]} for name in names]
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:

@@ -9,8 +9,11 @@ from difflib import get_close_matches
 from itertools import chain
 from typing import Any
 
+import msgspec
+
 from planner.errors import Problem
 from planner.gates import GATES
+from planner.gates.base import Limit
 from planner.intake.parts import missing, object_at, objects_at, referenced, value_at
 from planner.intake.shape import shape_problems
 from planner.pointers import child
@@ -35,6 +38,7 @@ def limit_problems(tree: Any) -> Iterator[Problem]:
                 yield from shape_problems(limit, record, here)
                 yield from _alternatives(record.one_of, limit, here)
                 yield from _references(tree, gate, limit, here)
+                yield from _default_load_point(tree, limit, record, here)
     yield from chain.from_iterable(rule(tree) for rule in _NEEDS)
 
 
@@ -49,6 +53,19 @@ def _alternatives(names: tuple[str, ...], limit: dict[str, Any], pointer: str) -
     if names and len(given) != 1:
         expected = f"exactly one of {', '.join(names)}"
         yield Problem("document/exclusive_fields", pointer, expected, " and ".join(given) or "none of them")
+
+
+def _default_load_point(tree: Any, limit: dict[str, Any], record: type[Limit], pointer: str) -> Iterator[Problem]:
+    """Refuse a limit that leaves its load point to the default where the contract has none of that name."""
+    if "load_point" in limit:
+        return
+    points = object_at(tree, "identity", "workload", "load_points")
+    try:
+        asks = msgspec.convert(limit, record).asks()
+    except msgspec.ValidationError:
+        return
+    for name in sorted({ask.load_point for ask in asks} - set(points)):
+        yield missing(f"{pointer}/load_point", f"a load point of this contract, because none is named {name}")
 
 
 def _references(tree: Any, gate: str, limit: dict[str, Any], pointer: str) -> Iterator[Problem]:

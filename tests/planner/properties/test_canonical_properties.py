@@ -11,43 +11,37 @@ from hypothesis import strategies as st
 from planner.canonical import canonical_bytes
 from planner.errors import DocumentRefusedError
 from planner.strict_json import parse
-from tests.planner.properties.trees import TREES
+from tests.planner.properties.trees import NUMBERS, SMALL, trees
 from tests.shared import shared_path
 
 REFUSED = (DocumentRefusedError, ValueError)
 
 
-@given(TREES)
-@settings(max_examples=400, deadline=None)
+@given(trees(NUMBERS))
+@settings(max_examples=150, deadline=None)
 def test_equals_the_reference(tree: Any) -> None:
     assert canonical_bytes(tree) == rfc8785.dumps(tree)
 
 
-@given(TREES)
-@settings(max_examples=400, deadline=None)
+@given(trees(SMALL))
+@settings(max_examples=150, deadline=None)
 def test_reading_the_canonical_form_gives_it_again(tree: Any) -> None:
     form = canonical_bytes(tree)
-    try:
-        again = parse(form)
-    except DocumentRefusedError as refused:
-        # Integral doubles from 2^53 up are written as integers that no integer field may hold.
-        assert {problem.code for problem in refused.problems} == {"json/integer_range"}
-    else:
-        assert canonical_bytes(again) == form
+    assert canonical_bytes(parse(form)) == form
 
 
-@given(TREES)
-@settings(max_examples=400, deadline=None)
+@given(trees(SMALL))
+@settings(max_examples=150, deadline=None)
 def test_equals_the_second_implementation(tree: Any) -> None:
     try:
         second = jcs_admit.admit(json.dumps(tree).encode())
     except jcs_admit.JcsError:
-        return  # it admits less than RFC 8785 writes: no integral double from 2^53 up, no noncharacter
+        return  # it admits fewer texts than RFC 8785 writes: no noncharacter
     assert canonical_bytes(tree) == second
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=500, deadline=None)
 def test_every_double_is_written_as_the_reference_does(value: float) -> None:
     assert canonical_bytes([value]) == rfc8785.dumps([value])
 
