@@ -237,11 +237,12 @@ STATICFILES_FINDERS = [
 STATIC_COLLECTED = env.bool("STATIC_COLLECTED", default=False)
 WHITENOISE_USE_FINDERS = not STATIC_COLLECTED
 WHITENOISE_AUTOREFRESH = not STATIC_COLLECTED
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
     "staticfiles": {
         "BACKEND": (
-            "whitenoise.storage.CompressedManifestStaticFilesStorage"
+            "config.static_storage.HashedStaticFilesStorage"
             if STATIC_COLLECTED
             else "django.contrib.staticfiles.storage.StaticFilesStorage"
         )
