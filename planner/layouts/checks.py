@@ -107,15 +107,6 @@ def layers(count: int, stages: int, split: Callable[[int, int], Counts]) -> Divi
     )
 
 
-def virtual_stages(count: int, stages: int) -> DivisibilityCheck:
-    """Layers split evenly over pipeline stages times virtual stages."""
-    passed = count % stages == 0
-    verb = "split evenly" if passed else "do not split evenly"
-    return DivisibilityCheck(
-        name="virtual_stages", passed=passed, sentence=f"{count} layers {verb} over {stages} virtual stages"
-    )
-
-
 def dense_with_experts(ranks: int) -> DivisibilityCheck:
     """Expert parallelism needs experts."""
     return DivisibilityCheck(name="experts", passed=False, sentence=f"ep {ranks} needs experts, and the model is dense")

@@ -194,6 +194,17 @@ def check_experts(experts: int, ep: int) -> None:
         )
 
 
+def check_layers(count: int, degrees: Degrees) -> None:
+    """Refuse layers that do not split over stages, or a stage's layers that do not split over virtual stages."""
+    counts = layer_split(degrees)(count, degrees.pp)
+    virtual = extra_count(degrees, "vpp", 1)
+    uneven = next((layers for layers in counts if layers % virtual), None)
+    if uneven is not None:
+        raise LayoutRefusedError(
+            "virtual_stages", f"{uneven} layers of a stage do not split over {virtual} virtual stages"
+        )
+
+
 def layer_split(degrees: Degrees) -> layers.Split:
     """Return the split of layers, with the uneven first and last stage where they are given."""
     first = extra_count(degrees, "num_layers_in_first_pipeline_stage", 0, least=0)
@@ -223,10 +234,11 @@ def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tu
 
 
 def _virtual_stages(model: Model, degrees: Degrees) -> Iterator[DivisibilityCheck]:
-    virtual = extra_count(degrees, "vpp", 1)
-    if virtual == 1:
-        return
-    yield checks.virtual_stages(model.layers, degrees.pp * virtual)
+    try:
+        check_layers(model.layers, degrees)
+    except LayoutRefusedError as refused:
+        if refused.constraint == "virtual_stages":
+            yield DivisibilityCheck(name="virtual_stages", passed=False, sentence=refused.message)
 
 
 def seats(degrees: Degrees, launch: Launch) -> Seats:

@@ -44,6 +44,8 @@ EXTRA = (
 )
 CP_TYPES = ("ULYSSES", "STAR", "RING", "HELIX")
 ORCHESTRATORS = ("mpi", "ray")
+GPUS_PER_NODE = 8
+"""The engine's own default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +75,7 @@ def build(degrees: Degrees) -> InstanceGroups:
     world = check_world({"tp": degrees.tp, "pp": degrees.pp, "cp": degrees.cp})
     attention_dp = _attention_dp(degrees)
     sizes = sizes_of(degrees)
-    orchestrator = _word(degrees, "orchestrator", "mpi", ORCHESTRATORS)
-    groups = ray_groups(sizes) if orchestrator == "ray" else mpi_groups(sizes)
+    groups = ray_groups(sizes) if _orchestrator(degrees) == "ray" else mpi_groups(sizes)
     moe = degrees.moe and sizes.moe_used
     moe_kinds = groups.keys() - {"tp", "pp", "cp"}
     return InstanceGroups(
@@ -162,6 +163,10 @@ def _attention_dp(degrees: Degrees) -> bool:
     return on
 
 
+def _orchestrator(degrees: Degrees) -> str:
+    return _word(degrees, "orchestrator", "mpi", ORCHESTRATORS)
+
+
 def _word(degrees: Degrees, name: str, default: str, allowed: tuple[str, ...]) -> str:
     word = extra_text(degrees, name, default)
     for known in allowed:
@@ -207,7 +212,7 @@ def ray_groups(sizes: Sizes) -> dict[str, Groups]:
 def _notices(degrees: Degrees, sizes: Sizes, attention_dp: bool) -> Iterator[str]:
     if sizes.cp > 1 and sizes.pp > 1:
         yield "cp and pp are both above 1: the MPI and Ray orchestrators build different pipeline and context groups"
-    if not sizes.moe_used:
+    if not sizes.moe_used and _orchestrator(degrees) == "mpi":
         yield "the expert groups do not cover all ranks with Ulysses context parallelism; they are not used"
     if attention_dp and degrees.tp > 1:
         yield f"attention data parallelism: attention weights are held {degrees.tp} times"
@@ -257,25 +262,24 @@ def _experts(model: Model, ep: int) -> Iterator[DivisibilityCheck]:
 
 
 def seats(degrees: Degrees, launch: Launch) -> Seats:
-    """MPI fills nodes in order; coordinates are those of the MPI mapping."""
-    sizes = sizes_of(degrees)
+    """Ranks fill nodes in order, 8 on each unless the launch says otherwise; coordinates are the orchestrator's."""
     world = build(degrees).world_size
-    per_node = launch.gpus_per_node or world
+    sizes = sizes_of(degrees)
+    per_node = launch.gpus_per_node or GPUS_PER_NODE
+    axes = ("cp", "pp", "tp") if _orchestrator(degrees) == "ray" else ("pp", "cp", "tp")
+    ranks = [_coordinates(rank, [(axis, getattr(sizes, axis)) for axis in axes]) for rank in range(world)]
     return Seats(
         seats=tuple(
-            [
-                {
-                    "rank": rank,
-                    "node": rank // per_node,
-                    "device": rank % per_node,
-                    "tp_rank": rank % sizes.tp,
-                    "pp_rank": rank // (sizes.tp * sizes.cp),
-                    "cp_rank": rank % (sizes.tp * sizes.cp) // sizes.tp,
-                }
-                for rank in range(world)
-            ]
+            [{"rank": rank, "node": rank // per_node, "device": rank % per_node} | at for rank, at in enumerate(ranks)]
         )
     )
+
+
+def _coordinates(rank: int, axes: list[tuple[str, int]]) -> dict[str, int]:
+    found = {}
+    for axis, size in reversed(axes):
+        rank, found[f"{axis}_rank"] = divmod(rank, size)
+    return {name: found[name] for name in ("tp_rank", "pp_rank", "cp_rank")}
 
 
 LAYOUT = Layout(

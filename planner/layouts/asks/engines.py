@@ -109,7 +109,7 @@ def _check_vllm_model(facts: Facts) -> None:
         if facts.get("enable_expert_parallel") and dense:
             vllm.check_model(heads, kv_heads, tp, 1)
             raise LayoutRefusedError("experts", vllm.NO_EXPERTS)
-        vllm.check_model(heads, kv_heads, tp, count(facts, "dcp"))
+        vllm.check_model(heads, kv_heads, tp, count(facts, "dcp"), mla=facts.get("mla") is True)
     if experts_count and "model" in facts and tp > experts_count:
         raise LayoutRefusedError(
             "experts", f"Tensor parallel size {tp} is greater than the number of experts {experts_count}."
@@ -174,7 +174,7 @@ def _check_megatron_model(facts: Facts, tp: int, degrees: Degrees) -> None:
     if heads is not None:
         megatron.check_heads(heads, optional(facts, "kv_heads"), tp)
     if layers is not None:
-        megatron.layer_split(degrees)(layers, degrees.pp)
+        megatron.check_layers(layers, degrees)
     if "experts" in facts:
         megatron.check_experts(count(facts, "experts"), count(facts, "ep"))
 
@@ -219,7 +219,7 @@ def _moe_ep(facts: Facts) -> int:
 def _device_mesh(degrees: Degrees) -> Answer:
     """The same degrees under Ray, for comparison with MPI."""
     sizes = trtllm.sizes_of(degrees)
-    if sizes.cp_type != "ULYSSES" or sizes.moe_cluster > 1:
+    if degrees.extra["orchestrator"] != "mpi" or sizes.cp_type != "ULYSSES" or sizes.moe_cluster > 1:
         return {}
     return {"groups_ray_device_mesh": trtllm.ray_groups(sizes)}
 

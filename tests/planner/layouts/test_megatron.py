@@ -135,7 +135,7 @@ def test_ranks_fill_nodes_in_order() -> None:
         pytest.param(
             {"pp": 2, "extra": {"vpp": 2}},
             {"layers": 62},
-            {"virtual_stages": "62 layers do not split evenly over 4 virtual stages"},
+            {"virtual_stages": "31 layers of a stage do not split over 2 virtual stages"},
             id="virtual stages",
         ),
         pytest.param(
