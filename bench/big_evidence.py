@@ -110,6 +110,7 @@ def _identity() -> Tree:
             "kv_heads": 8,
             "experts": 16,
             "experts_per_token": 2,
+            "shared_experts": 0,
             "expert_intermediate_size": 5120,
         },
         "precision": {"weights": "bf16", "activations": "bf16", "kv_cache": "bf16"},

@@ -1,0 +1,103 @@
+"""Print how long the way from bytes to a plan takes, beside the cheapest honest reading of the same bytes.
+
+The yardstick is ``orjson.loads`` and a sha256 of the same bytes: no check, no record, no plan. Every step is run in
+turn, several times, in one process, so that the ratios hold on a busy machine too. Not handled: absolute figures
+that could be compared between machines.
+
+``python -m bench.bytes_to_plan [--runs 5] [--trials 500]``
+"""
+
+import argparse
+import gc
+import hashlib
+import statistics
+import time
+import tracemalloc
+from collections.abc import Callable
+
+import orjson
+
+from bench.big_evidence import TRIALS, big_contract, big_evidence
+from planner.documents import ContractDocument, EvidenceDocument
+from planner.intake import read_contract, read_evidence
+from planner.plan import plan_bytes, plan_parallelism
+from planner.strict_json import parse
+
+AS_OF = "2026-10-01T00:00:00Z"
+
+Step = Callable[[], object]
+
+
+def steps(contract_bytes: bytes, evidence_bytes: bytes) -> dict[str, Step]:
+    """Return what is measured, by name; the first is the yardstick."""
+    contract = read_contract(contract_bytes)
+    evidence = read_evidence(evidence_bytes, contract)
+
+    def yardstick() -> None:
+        orjson.loads(evidence_bytes)
+        hashlib.sha256(evidence_bytes).hexdigest()
+
+    def intake() -> EvidenceDocument:
+        return read_evidence(evidence_bytes, contract)
+
+    return {
+        "orjson.loads + sha256": yardstick,
+        "strict parse": lambda: parse(evidence_bytes),
+        "intake: parse, digests, records": intake,
+        "records to plan bytes": lambda: planned(contract, evidence),
+        "bytes to plan bytes": lambda: planned(contract, intake()),
+    }
+
+
+def planned(contract: ContractDocument, evidence: EvidenceDocument) -> bytes:
+    """Plan and write the plan as it is stored."""
+    return plan_bytes(plan_parallelism(contract, evidence, AS_OF))
+
+
+def seconds(step: Step) -> float:
+    """Time one run, without garbage of the run before."""
+    gc.collect()
+    start = time.perf_counter()
+    step()
+    return time.perf_counter() - start
+
+
+def peak_bytes(step: Step) -> int:
+    """Return the largest amount of memory that one run holds, as Python's allocator counts it."""
+    gc.collect()
+    tracemalloc.start()
+    step()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def report(trials: int, runs: int) -> None:
+    """Measure every step ``runs`` times in turn and print medians and ratios."""
+    contract, evidence = big_contract(), big_evidence(trials)
+    measured = steps(contract, evidence)
+    times: dict[str, list[float]] = {name: [] for name in measured}
+    for _ in range(runs):
+        for name, step in measured.items():
+            times[name].append(seconds(step))
+    medians = {name: statistics.median(taken) for name, taken in times.items()}
+    yardstick = next(iter(medians.values()))
+    print(f"{trials} trials x 64 ranks x 20 metrics, {len(evidence) / 1e6:.1f} MB, median of {runs} runs")
+    print(f"{'step':<34}{'seconds':>9}{'ratio':>8}{'MB/s':>8}{'peak MB':>9}")
+    for name, step in measured.items():
+        rate = len(evidence) / 1e6 / medians[name]
+        peak = peak_bytes(step) / 1e6
+        print(f"{name:<34}{medians[name]:>9.3f}{medians[name] / yardstick:>7.1f}x{rate:>8.1f}{peak:>9.0f}")
+
+
+def main() -> None:
+    """Read the options and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--trials", type=int, default=TRIALS)
+    options = parser.parse_args()
+    report(options.trials, options.runs)
+
+
+if __name__ == "__main__":
+    main()
