@@ -31,6 +31,11 @@ STATISTICS: Mapping[str, Fraction | None] = {
 }
 """Statistics a limit may name, with the quantile where it is one (settled question 21)."""
 
+ONE_SIDED: Mapping[str, tuple[str, ...]] = {
+    "lower": ("The largest seen is a lower bound of the largest there can be.",),
+    "upper": ("The edge of a histogram bucket is an upper bound.",),
+    "none": ("The edge of the last histogram bucket bounds no maximum.",),
+}
 MEAN_SAMPLES = 20
 FROM_START = ("ttft_ms", "e2e_ms")
 """Latencies whose clock starts when the request is sent, or should have been."""
@@ -277,7 +282,8 @@ def _statistic(window: WindowView, field_name: str, name: str, beyond: Fraction)
     short = _too_few(name, n, beyond)
     if short:
         return replace(absent(window, at), value=value, missing=(window.at + fields[1],), notes=(short,))
-    low, high = bounded(value, _side(name, None if isinstance(load, UnsetType) else load))
+    side = _side(name, None if isinstance(load, UnsetType) else load)
+    low, high = bounded(value, side)
     sample = Sample(
         value=value,
         low=low,
@@ -285,6 +291,7 @@ def _statistic(window: WindowView, field_name: str, name: str, beyond: Fraction)
         where=(("window", window.id),),
         read=tuple(window.at + field for field in fields),
         doubts=window.doubts(fields),
+        notes=ONE_SIDED.get(side, ()),
     )
     return _from_schedule(sample, window) if field_name in FROM_START else sample
 

@@ -215,7 +215,9 @@ def link_utilization(view: TrialView, limit: LinkUtilizationLimit) -> Finding:
     samples = tuple(sample for window in windows for sample in _utilizations(view, window, limit, owed))
     if not owed and not unplaced and not samples:
         return not_applicable(f"No group crosses a node and no {limit.link_class} link is recorded.")
-    reading = view.qualified(Reading(samples=samples, worst_is="highest", missing=unplaced), limit.load_point)
+    nowhere = (f"Ranks that cross a node name no NIC with a link of class {limit.link_class}.",) if unplaced else ()
+    whole = Reading(samples=samples, worst_is="highest", missing=unplaced, notes=nowhere)
+    reading = view.qualified(whole, limit.load_point)
     result = compare(reading, "<=", ceiling)
     notes = (_reserve_note(view, limit, ceiling), "Low utilisation is not headroom: read it beside waiting time.")
     return compared(result, _link_sentence(result, limit, ceiling, windows), limit_field="max_utilization", notes=notes)
@@ -334,7 +336,7 @@ def _link_sentence(
     if not windows:
         return no_window(limit.load_point)
     if decides is None:
-        return f"Ranks that cross a node name no NIC with a {limit.link_class} link, so no link can be read."
+        return result.notes[0]
     place = decides.place
     link = f"Link {place['link']} ({place['phase']})"
     if decides.value is None:

@@ -238,7 +238,7 @@ def _by_definition(sample: Sample, window: WindowView, field: str, definition: s
     found = recorded.definition if isinstance(recorded, Statistics) else UNSET
     if found == definition:
         return sample
-    what = "without a definition" if isinstance(found, UnsetType) else f"defined as {shown(found)}"
+    what = "without a definition" if isinstance(found, UnsetType) else f"as {shown(found)}"
     return unusable(
         sample, missing=f"{window.at}/load/{field}/definition", note=f"Recorded {what}; the limit is for {definition}."
     )

@@ -108,7 +108,7 @@ def a_window(minute: int, load: dict[str, Any], *, peaks_gib: list[float], sent_
         "concurrent_runs": 0,
         "load": load,
         "per_rank": {"device_used_peak_bytes": {"scope": "device", "values": [int(gib * GIB) for gib in peaks_gib]}},
-        "links": {link: {"mixed": counters} for link in ("a-up", "b-up")},
+        "links": {link: {"mixed": dict(counters)} for link in ("a-up", "b-up")},
     }
 
 
