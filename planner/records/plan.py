@@ -13,7 +13,8 @@ from planner.records.base import Count, Digest, Id, Record
 Outcome = Literal["PASS", "FAIL", "UNKNOWN", "NOT_APPLICABLE", "NOT_DECLARED"]
 State = Literal["ELIGIBLE", "REJECTED", "INCONCLUSIVE"]
 DecisionWord = Literal["SELECT_TOPOLOGY", "NO_ELIGIBLE_TOPOLOGY", "INCONCLUSIVE"]
-CLAIM = "LOCAL_TOPOLOGY_AUDIT_NOT_PRODUCTION_BENCHMARK"
+Claim = Literal["LOCAL_TOPOLOGY_AUDIT_NOT_PRODUCTION_BENCHMARK"]
+CLAIM: Claim = "LOCAL_TOPOLOGY_AUDIT_NOT_PRODUCTION_BENCHMARK"
 
 
 Integer = int | Annotated[str, Meta(pattern=r"^-?[1-9][0-9]*(?![\s\S])")]
@@ -226,7 +227,7 @@ class Plan(Record, frozen=True, kw_only=True):
     schema: Literal["topogate.plan/v1"]
     plan_id: Digest | UnsetType = UNSET
     planner_version: str
-    claim: Literal["LOCAL_TOPOLOGY_AUDIT_NOT_PRODUCTION_BENCHMARK"]
+    claim: Claim
     as_of: str
     slot: str
     illustrative: bool

@@ -5,6 +5,7 @@ Run ``python -m tests.planner.corpus`` to record it again after the planner's ve
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from planner.documents import ContractDocument, EvidenceDocument
@@ -63,10 +64,7 @@ def equal_trials() -> Documents:
 
 
 CORPUS: dict[str, Callable[[], Documents]] = {
-    **{
-        folder.parent.name: (lambda name=folder.parent.name: shipped(name))
-        for folder in sorted(EXAMPLES.glob("*/contract.json"))
-    },
+    **{folder.parent.name: partial(shipped, folder.parent.name) for folder in sorted(EXAMPLES.glob("*/contract.json"))},
     "no-trial-fast-enough": no_trial_fast_enough,
     "a-duration-is-missing": a_duration_is_missing,
     "copies-by-cost": copies_by_cost,
