@@ -27,14 +27,14 @@ _IMPLIED_DOMAINS = ("node", "device", "island")
 
 def limit_problems(tree: Any) -> Iterator[Problem]:
     """Yield what is wrong with the limits under ``gates``."""
+    for gate in object_at(tree, "gates"):
+        if gate not in LIMIT_RECORDS:
+            yield _unknown_gate(gate, child("/gates", gate))
     for pointer, gate, limits in objects_at(tree, "gates"):
         record = LIMIT_RECORDS.get(gate)
-        if record is None:
-            yield _unknown_gate(gate, pointer)
-            continue
         for limit_id, limit in limits.items():
             here = child(pointer, limit_id)
-            if type(limit) is dict:
+            if record is not None and type(limit) is dict:
                 yield from shape_problems(limit, record, here)
                 yield from _alternatives(record.one_of, limit, here)
                 yield from _references(tree, gate, limit, here)
