@@ -229,6 +229,8 @@ class TrialView:
     def too_few_windows(self, load_point: str) -> tuple[str, ...]:
         """Say so in words; nothing where there are enough."""
         found = len(self.windows(load_point))
+        if found == 0:
+            return (f"No counted window at {load_point}.",)
         if found >= self.min_repeats:
             return ()
         return (f"{found} of {self.min_repeats} counted windows at {load_point}.",)

@@ -1,0 +1,169 @@
+"""Golden cases of failure-domain arithmetic: layout, loss, groups lost, what is left."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import pytest
+
+from planner.failure import Loss, capacity_left, equal_shares, losses, pools_left, pools_left_bounds, share_lost
+
+
+def blocks(count: int, size: int) -> list[list[int]]:
+    """Return consecutive groups of ranks."""
+    return [list(range(start, start + size)) for start in range(0, count * size, size)]
+
+
+def nodes(ranks: int, per_node: int) -> dict[str, frozenset[str]]:
+    """Return nodes n00, n01, ... that each hold consecutive devices, one for each rank."""
+    return {
+        f"n{node:02}": frozenset(f"d{rank}" for rank in range(node * per_node, (node + 1) * per_node))
+        for node in range(ranks // per_node)
+    }
+
+
+def devices(ranks: int) -> list[str]:
+    return [f"d{rank}" for rank in range(ranks)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Golden:
+    groups: Sequence[Sequence[int]]
+    per_domain: int
+    total: int
+    required: int
+    lost: int
+    left: int
+    fraction: Fraction
+
+
+MEGATRON = [[*range(4), *range(8, 12)], [*range(4, 8), *range(12, 16)]]
+GOLDEN = {
+    "FD-1 dense tp8 dp4, a node": Golden(
+        groups=blocks(4, 8), per_domain=8, total=24_000, required=20_000, lost=1, left=18_000, fraction=Fraction(9, 10)
+    ),
+    "FD-1 dense tp8 dp4, a device": Golden(
+        groups=blocks(4, 8), per_domain=1, total=24_000, required=20_000, lost=1, left=18_000, fraction=Fraction(9, 10)
+    ),
+    "FD-2a groups on one node each, a node": Golden(
+        groups=blocks(2, 4), per_domain=4, total=6_000, required=4_000, lost=1, left=3_000, fraction=Fraction(3, 4)
+    ),
+    "FD-2b each group on both nodes, a node": Golden(
+        groups=[[0, 1, 4, 5], [2, 3, 6, 7]],
+        per_domain=4,
+        total=6_000,
+        required=4_000,
+        lost=2,
+        left=0,
+        fraction=Fraction(0),
+    ),
+    "FD-2b each group on both nodes, a device": Golden(
+        groups=[[0, 1, 4, 5], [2, 3, 6, 7]],
+        per_domain=1,
+        total=6_000,
+        required=4_000,
+        lost=1,
+        left=3_000,
+        fraction=Fraction(3, 4),
+    ),
+    "FD-3a tp4 pp2 dp2 in the vLLM map, a node": Golden(
+        groups=blocks(2, 8), per_domain=8, total=16_000, required=10_000, lost=1, left=8_000, fraction=Fraction(4, 5)
+    ),
+    "FD-3b the same degrees in the Megatron map, a node": Golden(
+        groups=MEGATRON, per_domain=8, total=16_000, required=10_000, lost=2, left=0, fraction=Fraction(0)
+    ),
+    "FD-3b the same degrees in the Megatron map, a device": Golden(
+        groups=MEGATRON, per_domain=1, total=16_000, required=10_000, lost=1, left=8_000, fraction=Fraction(4, 5)
+    ),
+    "FD-4 dp32 ep32 with attention data parallelism, a device": Golden(
+        groups=blocks(1, 32), per_domain=1, total=30_000, required=20_000, lost=1, left=0, fraction=Fraction(0)
+    ),
+    "FD-5 tp8 pp2 dp2 over four nodes, a node": Golden(
+        groups=blocks(2, 16),
+        per_domain=8,
+        total=22_000,
+        required=20_000,
+        lost=1,
+        left=11_000,
+        fraction=Fraction(11, 20),
+    ),
+    "FD-7a ep64 over sixteen trays, a tray": Golden(
+        groups=blocks(1, 64), per_domain=4, total=64_000, required=50_000, lost=1, left=0, fraction=Fraction(0)
+    ),
+    "FD-7b two ep32 engines, a tray": Golden(
+        groups=blocks(2, 32),
+        per_domain=4,
+        total=61_200,
+        required=50_000,
+        lost=1,
+        left=30_600,
+        fraction=Fraction(153, 250),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", GOLDEN.values(), ids=GOLDEN.keys())
+def test_losing_a_domain_leaves_what_the_golden_case_says(case: Golden) -> None:
+    ranks = sum(map(len, case.groups))
+    shares = equal_shares(Fraction(case.total), ["one shape"] * len(case.groups))
+    assert shares is not None
+    found = losses(case.groups, devices(ranks), nodes(ranks, case.per_domain))
+    left = [capacity_left(shares, loss) for loss in found]
+    assert {len(loss.groups) for loss in found} == {case.lost}
+    assert (min(left), min(left) / case.required) == (case.left, case.fraction)
+
+
+def test_fd_8_unequal_groups_have_no_share_of_a_total() -> None:
+    assert equal_shares(Fraction(10_000), ["tp8", "tp4", "tp4"]) is None
+
+
+def test_other_ranks_of_a_lost_group_are_lost_with_it() -> None:
+    (first, _) = losses([[0, 1, 2]], devices(3), {"n0": frozenset({"d0"}), "n1": frozenset({"d1", "d2"})})
+    assert first == Loss(domain="n0", groups=(0,), ranks=3)
+
+
+def test_domains_without_a_rank_take_nothing_down() -> None:
+    assert losses([[0]], devices(1), {"n0": frozenset({"d0"}), "idle": frozenset({"d9"})}) == (
+        Loss(domain="n0", groups=(0,), ranks=1),
+    )
+
+
+def test_share_lost_of_nothing_is_unknown() -> None:
+    assert share_lost([Fraction(0)], Loss(domain="n0", groups=(0,), ranks=1)) is None
+
+
+def test_share_lost_follows_measured_rates_not_counts() -> None:
+    assert share_lost([Fraction(300), Fraction(100)], Loss(domain="n0", groups=(0,), ranks=8)) == Fraction(3, 4)
+
+
+PREFILL, DECODE = [Fraction(4)] * 3, [Fraction("5.5")] * 2
+POOLS = {
+    "n0 holds two prefill engines": ((0, 1), Fraction(4)),
+    "n1 holds one prefill engine": ((2,), Fraction(8)),
+    "n2 holds one decode engine": ((3,), Fraction("5.5")),
+}
+
+
+@pytest.mark.parametrize(("groups", "left"), POOLS.values(), ids=POOLS.keys())
+def test_fd_6_pools_of_measured_rates_serve_the_smaller_of_what_is_left(
+    groups: tuple[int, ...], left: Fraction
+) -> None:
+    assert pools_left(PREFILL, DECODE, Loss(domain="n", groups=groups, ranks=0)) == left
+
+
+BOUNDS = {
+    "n0": ((Fraction(1, 3), Fraction(1)), Fraction(11, 3)),
+    "n1": ((Fraction(2, 3), Fraction(1)), Fraction(22, 3)),
+    "n2": ((Fraction(1), Fraction(1, 2)), Fraction(11, 2)),
+}
+
+
+@pytest.mark.parametrize(("shares", "low"), BOUNDS.values(), ids=BOUNDS.keys())
+def test_fd_6_without_pool_rates_the_service_is_bounded(shares: tuple[Fraction, ...], low: Fraction) -> None:
+    bounds = pools_left_bounds(Fraction(11), shares)
+    assert (bounds.low, bounds.high) == (low, 11)
+
+
+def test_an_empty_pool_leaves_nothing() -> None:
+    bounds = pools_left_bounds(Fraction(11), (Fraction(0), Fraction(1)))
+    assert (bounds.low, bounds.high) == (0, 0)
