@@ -1,0 +1,78 @@
+"""No gate without its cases: each outcome that a gate can give stands in a table, and what it declares is true."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+from planner.gates import FAMILIES, GATES
+from planner.gates.base import Gate
+from tests.planner import gates as package
+from tests.planner.gates.cases import Case
+
+ALWAYS_OWED = {"PASS", "FAIL", "UNKNOWN"}
+
+
+def tables() -> Iterator[ModuleType]:
+    """Every test module of this package that has a table."""
+    for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        if module.name.rpartition(".")[2].startswith("test_") and module.name != __name__:
+            found = importlib.import_module(module.name)
+            if hasattr(found, "CASES"):
+                yield found
+
+
+TABLES = tuple(tables())
+CASES: tuple[Case, ...] = tuple(case for table in TABLES for case in table.CASES)
+NEVER: dict[str, set[str]] = {
+    gate: outcomes for table in TABLES for gate, outcomes in getattr(table, "NEVER", {}).items()
+}
+BY_ID = pytest.mark.parametrize("gate", GATES, ids=lambda gate: gate.id)
+
+
+@BY_ID
+def test_gate_has_a_case_for_every_outcome_it_can_give(gate: Gate) -> None:
+    covered = {case.outcome for case in CASES if case.gate == gate.id}
+    assert ALWAYS_OWED - NEVER.get(gate.id, set()) - covered == set()
+
+
+@BY_ID
+def test_no_case_shows_an_outcome_that_the_gate_is_said_never_to_give(gate: Gate) -> None:
+    covered = {case.outcome for case in CASES if case.gate == gate.id}
+    assert covered & NEVER.get(gate.id, set()) == set()
+
+
+@BY_ID
+def test_gate_stands_in_the_file_of_its_family(gate: Gate) -> None:
+    assert gate.rule.__module__ == f"planner.gates.{gate.family}"
+
+
+@BY_ID
+def test_gate_says_its_rule_in_a_title_and_a_doc(gate: Gate) -> None:
+    assert gate.title
+    assert not gate.title.endswith(".")
+    assert len(gate.doc) > len(gate.title)
+    assert gate.doc.endswith(".")
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.limit], ids=lambda case: f"{case.gate} {case.name}")
+def test_a_limit_asks_only_for_what_its_gate_says_it_reads(case: Case) -> None:
+    gate = next(gate for gate in GATES if gate.id == case.gate)
+    assert gate.limit is not None
+    assert case.limit is not None
+    asked = {ask.metric for ask in gate.limit(because="A reason.", **case.limit).asks()}
+    assert asked <= set(gate.reads)
+
+
+def test_families_are_listed_in_the_order_of_the_specification() -> None:
+    assert [family.__name__.rpartition(".")[2] for family in FAMILIES] == [
+        "shape",
+        "fabric",
+        "evidence",
+        "memory",
+        "slo",
+        "failure",
+        "cost",
+    ]

@@ -1,0 +1,221 @@
+"""Identity, service, age and steadiness."""
+
+import pytest
+
+from tests.planner.documents import ABSENT
+from tests.planner.gates.cases import Case, check, parameters
+
+NEVER = {"identity": {"FAIL"}, "steady_state": {"FAIL"}}
+"""Evidence about something else, or without a steady state, is UNKNOWN."""
+
+W1 = "/trials/t/windows/w1"
+RUN = "/identities/run"
+
+IDENTITY = [
+    Case(
+        name="every leaf matches",
+        gate="identity",
+        outcome="PASS",
+        sentence="All 45 bound leaves are recorded and match.",
+        also={"measured": 45, "limit": 45, "missing": ()},
+    ),
+    Case(
+        name="a leaf only the trial has is not bound",
+        gate="identity",
+        outcome="PASS",
+        evidence=((f"{RUN}/stack/runtime", {"version": "13"}),),
+        sentence="All 45 bound leaves are recorded and match.",
+        also={"notes": ("1 leaf only the trial has, not bound.",)},
+    ),
+    Case(
+        name="another driver",
+        gate="identity",
+        outcome="UNKNOWN",
+        evidence=((f"{RUN}/stack/driver/version", "591.00"),),
+        sentence='/stack/driver/version is "591.00"; the contract says "590.44".',
+        also={"measured": 44, "measured_at": (f"{RUN}/stack/driver/version",)},
+    ),
+    Case(
+        name="unknown never matches",
+        gate="identity",
+        outcome="UNKNOWN",
+        evidence=((f"{RUN}/model/revision", "unknown"),),
+        sentence="/model/revision is not known.",
+        also={"missing": (f"{RUN}/model/revision",)},
+    ),
+    Case(
+        name="four leaves missing, three named",
+        gate="identity",
+        outcome="UNKNOWN",
+        evidence=((f"{RUN}/hardware/nics", ABSENT),),
+        sentence="/hardware/nics/a-nic/node is not known. /hardware/nics/a-nic/use is not known. "
+        "/hardware/nics/b-nic/node is not known. And 1 more.",
+    ),
+]
+
+EQUAL_SERVICE = [
+    Case(
+        name="choices are the contract's",
+        gate="equal_service",
+        outcome="PASS",
+        sentence="Model, precision, workload and what else must be equal are the contract's.",
+    ),
+    Case(
+        name="another revision",
+        gate="equal_service",
+        outcome="FAIL",
+        evidence=((f"{RUN}/model/revision", "r2"),),
+        sentence='/model/revision is "r2"; the contract says "r1".',
+        also={"worst": {"leaf": "/model/revision"}, "measured_at": (f"{RUN}/model/revision",)},
+    ),
+    Case(
+        name="a leaf of the stack that the contract makes a choice",
+        gate="equal_service",
+        outcome="FAIL",
+        contract=(("/comparison", {"choice_keys": ["/identity/stack/driver"]}),),
+        evidence=((f"{RUN}/stack/driver/version", "591.00"),),
+        sentence='/stack/driver/version is "591.00"; the contract says "590.44".',
+    ),
+    Case(
+        name="a choice that is not recorded",
+        gate="equal_service",
+        outcome="UNKNOWN",
+        evidence=((f"{RUN}/precision/kv_cache", ABSENT),),
+        sentence="/precision/kv_cache is not known.",
+        also={"missing": (f"{RUN}/precision/kv_cache",)},
+    ),
+    Case(
+        name="another number of devices than the contract compares",
+        gate="equal_service",
+        outcome="FAIL",
+        contract=(("/comparison", {"accelerator_count": 8}),),
+        sentence="4 ranks placed; the contract compares 8.",
+        also={"limit_at": "/comparison/accelerator_count"},
+    ),
+]
+
+OLDEST_AGE = "The oldest window ended 42,500 s before the as-of time; "
+FRESHNESS = [
+    Case(
+        name="no maximum declared",
+        gate="freshness",
+        outcome="PASS",
+        sentence=OLDEST_AGE + "no maximum declared.",
+        also={"measured": 42500, "limit": None, "unit": "s"},
+    ),
+    Case(
+        name="exactly the maximum",
+        gate="freshness",
+        outcome="PASS",
+        contract=(("/validity", {"max_evidence_age_s": 42500}),),
+        sentence=OLDEST_AGE + "at most 42,500 s.",
+        also={"margin": 0, "worst": {"window": "w1"}, "limit_at": "/validity/max_evidence_age_s"},
+    ),
+    Case(
+        name="one second too old",
+        gate="freshness",
+        outcome="FAIL",
+        contract=(("/validity", {"max_evidence_age_s": 42499}),),
+        sentence=OLDEST_AGE + "at most 42,499 s.",
+    ),
+    Case(
+        name="after the as-of time",
+        gate="freshness",
+        outcome="UNKNOWN",
+        trial=(("/windows/w2/end", "2026-10-02T00:00:01Z"),),
+        sentence="Window w2 ends 2026-10-02T00:00:01Z, which is after the as-of time or has no zone.",
+        also={"missing": ("/trials/t/windows/w2/end",)},
+    ),
+    Case(
+        name="no counted window",
+        gate="freshness",
+        outcome="UNKNOWN",
+        trial=(("/windows/w1/purpose", "soak"), ("/windows/w2/purpose", "warmup")),
+        sentence="No counted window.",
+        also={"missing": ("/trials/t/windows",)},
+    ),
+]
+
+
+STEADY = {"load_point": "saturated"}
+STEADY_STATE = [
+    Case(
+        name="quiet windows",
+        gate="steady_state",
+        outcome="PASS",
+        limit=STEADY | {"max_spread_share": 0.05, "min_window_s": 100},
+        sentence="2 counted windows at saturated, steady.",
+    ),
+    Case(
+        name="compile events in a counted window",
+        gate="steady_state",
+        outcome="UNKNOWN",
+        limit=STEADY,
+        trial=(("/windows/w1/compile_events", 3),),
+        sentence="3 compile events in window w1.",
+    ),
+    Case(
+        name="other runs not recorded",
+        gate="steady_state",
+        outcome="UNKNOWN",
+        limit=STEADY,
+        trial=(("/windows/w1/concurrent_runs", None),),
+        sentence="concurrent_runs is not recorded in window w1.",
+        also={"missing": (f"{W1}/concurrent_runs",)},
+    ),
+    Case(
+        name="rates too far apart",
+        gate="steady_state",
+        outcome="UNKNOWN",
+        limit=STEADY | {"max_spread_share": 0.04},
+        sentence="Output rates differ by 0.048 of the highest; at most 0.040.",
+    ),
+    Case(
+        name="windows too short",
+        gate="steady_state",
+        outcome="UNKNOWN",
+        limit=STEADY | {"min_window_s": 101},
+        sentence="Window w1 is shorter than 101 s. Window w2 is shorter than 101 s.",
+    ),
+    Case(
+        name="too few windows",
+        gate="steady_state",
+        outcome="UNKNOWN",
+        limit=STEADY,
+        contract=(("/steady_state", {"min_repeats": 3}),),
+        sentence="2 of 3 counted windows at saturated.",
+        also={"missing": ("/trials/t/windows",)},
+    ),
+    Case(
+        name="no soak",
+        gate="steady_state",
+        outcome="UNKNOWN",
+        limit=STEADY | {"min_soak_s": 3600},
+        sentence="The longest soak at saturated is 0 s; at least 3600 s.",
+    ),
+    Case(
+        name="warm-up inside a counted window",
+        gate="steady_state",
+        outcome="UNKNOWN",
+        limit=STEADY,
+        trial=(
+            (
+                "/windows/warm",
+                {
+                    "purpose": "warmup",
+                    "load_point": "saturated",
+                    "start": "2026-10-01T12:09:00Z",
+                    "end": "2026-10-01T12:10:01Z",
+                },
+            ),
+        ),
+        sentence="Window w1 overlaps the warm-up warm.",
+    ),
+]
+
+CASES = [*IDENTITY, *EQUAL_SERVICE, *FRESHNESS, *STEADY_STATE]
+
+
+@pytest.mark.parametrize("case", parameters(CASES))
+def test_gate_gives_the_whole_answer(case: Case) -> None:
+    check(case)
