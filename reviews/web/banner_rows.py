@@ -4,7 +4,6 @@ Rules kept: every figure has its limit and margin beside it; an outcome that is 
 what it lacks; every failing and unknown gate of every alternative is listed, not only the first.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from planner.records.plan import Candidate, LimitOutcome, Plan
@@ -266,12 +265,12 @@ def alternatives(plan: Plan, *, query: Query, map_href: str) -> tuple[Alternativ
     return tuple(rows)
 
 
-def notices(plan: Plan, titles: Mapping[str, str]) -> tuple[Notice, ...]:
+def notices(plan: Plan) -> tuple[Notice, ...]:
     """List what must be read before the figures: what nothing limits, and who might still win."""
     rows = []
     families = [row for row in plan.undeclared if row.kind == "family"]
     if families:
-        names = tuple(titles.get(row.name, row.name) for row in families)
+        names = tuple(row.name for row in families)
         text = f"{listed(names).capitalize()}: no limit in the contract, so nothing was checked there."
         rows.append(
             Notice(

@@ -157,7 +157,9 @@ def order(plan: Plan) -> Order:
         OrderRow(
             place=place,
             name=name_of(plan, row.trial),
-            values=tuple(quantity(row.values[at], KEY_UNITS.get(key.key)) for at, key in zip(places, keys, strict=True)),
+            values=tuple(
+                quantity(row.values[at], KEY_UNITS.get(key.key)) for at, key in zip(places, keys, strict=True)
+            ),
         )
         for place, row in enumerate(plan.eligible, 1)
     )
@@ -171,3 +173,9 @@ def order(plan: Plan) -> Order:
         summary=f"first difference decides, {count(len(plan.eligible), 'eligible candidate')}",
         demand=plan.demand.sentence if plan.demand else "",
     )
+
+
+def order_text(plan: Plan) -> str:
+    """Name the first keys of the order."""
+    keys = [f"{key.key.replace('_', ' ')} {'↓' if key.direction == 'desc' else '↑'}" for key in plan.order[:2]]
+    return f"order: {', then '.join(keys)}" if keys else ""

@@ -68,6 +68,16 @@ class Box:
         """The lower edge."""
         return self.y + self.height
 
+    @property
+    def text_y(self) -> float:
+        """Where a word in the middle stands."""
+        return self.y + self.height / 2 + 4
+
+    @property
+    def below_y(self) -> float:
+        """Where a second word stands below it."""
+        return self.text_y + 16
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodePlace:
@@ -85,6 +95,16 @@ class NodePlace:
     faces_up: bool
     lanes: int
     note: str
+
+    @property
+    def text_x(self) -> float:
+        """Where the node's name starts."""
+        return self.box.x + PAD
+
+    @property
+    def text_y(self) -> float:
+        """The line of the node's name: above its devices, at the foot where NICs stand above."""
+        return self.box.bottom - 12 if self.faces_up else self.box.y + 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +185,7 @@ def node_place(site: Site, node: str, y: float, size: Density, *, faces_up: bool
     rows = rows_of(runs, size.per_row)
     lanes = LANES * LANE if len([name for name, _ in runs if name]) > 1 and len(rows) == 1 else 0
     nic_room = NIC_HEIGHT + NIC_GAP if nics else 0
-    top = y + HEADER + (nic_room if faces_up else lanes)
+    top = y + (nic_room + PAD if faces_up else HEADER + lanes)
     islands: list[tuple[str, Box]] = []
     devices: dict[str, Box] = {}
     at = top
@@ -177,8 +197,9 @@ def node_place(site: Site, node: str, y: float, size: Density, *, faces_up: bool
     below = at - size.gap if devices else top + 12
     left = min((box.x for box in devices.values()), default=MARGIN + PAD)
     right = max((box.x + box.width for box in devices.values()), default=WIDTH / 2)
-    nic_y = y + HEADER - 6 if faces_up else below + NIC_GAP - PAD
-    height = below - y + (lanes if faces_up else nic_room) + PAD
+    nic_y = y + PAD if faces_up else below + NIC_GAP - PAD
+    # A node that faces up has its name at the foot, below the lanes.
+    height = below - y + (lanes + HEADER - PAD if faces_up else nic_room) + PAD
     return NodePlace(
         id=node,
         box=Box(MARGIN, y, WIDTH - 2 * MARGIN - GUTTER, height),

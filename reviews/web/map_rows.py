@@ -35,6 +35,32 @@ class Tile:
     x: int
     y: int
 
+    @property
+    def left(self) -> float:
+        """Where the tile's words start."""
+        return self.box.x + 9
+
+    @property
+    def right(self) -> float:
+        """Where they end."""
+        return self.box.x + self.box.width - 9
+
+    @property
+    def lines(self) -> tuple[float, float, float, float]:
+        """The heights of rank, group, other groups, memory bar."""
+        top = self.box.y
+        return top + 25, top + 46, top + 62, top + 78
+
+    @property
+    def room(self) -> float:
+        """The length of a full memory bar."""
+        return self.box.width - 18
+
+    @property
+    def filled_width(self) -> float:
+        """The length of the memory bar."""
+        return round(self.room * self.filled, 1)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
@@ -44,6 +70,16 @@ class Note:
     box: Box
     title: str
     text: str
+
+    @property
+    def line_x(self) -> float:
+        """Where the sample of the line starts; the words follow it."""
+        return self.box.x + 14
+
+    @property
+    def text_x(self) -> float:
+        """Where the words start."""
+        return self.box.x + 56
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,11 @@ class Kind:
     groups: int
     largest: int
 
+    @property
+    def span(self) -> str:
+        """The labels from the first group to the last."""
+        return self.label(0) if self.groups < 2 else f"{self.label(0)} to {self.label(self.groups - 1)}"
+
     def label(self, index: int) -> str:
         """The label of one group."""
         return f"{self.letter}{index}"

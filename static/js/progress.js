@@ -19,7 +19,7 @@ async function look(tries) {
   if (!next) return location.reload();
   for (const part of shown.querySelectorAll("[data-live]")) {
     const fresh = next.querySelector(`[data-live="${part.dataset.live}"]`);
-    if (fresh && fresh.innerHTML !== part.innerHTML) part.replaceChildren(...fresh.cloneNode(true).childNodes);
+    if (fresh && !fresh.isEqualNode(part)) part.replaceChildren(...fresh.cloneNode(true).childNodes);
   }
   wait(tries);
 }

@@ -1,0 +1,93 @@
+"""Entries of the audit log, and what its verification found, as rows of text. Pure."""
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from reviews.selectors.log import EntryRow
+from reviews.verification import Verification
+from reviews.web.formats import count, when
+from reviews.web.page_rows import event_text, team_title
+
+CHECKED = (
+    "every entry's stored bytes are canonical and hash to its digest",
+    "sequence without a gap, and every entry names the one before it",
+    "the columns that pages filter by repeat what the bytes say",
+)
+NOT_CHECKED = (
+    "whether a person read what was shown to them",
+    "whether the measurements are true: only that they are the ones reviewed",
+    "whether entries were cut off at the end: compare the head with one that you noted earlier",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryLine:
+    """One entry."""
+
+    seq: int
+    at: str
+    action: str
+    decision: str
+    decision_href: str
+    who: str
+    what: str
+    sha256: str
+    subject: str
+    href: str
+    is_refusal: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headline:
+    """What verification found."""
+
+    title: str
+    text: str
+    is_broken: bool
+    checked: tuple[str, ...]
+    not_checked: tuple[str, ...]
+    head: str
+
+
+def entry_line(row: EntryRow, slug: str) -> EntryLine:
+    """Make a line of the log."""
+    label = f"D-{row.decision:04d}" if row.decision else ""
+    reason = f": {row.reason}" if row.reason else ""
+    team = f" · {team_title(row.team).lower()}" if row.team else ""
+    return EntryLine(
+        seq=row.seq,
+        at=f"{when(row.at)}:{row.at:%S}",
+        action=row.action,
+        decision=f"{label} r{row.revision}" if row.revision else label,
+        decision_href=reverse("decision-detail", args=[slug, row.decision]) if row.decision else "",
+        who=f"{row.who if len(row.who) < 48 else 'erased person'}{team}",
+        what=f"{event_text(row)}{reason}",
+        sha256=row.sha256,
+        subject=row.subject,
+        href=f"{reverse('audit-list', args=[slug])}?seq={row.seq}",
+        is_refusal=row.is_refusal,
+    )
+
+
+def headline(found: Verification) -> Headline:
+    """Say what verification found, and what it does not look at."""
+    entries = count(found.entries, "entry", "entries")
+    if found.holds:
+        return Headline(
+            title="Consistent only",
+            text=f"{entries}, unbroken from the first to seq {found.entries - 1}. This server checked itself.",
+            is_broken=False,
+            checked=CHECKED,
+            not_checked=NOT_CHECKED,
+            head=found.head,
+        )
+    where = "" if found.bad_seq is None else f" at seq {found.bad_seq}"
+    return Headline(
+        title=f"Broken{where}",
+        text=f"{found.reason} {entries} read before it.",
+        is_broken=True,
+        checked=(),
+        not_checked=NOT_CHECKED,
+        head=found.head,
+    )

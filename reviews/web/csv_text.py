@@ -1,0 +1,38 @@
+"""CSV that a spreadsheet opens as data: text that would be read as a formula is defused, numbers stay numbers."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from django.http import HttpResponse
+
+Value = str | int | float | None
+# A spreadsheet runs a cell that begins with one of these; the last four are their full-width forms.
+RISKY = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
+
+
+def defused(value: Value) -> Value:
+    """Return the value with an apostrophe before text that a spreadsheet would run."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(RISKY) else value
+
+
+def csv_response(name: str, header: Sequence[str], rows: Iterable[Sequence[Value]]) -> HttpResponse:
+    """Answer with a CSV file; an absent value is an empty field."""
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerow(header)
+    writer.writerows([["" if value is None else defused(value) for value in row] for row in rows])
+    return attachment(text.getvalue().encode(), name, "text/csv; charset=utf-8")
+
+
+def attachment(data: bytes, name: str, content_type: str) -> HttpResponse:
+    """Answer with bytes to be saved, never to be shown or guessed at."""
+    return HttpResponse(
+        data,
+        content_type=content_type,
+        headers={
+            "Content-Disposition": f'attachment; filename="{name}"',
+            "X-Content-Type-Options": "nosniff",
+            "Cache-Control": "private, no-store",
+        },
+    )

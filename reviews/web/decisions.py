@@ -1,0 +1,154 @@
+"""The page of a decision: progress while it is planned, then the decision; signing it."""
+
+from functools import cache
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from planner.gates import GATES
+from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
+from reviews.selectors.pages import DecisionView, decision_view
+from reviews.services.signoffs import signoff_give
+from reviews.web.banner_rows import alternatives, banner, notices
+from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
+from reviews.web.frontier_rows import frontier, order, order_text
+from reviews.web.inbox import number_or_none
+from reviews.web.links import Query
+from reviews.web.matrix_rows import matrix
+from reviews.web.page_rows import Strip, Tab, event_of, head_of, moved_text, progress_of, stale_strip, turn_strip
+from reviews.web.signoff_rows import requirements_of, sign_panel
+from reviews.web.why_rows import why_rows
+from reviews.web.words import OUTCOMES
+
+KEPT = ("revision", "rows", "page", "cell", "passing")
+PAGES = (("Decision", "decision-detail"), ("Rank map", "decision-map"), ("History", "decision-history"))
+
+
+@cache
+def gate_titles() -> dict[str, str]:
+    """Return the gates' titles by id."""
+    return {gate.id: gate.title for gate in GATES}
+
+
+def tabs(slug: str, number: int, current: str, revision: int | None) -> tuple[Tab, ...]:
+    """Return the pages of a decision; an older revision stays chosen."""
+    query = f"?revision={revision}" if revision else ""
+    return tuple(Tab(title, reverse(name, args=[slug, number]) + query, name == current) for title, name in PAGES)
+
+
+@never_cache
+@require_safe
+@page
+def decision_detail(request: PersonRequest, slug: str, number: int) -> HttpResponse:
+    """Show a decision, or how far its planning is."""
+    revision = number_or_none(request.GET.get("revision", ""))
+    found = decision_view(actor=request.user, workspace=workspace_of(slug), number=number, revision=revision)
+    return shown(request, slug, found)
+
+
+def shown(
+    request: PersonRequest,
+    slug: str,
+    found: DecisionView,
+    *,
+    form: dict[str, Any] | None = None,
+    problems: tuple[str, ...] = (),
+    strip: Strip | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """Render a decision's page; ``form`` is a sign-off that was refused, with ``problems`` and ``strip`` saying why."""
+    decision = found.page
+    older = None if decision.is_newest else decision.shown.number
+    head = head_of(decision, now=timezone.now(), tabs=tabs(slug, decision.number, "decision-detail", older))
+    plan = decision.plan()
+    if plan is None:
+        context = frame(slug, "inbox", head=head, progress=progress_of(decision))
+        return render(request, "reviews/decision_planning.html", context)
+    query = Query.of(request.GET.dict(), keep=KEPT)
+    own = reverse("decision-detail", args=[slug, decision.number])
+    map_href = reverse("decision-map", args=[slug, decision.number])
+    strips = [strip] if strip else []
+    strips.append(turn_strip(decision) if decision.is_newest else stale_strip(decision, own))
+    titles = gate_titles()
+    context = frame(
+        slug,
+        "inbox",
+        head=head,
+        strips=strips,
+        notices=notices(plan),
+        banner=banner(plan, query=query),
+        why=why_rows(plan, query=query),
+        baseline=plan.baseline,
+        order_text=order_text(plan),
+        order=order(plan),
+        matrix=matrix(plan, query=query, titles=titles, map_href=map_href),
+        words={"fail": OUTCOMES["FAIL"], "unknown": OUTCOMES["UNKNOWN"], "passed": OUTCOMES["PASS"]},
+        matrix_csv=reverse("matrix-csv", args=[slug, decision.number]) + f"?revision={decision.shown.number}",
+        plan_json=reverse("plan-json", args=[slug, decision.number]) + f"?revision={decision.shown.number}",
+        alternatives=alternatives(plan, query=query, map_href=map_href),
+        frontier=frontier(plan),
+        requirements=requirements_of(decision),
+        sign=sign_panel(
+            decision,
+            action=reverse("decision-sign", args=[slug, decision.number]),
+            person=request.user.display_name,
+            form=form,
+            problems=problems,
+        ),
+        events=[event_of(row, f"{reverse('audit-list', args=[slug])}?seq={row.seq}") for row in found.events],
+        history_href=reverse("decision-history", args=[slug, decision.number]),
+    )
+    return render(request, "reviews/decision_detail.html", context, status=status)
+
+
+@require_POST
+@page
+def decision_sign(request: PersonRequest, slug: str, number: int) -> HttpResponse:
+    """Sign, bound to the subject that the form showed; a refused sign-off keeps what was typed."""
+    form = {name: request.POST.get(name, "") for name in ("team", "meaning", "statement", "seen_subject")}
+    workspace = workspace_of(slug)
+    try:
+        signoff_give(
+            actor=request.user,
+            decision_number=number,
+            workspace=workspace,
+            request_id=request_id(),
+            authentication=authentication(request),
+            **form,
+        )
+    except (ConflictError, NotAllowedError, InvalidRequestError) as refused:
+        found = decision_view(actor=request.user, workspace=workspace, number=number)
+        return shown(
+            request,
+            slug,
+            found,
+            form=form,
+            problems=(refused.message,),
+            strip=conflict_strip(refused, number) if isinstance(refused, ConflictError) else None,
+            status=refused.status,
+        )
+    return redirect(f"{reverse('decision-detail', args=[slug, number])}#requirements")
+
+
+def conflict_strip(refused: ConflictError, number: int) -> Strip:
+    """Say what moved under a sign-off."""
+    moved = moved_text(refused.moved)
+    return Strip(
+        lead="This decision moved while you read it.",
+        text=f"Changed: {moved}. Your statement is kept." if moved else f"{refused.message} Your statement is kept.",
+        icon="fail-o",
+        css="fail",
+        href="#sign",
+        action="Go to your statement",
+        is_alert=True,
+    )
+
+
+def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answer a form whose protection against forgery did not match."""
+    return render(request, "403_csrf.html", status=403)

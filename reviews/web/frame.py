@@ -1,0 +1,73 @@
+"""What all pages share: who is asking, in which workspace, and how a refusal is answered. No rule lives here."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+import structlog
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from reviews.errors import ReviewError
+from reviews.facts import Authentication
+from reviews.models import Person, Workspace
+from reviews.selectors.people import workspace_named
+
+P = ParamSpec("P")
+
+HEADINGS = {
+    403: "You may not do this",
+    404: "There is no such page",
+    409: "This moved while you read it",
+    422: "Something in the request is wrong",
+}
+
+
+class PersonRequest(HttpRequest):
+    """A request of somebody who is logged in."""
+
+    user: Person
+
+
+def page(view: Callable[Concatenate[PersonRequest, P], HttpResponse]) -> Callable[..., HttpResponse]:
+    """Make a page of a view: it needs a login, and a refused request becomes a page that says why."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        if not request.user.is_authenticated:
+            return redirect_to_login(request.get_full_path())
+        try:
+            return view(request, *args, **kwargs)  # type: ignore[arg-type] # checked in the line above
+        except ReviewError as refused:
+            return refusal(request, refused)
+
+    return answer
+
+
+def refusal(request: HttpRequest, refused: ReviewError) -> HttpResponse:
+    """Answer a refused request with its status and its own words."""
+    context = {"status": refused.status, "heading": HEADINGS.get(refused.status, "Refused"), "text": refused.message}
+    return render(request, "reviews/refused.html", context, status=refused.status)
+
+
+def workspace_of(slug: str) -> Workspace:
+    """Return the workspace of an address; whether the person belongs to it is the selector's question."""
+    return workspace_named(slug)
+
+
+def frame(workspace: str, nav: str, **values: Any) -> dict[str, Any]:
+    """Return a page's context with what the frame needs; ``nav`` is the entry of the bar that is current."""
+    return {"workspace_slug": workspace, "nav": nav, **values}
+
+
+def request_id() -> str:
+    """Return the id that the log lines of this request carry."""
+    return str(structlog.contextvars.get_contextvars().get("request_id", ""))
+
+
+def authentication(request: PersonRequest) -> Authentication:
+    """Say how and how long ago the person proved who they are."""
+    last = request.user.last_login
+    return Authentication("password", int((timezone.now() - last).total_seconds()) if last else None)

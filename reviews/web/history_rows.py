@@ -1,0 +1,95 @@
+"""A decision's history: revisions with what moved between them, sign-offs, and every entry of the log. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reviews.facts import SUBJECT_PARTS
+from reviews.selectors.revisions import row_parts
+from reviews.selectors.rows import DecisionPage, RevisionRow
+from reviews.web.formats import when
+from reviews.web.page_rows import PARTS
+from reviews.web.signoff_rows import SignedLine, signed_line
+from reviews.web.words import DECISIONS, Word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One part of a subject in a revision; ``before`` is given where it moved since the revision before."""
+
+    name: str
+    value: str
+    before: str
+    is_digest: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevisionLine:
+    """One revision."""
+
+    number: int
+    who: str
+    when: str
+    as_of: str
+    href: str
+    outcome: str
+    word: Word | None
+    parts: tuple[Part, ...]
+    moved: str
+    subject: str
+    files: tuple[tuple[str, str], ...]
+    signoffs: tuple[tuple[str, SignedLine, str], ...]
+
+
+def parts_of(row: RevisionRow, before: RevisionRow | None) -> tuple[Part, ...]:
+    """List what the revision's subject is made of, with what each part was before."""
+    now, then = row_parts(row), row_parts(before) if before else None
+    parts = []
+    for name in SUBJECT_PARTS:
+        value, earlier = getattr(now, name) or "", getattr(then, name) or "" if then else ""
+        parts.append(
+            Part(
+                name=name.replace("_", " "),
+                value=value,
+                before=earlier if then and earlier != value else "",
+                is_digest=name != "planner_version",
+            )
+        )
+    return tuple(parts)
+
+
+def outcome_of(row: RevisionRow) -> tuple[str, Word | None]:
+    """Say what the planner made of a revision."""
+    if row.plan is None:
+        return "not planned", None
+    return row.plan.selected_topology, DECISIONS[row.plan.decision_word]  # type: ignore[index] # the three words of a plan
+
+
+def revision_lines(page: DecisionPage, href: str) -> tuple[RevisionLine, ...]:
+    """Make a line for every revision, newest first."""
+    rows: Sequence[RevisionRow] = page.revisions
+    lines = []
+    for at, row in enumerate(rows):
+        parts = parts_of(row, rows[at - 1] if at else None)
+        moved = [PARTS[part.name.replace(" ", "_")] for part in parts if part.before]
+        outcome, word = outcome_of(row)
+        lines.append(
+            RevisionLine(
+                number=row.number,
+                who=row.author,
+                when=when(row.made_at),
+                as_of=row.as_of,
+                href=f"{href}?revision={row.number}",
+                outcome=outcome,
+                word=word,
+                parts=parts,
+                moved=", ".join(moved) if at else "first revision",
+                subject=row.subject or "",
+                files=(("contract file", row.contract_file_sha256), ("evidence file", row.evidence_file_sha256)),
+                signoffs=tuple(
+                    (signed.team, signed_line(signed), signed.subject)
+                    for signed in page.signoffs
+                    if signed.revision == row.number
+                ),
+            )
+        )
+    return tuple(reversed(lines))

@@ -1,0 +1,136 @@
+"""Decisions as an inbox: what to do, because of what, who owes what, since when. Pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from reviews.selectors.rows import DecisionRow
+from reviews.web.formats import ago, count, listed
+from reviews.web.page_rows import STATES, team_title
+from reviews.web.words import Word
+
+OPEN = ("EVALUATING", "EVALUATION_FAILED", "IN_REVIEW", "DRAFT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One decision."""
+
+    label: str
+    title: str
+    slot: str
+    revision: int
+    href: str
+    verb: str
+    because: str
+    word: Word
+    middle: tuple[str, ...]
+    since: str
+    action: str
+    is_turn: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One list of the inbox."""
+
+    id: str
+    title: str
+    note: str
+    items: tuple[Item, ...]
+
+
+def outcome_text(row: DecisionRow) -> str:
+    """Say what the newest plan decided."""
+    plan = row.newest.plan
+    if plan is None:
+        return ""
+    counts = f"{plan.eligible} eligible, {plan.inconclusive} inconclusive, {plan.rejected} rejected"
+    if plan.decision_word == "SELECT_TOPOLOGY":
+        return f"{plan.selected_topology} selected: {counts}."
+    if plan.decision_word == "INCONCLUSIVE":
+        return f"No selection yet: {counts}."
+    return f"Nothing is eligible: {counts}."
+
+
+def planning_text(row: DecisionRow) -> str:
+    """Say how planning stands."""
+    job = row.newest.job
+    if row.state == "EVALUATION_FAILED":
+        return f"Planning stopped: {job.error_detail or job.error_code}"
+    if job.candidates_total:
+        return f"Checking gates, {job.candidates_done} of {count(job.candidates_total, 'candidate')}."
+    return "Waiting for a worker."
+
+
+def owed_text(row: DecisionRow) -> str:
+    """Say who owes what, team by team."""
+    parts = []
+    for requirement in row.requirements:
+        if requirement.status == "UNSATISFIABLE":
+            parts.append(requirement.because)
+        elif requirement.status == "UNSATISFIED":
+            names = f": {listed(requirement.owed_by, 'or')}" if requirement.owed_by else ""
+            parts.append(f"{team_title(requirement.team)} owes {requirement.because.split(' given')[0]}{names}.")
+    return " ".join(parts)
+
+
+def item_of(row: DecisionRow, *, href: str, now: datetime) -> Item:
+    """Make a line of the inbox."""
+    is_turn = bool(row.my_teams)
+    in_review = row.state == "IN_REVIEW"
+    if is_turn:
+        teams = listed(tuple(team_title(team).lower() for team in row.my_teams))
+        verb, because = f"Sign for {teams}.", outcome_text(row)
+    elif in_review:
+        verb = "" if not row.approval.approved else "Approved."
+        because = f"{outcome_text(row)} {owed_text(row)}".strip()
+    elif row.newest.plan is None:
+        verb, because = "", planning_text(row)
+    else:
+        verb, because = "", outcome_text(row)
+    middle = [f"{row.satisfied} of {count(len(row.requirements), 'requirement')}"] if in_review else []
+    if row.state == "EVALUATING":
+        middle.append("the worker is at it")
+    return Item(
+        label=row.label,
+        title=row.title,
+        slot=row.slot,
+        revision=row.newest.number,
+        href=href,
+        verb=verb,
+        because=because,
+        word=STATES[row.state],
+        middle=tuple(middle),
+        since=ago(row.state_since, now),
+        action="Review" if is_turn else "View",
+        is_turn=is_turn,
+    )
+
+
+def sections(rows: Iterable[tuple[DecisionRow, str]], *, now: datetime) -> tuple[Section, ...]:
+    """Sort decisions, given with their address, into my turn, waiting, and settled."""
+    mine: list[Item] = []
+    waiting: list[Item] = []
+    settled: list[Item] = []
+    for row, href in rows:
+        item = item_of(row, href=href, now=now)
+        (mine if item.is_turn else waiting if row.state in OPEN else settled).append(item)
+    return (
+        Section(id="mine", title="My turn", note="Something only you or your team can do next", items=tuple(mine)),
+        Section(id="waiting", title="Waiting on others", note="You owe nothing here", items=tuple(waiting)),
+        Section(id="settled", title="Settled", note="Effective, closed or withdrawn", items=tuple(settled)),
+    )
+
+
+def empty_text(found: tuple[Section, ...], *, is_filtered: bool) -> tuple[str, str]:
+    """Return heading and text for an inbox in which nothing is to be done; empty where something is."""
+    mine, waiting, settled = (len(section.items) for section in found)
+    if mine:
+        return "", ""
+    if not waiting and not settled:
+        if is_filtered:
+            return "Nothing fits these filters", "Change or clear them."
+        return "No decision yet", "Upload a contract and the evidence of your trials to get one."
+    others = f"{count(waiting, 'decision')} {'waits' if waiting == 1 else 'wait'} on others." if waiting else ""
+    return "Nothing needs you", f"{others} You will see one here when it is your turn.".strip()

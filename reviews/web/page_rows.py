@@ -1,0 +1,251 @@
+"""Head, strips, requirements, sign-off panel and events of a decision's pages, as rows of text. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from reviews.policies.requirements import Requirement
+from reviews.selectors.log import EntryRow
+from reviews.selectors.rows import DecisionPage, RevisionRow
+from reviews.web.formats import ago, count, listed, moment, percent, when
+from reviews.web.words import Word
+
+STATES: dict[str, Word] = {
+    "DRAFT": Word("Draft", "doc", "plain"),
+    "EVALUATING": Word("Planning", "wait", "plain"),
+    "EVALUATION_FAILED": Word("Planning failed", "fail", "fail"),
+    "IN_REVIEW": Word("In review", "turn", "plain"),
+    "EFFECTIVE": Word("Effective", "pass", "pass"),
+    "STALE": Word("Stale", "stale", "unk"),
+    "EXPIRED": Word("Expired", "stale", "unk"),
+    "CONTESTED": Word("Contested", "unk", "unk"),
+    "EMERGENCY": Word("Emergency", "stale", "unk"),
+    "WITHDRAWN": Word("Withdrawn", "na", "plain"),
+    "REJECTED": Word("Rejected", "fail", "fail"),
+    "SUPERSEDED": Word("Superseded", "na", "plain"),
+    "REVOKED": Word("Revoked", "fail", "fail"),
+}
+SIGNED = {"approve": "approved", "request_changes": "requested changes on", "reject": "rejected"}
+PARTS = {
+    "contract": "the contract",
+    "evidence": "the evidence",
+    "identity": "the identity",
+    "policy": "the policy",
+    "planner_version": "the planner version",
+    "plan": "the plan",
+}
+ICONS = {"signoff.given": "pass-o", "revision.created": "doc", "revision.planned": "gear", "signoff.withdrawn": "na"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """One page of a decision."""
+
+    title: str
+    href: str
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """What every page of a decision begins with."""
+
+    label: str
+    title: str
+    slot: str
+    state: Word
+    revision: int
+    as_of: str
+    as_of_ago: str
+    author: str
+    planner_version: str
+    digests: tuple[tuple[str, str], ...]
+    tabs: tuple[Tab, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strip:
+    """One line above the page: whose turn it is, what moved, what went wrong."""
+
+    lead: str
+    text: str
+    icon: str = "turn"
+    css: str = "plain"
+    more: str = ""
+    href: str = ""
+    action: str = ""
+    is_turn: bool = False
+    is_alert: bool = False
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One entry of the log as a line of a decision's history."""
+
+    icon: str
+    lead: str
+    text: str
+    when: str
+    seq: int
+    href: str
+
+
+def team_title(slug: str) -> str:
+    """Write a team's slug as a name."""
+    return slug.replace("-", " ").capitalize()
+
+
+def subject_digests(row: RevisionRow) -> tuple[tuple[str, str], ...]:
+    """Name every digest that a sign-off on this revision is bound to."""
+    return (
+        *((("subject", row.subject),) if row.subject else ()),
+        ("contract", row.contract),
+        ("evidence", row.evidence),
+        *((("plan", row.plan.plan_id),) if row.plan else ()),
+        ("policy", row.policy),
+    )
+
+
+def head_of(page: DecisionPage, *, now: datetime, tabs: tuple[Tab, ...]) -> Head:
+    """Make the head of a decision's page."""
+    as_of = moment(page.shown.as_of)
+    return Head(
+        label=page.label,
+        title=page.title,
+        slot=page.slot,
+        state=STATES[page.state],
+        revision=page.shown.number,
+        as_of=when(as_of),
+        as_of_ago=ago(as_of, now),
+        author=page.shown.author,
+        planner_version=page.shown.planner_version,
+        digests=subject_digests(page.shown),
+        tabs=tabs,
+    )
+
+
+def my_open_teams(page: DecisionPage) -> tuple[str, ...]:
+    """Return the teams for which the reader may sign now and has not."""
+    owed = {row.team for row in page.requirements if row.status == "UNSATISFIED"}
+    given = {row.team for row in page.signoffs if row.is_mine and row.status == "CURRENT"}
+    return tuple(seat.team for seat in page.seats if seat.verdict.allowed and seat.team in owed - given)
+
+
+def waiting_text(requirements: Sequence[Requirement], without: Sequence[str] = ()) -> str:
+    """Say who else is waited for."""
+    teams = [
+        team_title(row.team).lower() for row in requirements if row.status != "SATISFIED" and row.team not in without
+    ]
+    return listed(teams) if teams else ""
+
+
+def turn_strip(page: DecisionPage) -> Strip:
+    """Say whose turn it is."""
+    mine = my_open_teams(page)
+    others = waiting_text(page.requirements, mine)
+    if page.state != "IN_REVIEW":
+        return Strip(lead=f"{STATES[page.state].text}.", text=page.approval.because, icon=STATES[page.state].icon)
+    if page.approval.approved:
+        return Strip(lead="Approved.", text=page.approval.because, icon="pass-o")
+    if mine:
+        return Strip(
+            lead=f"Your turn: {listed(tuple(team_title(team).lower() for team in mine))}.",
+            text="Read the failing and unknown gates, then sign.",
+            more=f"Also waiting on {others}." if others else "",
+            href="#sign",
+            action="Go to sign-off",
+            is_turn=True,
+        )
+    return Strip(lead=f"Waiting on {others or 'nobody'}.", text=page.approval.because, icon="wait")
+
+
+def moved_text(parts: Sequence[str]) -> str:
+    """Name what moved between two revisions."""
+    return listed(tuple(PARTS.get(part, part) for part in parts))
+
+
+def stale_strip(page: DecisionPage, newest_href: str) -> Strip:
+    """Say that the shown revision is not the newest."""
+    moved = moved_text(page.moved)
+    return Strip(
+        lead=f"You read r{page.shown.number}. The newest is r{page.newest.number}.",
+        text=f"Changed since: {moved}. Sign-offs are given on the newest revision only."
+        if moved
+        else "Sign-offs are given on the newest revision only.",
+        icon="stale",
+        css="unk",
+        href=newest_href,
+        action=f"Go to r{page.newest.number}",
+    )
+
+
+def event_text(row: EntryRow) -> str:
+    """Say in words what an entry records."""
+    team = f" for {team_title(row.team).lower()}" if row.team else ""
+    texts = {
+        "revision.created": f"{row.who} submitted r{row.revision}",
+        "revision.planned": f"Planned r{row.revision}",
+        "revision.not_planned": f"r{row.revision} was not planned",
+        "signoff.given": f"{row.who} {SIGNED.get(row.meaning, 'signed')} r{row.revision}{team}",
+        "signoff.refused": f"Refused: sign-off by {row.who}{team}",
+        "signoff.withdrawn": f"{row.who} withdrew a sign-off{team}",
+        "submission.refused": f"Refused: submission by {row.who}",
+    }
+    return texts.get(row.action, f"{row.action.replace('.', ' ').replace('_', ' ')} by {row.who}")
+
+
+def event_of(row: EntryRow, entry_href: str) -> Event:
+    """Make a line of history."""
+    detail = f": {row.reason}" if row.reason and row.action != "revision.planned" else ""
+    return Event(
+        icon="fail" if row.is_refusal else ICONS.get(row.action, "nd"),
+        lead=f"r{row.revision}" if row.action == "revision.created" else "",
+        text=f"{event_text(row)}{detail}",
+        when=when(row.at),
+        seq=row.seq,
+        href=entry_href,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a planner run is, or why it stopped; ``width`` of 100."""
+
+    title: str
+    text: str
+    label: str
+    width: int
+    note: str
+    is_running: bool
+
+
+def progress_of(page: DecisionPage) -> Progress:
+    """Say how far planning is, in counts."""
+    job, revision = page.shown.job, page.shown.number
+    if not job.is_open and job.state != "done":
+        attempts = count(job.attempts, "attempt")
+        return Progress(
+            title=f"Planning r{revision} stopped",
+            text=f"{job.error_detail or job.error_code} After {attempts}. Nothing was decided.",
+            label="stopped",
+            width=0,
+            note="Submit the documents again to start another run. An operator finds the error in the worker's log.",
+            is_running=False,
+        )
+    done, total = job.candidates_done, job.candidates_total
+    if job.state == "queued":
+        text = "Waiting for a worker."
+    elif total:
+        text = f"Checking gates, {done} of {count(total, 'candidate')}."
+    else:
+        text = "Reading the documents."
+    share = percent(done / total, signed=False) if total else "0 %"
+    return Progress(
+        title=f"Planning r{revision}",
+        text=text,
+        label=f"{share} of the candidates checked",
+        width=100 * done // total if total else 0,
+        note="You can leave this page; the decision appears in the list when it is planned.",
+        is_running=True,
+    )

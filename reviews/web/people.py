@@ -1,0 +1,25 @@
+"""The choice of light or dark."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from reviews.web.words import THEMES
+
+YEAR_S = 365 * 86_400
+
+
+@require_POST
+def theme(request: HttpRequest) -> HttpResponse:
+    """Keep the choice in a cookie and go back to where it was made; anything else follows the system."""
+    target = request.POST.get("next", "")
+    if not url_has_allowed_host_and_scheme(target, allowed_hosts={request.get_host()}):
+        target = "/"
+    response = redirect(target)
+    chosen = request.POST.get("theme", "")
+    if chosen in THEMES:
+        response.set_cookie("theme", chosen, max_age=YEAR_S, samesite="Lax", httponly=True, secure=request.is_secure())
+    else:
+        response.delete_cookie("theme", samesite="Lax")
+    return response

@@ -1,0 +1,121 @@
+"""The ranks of a trial as a table: the same as the map and the heat map, for reading aloud and for download. Pure."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from planner.records.base import UnsetType
+from reviews.web.formats import number, spans, unit_of
+from reviews.web.plot_labels import plot_label
+from reviews.web.rank_facts import RankFacts
+from reviews.web.rank_metrics import Metric
+
+MAX_TEXT_COLUMNS = 16
+"""Devices in a row up to which a heat map writes numbers into its cells."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankRow:
+    """One rank."""
+
+    rank: int
+    node: str
+    device: str
+    nic: str
+    island: str
+    serving: str
+    groups: tuple[str, ...]
+    metric: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeatMap:
+    """A heat map's data and the sentence under it."""
+
+    data: dict[str, Any]
+    label: str
+    note: str
+
+
+def group_label(facts: RankFacts, kind_id: str, letter: str, rank: int) -> str:
+    """Return the label of a rank's group, with the place in it."""
+    at = facts.coordinate(kind_id, rank)
+    return "" if at is None else f"{letter}{at[0]}.{at[1]}"
+
+
+def rank_rows(facts: RankFacts, metric: Metric | None, hrefs: dict[int, str]) -> tuple[RankRow, ...]:
+    """Make a row for every rank."""
+    rows = []
+    for rank, place in enumerate(facts.places):
+        serving = facts.serving_of.get(rank)
+        rows.append(
+            RankRow(
+                rank=rank,
+                node=place.node,
+                device=place.device,
+                nic="" if isinstance(place.nic, UnsetType) else place.nic,
+                island=facts.island(place.device),
+                serving="" if serving is None else f"G{serving}",
+                groups=tuple(group_label(facts, kind.id, kind.letter, rank) for kind in facts.kinds),
+                metric=metric.text(rank) if metric else "",
+                href=hrefs.get(rank, ""),
+            )
+        )
+    return tuple(rows)
+
+
+def heat_map(facts: RankFacts, metric: Metric, rows: tuple[tuple[str, tuple[str, ...]], ...]) -> HeatMap | None:
+    """Make the heat map of a metric. ``rows`` are devices in the places of the map, with the row's node.
+
+    A device without a rank and a rank without a value are both left out, never drawn as zero; None when nothing is
+    left.
+    """
+    present = metric.present
+    if not present:
+        return None
+    rank_of = {place.device: rank for rank, place in enumerate(facts.places)}
+    width = max((len(devices) for _, devices in rows), default=0)
+    z: list[list[float | None]] = []
+    text: list[list[str]] = []
+    for _, devices in rows:
+        ranks = [rank_of.get(device) for device in devices]
+        padding = width - len(ranks)
+        z.append([None if rank is None else metric.scaled(rank) for rank in ranks] + [None] * padding)
+        text.append([cell_text(metric, rank) for rank in ranks] + [""] * padding)
+    values = [value for line in z for value in line if value is not None]
+    worst = metric.worst
+    missing = spans(tuple(rank for rank, value in enumerate(metric.values) if value is None))
+    unit = unit_of(metric.unit).text
+    note = f"Highest rank {worst[0]}: {metric.text(worst[0])}. " if worst else ""
+    note += f"Highest of window {', '.join(metric.windows)} for each rank."
+    note += f" Missing for rank {missing}." if missing else ""
+    note += f" The values are {metric.bound} bounds." if metric.bound != "exact" else ""
+    return HeatMap(
+        data={
+            "z": z,
+            "rows": row_names(tuple(node for node, _ in rows)),
+            "text": text,
+            "has_text": width <= MAX_TEXT_COLUMNS,
+            "low": min(values),
+            "high": max(values),
+            "unit": unit,
+        },
+        label=f"{metric.name} of every rank; the same values stand in the table below",
+        note=note,
+    )
+
+
+def row_names(nodes: tuple[str, ...]) -> list[str]:
+    """Name the rows of a heat map; a node with several rows has them numbered, because names must differ."""
+    return [
+        plot_label(node if nodes.count(node) == 1 else f"{node}.{nodes[: at + 1].count(node)}")
+        for at, node in enumerate(nodes)
+    ]
+
+
+def cell_text(metric: Metric, rank: int | None) -> str:
+    """Write a cell: the value and the rank, nothing that was uploaded."""
+    if rank is None or rank >= len(metric.values):
+        return ""
+    value = metric.values[rank]
+    return f"missing<br>rank {rank}" if value is None else f"{number(value, metric.unit)}<br>rank {rank}"

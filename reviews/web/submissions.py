@@ -1,0 +1,144 @@
+"""Submitting a contract and evidence: files or pasted text, every problem listed, a look at the trials first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.datastructures import MultiValueDict
+from django.views.decorators.http import require_http_methods
+
+from reviews.errors import ConflictError, Finding, InvalidRequestError, NotAllowedError
+from reviews.models import Decision, Workspace
+from reviews.selectors.decision_page import decision_named
+from reviews.selectors.pages import Preview, submission_preview
+from reviews.services.submissions import submission_create
+from reviews.web.formats import count
+from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
+from reviews.web.inbox import number_or_none
+from reviews.web.intake_rows import Given, Sorted, kept_text, problem_rows, sort_files, trial_rows
+
+MAX_FILE_BYTES = 64 * 2**20
+
+
+class SubmissionForm(forms.Form):
+    """What is typed beside the files."""
+
+    title = forms.CharField(required=False, max_length=200)
+    contract = forms.CharField(required=False, strip=False)
+    evidence = forms.CharField(required=False, strip=False)
+    as_of = forms.CharField(required=False, max_length=32)
+    act = forms.ChoiceField(choices=(("check", "check"), ("submit", "submit")))
+
+
+def given_files(files: MultiValueDict[str, UploadedFile[bytes]]) -> tuple[list[Given], list[Finding]]:
+    """Read the uploaded files; one that is too large is not read."""
+    given, problems = [], []
+    for upload in files.getlist("files"):
+        name = upload.name or "file"
+        if (upload.size or 0) > MAX_FILE_BYTES:
+            problems.append(
+                Finding("request", "request/file_size", name, "at most 64 MiB", f"{(upload.size or 0) / 2**20:.1f} MiB")
+            )
+        else:
+            given.append(Given(upload.read(), name))
+    return given, problems
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+def decision_new(request: PersonRequest, slug: str) -> HttpResponse:
+    """Take a submission: check it, or make a revision of it."""
+    workspace = workspace_of(slug)
+    number = number_or_none(request.GET.get("decision", ""))
+    decision = decision_named(workspace, number) if number else None
+    if request.method != "POST":
+        return answer(request, slug, decision, {})
+    form = SubmissionForm(request.POST)
+    if not form.is_valid():
+        findings = [
+            Finding("request", f"request/{name}", name, "a value that fits", " ".join(map(str, errors)))
+            for name, errors in form.errors.items()
+        ]
+        return answer(request, slug, decision, dict(request.POST.items()), problems=findings)
+    typed = form.cleaned_data
+    files, too_large = given_files(request.FILES)
+    sorted_files = sort_files(files, typed["contract"], typed["evidence"])
+    problems = [*too_large, *sorted_files.problems]
+    if problems or sorted_files.contract is None or sorted_files.evidence is None:
+        return answer(request, slug, decision, typed, given=sorted_files, problems=problems)
+    if typed["act"] == "check":
+        preview = submission_preview(
+            actor=request.user,
+            workspace=workspace,
+            contract=sorted_files.contract.data,
+            evidence=sorted_files.evidence.data,
+        )
+        return answer(request, slug, decision, typed, given=sorted_files, problems=preview.problems, preview=preview)
+    return submit(request, workspace, decision, typed, sorted_files)
+
+
+def submit(
+    request: PersonRequest, workspace: Workspace, decision: Decision | None, typed: dict[str, Any], given: Sorted
+) -> HttpResponse:
+    """Make the revision and go to it; a refusal shows everything that is wrong and keeps what was given."""
+    contract, evidence = given.contract, given.evidence
+    try:
+        revision = submission_create(
+            actor=request.user,
+            workspace=workspace,
+            contract=contract.data if contract else b"",
+            evidence=evidence.data if evidence else b"",
+            title=typed["title"],
+            as_of=typed["as_of"] or None,
+            idempotency_key=None,
+            decision=decision,
+            request_id=request_id(),
+            authentication=authentication(request),
+        )
+    except InvalidRequestError as refused:
+        return answer(request, workspace.slug, decision, typed, given=given, problems=refused.problems)
+    except (ConflictError, NotAllowedError) as refused:
+        problem = Finding("request", f"request/{refused.code}", "", "a submission that may be made", refused.message)
+        return answer(request, workspace.slug, decision, typed, given=given, problems=[problem], status=refused.status)
+    return redirect("decision-detail", workspace.slug, revision.decision.number)
+
+
+def answer(
+    request: PersonRequest,
+    slug: str,
+    decision: Decision | None,
+    typed: dict[str, Any],
+    *,
+    given: Sorted | None = None,
+    problems: Any = (),
+    preview: Preview | None = None,
+    status: int = 0,
+) -> HttpResponse:
+    """Render the form with what was typed, what is wrong, or what the evidence holds."""
+    contract, evidence = (given.contract, given.evidence) if given else (None, None)
+    trials = trial_rows(preview.evidence) if preview and preview.evidence else ()
+    rows = problem_rows(tuple(problems), contract, evidence)
+    context = frame(
+        slug,
+        "new",
+        decision=decision,
+        title=typed.get("title", ""),
+        as_of=typed.get("as_of", ""),
+        contract_text=kept_text(contract) if rows or trials else typed.get("contract", ""),
+        evidence_text=kept_text(evidence) if rows or trials else typed.get("evidence", ""),
+        problems=rows,
+        problem_count=count(len(rows), "problem"),
+        trials=trials,
+        trial_count=count(len(trials), "trial"),
+        chosen=[
+            (kind, given_file.name)
+            for kind, given_file in (("contract", contract), ("evidence", evidence))
+            if given_file and given_file.name
+        ],
+        is_lost=any(g and g.name and not kept_text(g) for g in (contract, evidence)),
+    )
+    return render(request, "reviews/decision_new.html", context, status=status or (422 if rows else 200))

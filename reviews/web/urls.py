@@ -1,0 +1,35 @@
+"""Addresses of the pages."""
+
+from django.contrib.auth.views import LoginView, LogoutView
+from django.urls import path, re_path
+
+from reviews.web import decisions, digests, downloads, history, inbox, log, maps, people, submissions
+
+DIGEST = r"(?P<digest>sha256:[0-9a-f]{64})"
+WORKSPACE = r"^w/(?P<slug>[a-z0-9-]+)"
+
+urlpatterns = [
+    path("", inbox.home, name="home"),
+    path(
+        "login", LoginView.as_view(template_name="reviews/login.html", redirect_authenticated_user=True), name="login"
+    ),
+    path("logout", LogoutView.as_view(), name="logout"),
+    path("theme", people.theme, name="theme"),
+    path("w/<slug:slug>/", inbox.decision_list, name="decision-list"),
+    path("w/<slug:slug>/decisions/new", submissions.decision_new, name="decision-new"),
+    path("w/<slug:slug>/decisions/<int:number>/", decisions.decision_detail, name="decision-detail"),
+    path("w/<slug:slug>/decisions/<int:number>/sign", decisions.decision_sign, name="decision-sign"),
+    path("w/<slug:slug>/decisions/<int:number>/plan.json", downloads.plan_json, name="plan-json"),
+    path("w/<slug:slug>/decisions/<int:number>/matrix.csv", downloads.matrix_csv, name="matrix-csv"),
+    path("w/<slug:slug>/decisions/<int:number>/map/", maps.decision_map, name="decision-map"),
+    re_path(
+        rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/map/ranks\.(?P<suffix>csv|json)$",
+        maps.ranks_download,
+        name="ranks-download",
+    ),
+    path("w/<slug:slug>/decisions/<int:number>/history/", history.decision_history, name="decision-history"),
+    path("w/<slug:slug>/audit/", log.audit_list, name="audit-list"),
+    re_path(rf"{WORKSPACE}/audit/entries\.(?P<suffix>csv|json)$", log.audit_download, name="audit-download"),
+    re_path(rf"{WORKSPACE}/digests/{DIGEST}/$", digests.digest_detail, name="digest-detail"),
+    re_path(rf"{WORKSPACE}/digests/{DIGEST}/raw$", digests.digest_raw, name="digest-raw"),
+]
