@@ -103,11 +103,10 @@ class InstanceGroups:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """How an instance is started; ``world_size`` is what the launcher says, where it says anything."""
+    """How an instance is started; without ``gpus_per_node`` the engine's own default holds, or one node."""
 
     nnodes: int = 1
     gpus_per_node: int | None = None
-    world_size: int | None = None
     orchestrator: str = ""
 
 

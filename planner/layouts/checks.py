@@ -4,28 +4,24 @@ Rules kept: a test whose fact the contract does not state is left out, never gue
 accepts although it is uneven passes with a notice, and fails only where work would be lost.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from msgspec import UNSET, UnsetType
 
 from planner.layouts.base import DivisibilityCheck, LayoutRefusedError
-from planner.layouts.layers import Counts
+from planner.layouts.layers import Split
 from planner.records.contract import Model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shards:
-    """Over how many ranks each part of a model is split; ``split`` is the engine's way to split layers."""
+    """Over how many ranks heads and widths are split; ``kv_copies_of_mla`` is how often latent attention is held."""
 
     attention: int
     dense: int
     expert_width: int
-    stages: int
-    ep: int
     kv_copies_of_mla: int
-    split: Callable[[int, int], Counts]
-    redundant_experts: int = 0
 
 
 def count_of(value: int | UnsetType) -> int | None:
@@ -86,7 +82,7 @@ def latent_kv(copies: int) -> DivisibilityCheck:
     )
 
 
-def layers(count: int, stages: int, split: Callable[[int, int], Counts]) -> DivisibilityCheck:
+def layers(count: int, stages: int, split: Split) -> DivisibilityCheck:
     """Layers split over stages by the engine's own rule."""
     try:
         counts = split(count, stages)

@@ -43,14 +43,11 @@ def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tu
         attention=degrees.tp,
         dense=degrees.tp,
         expert_width=degrees.tp,
-        stages=degrees.pp,
-        ep=degrees.ep,
         kv_copies_of_mla=degrees.tp,
-        split=layers.split_even,
     )
     return (
         *checks.attention_checks(model, shards),
-        checks.layers(model.layers, degrees.pp, shards.split),
+        checks.layers(model.layers, degrees.pp, layers.split_even),
         *checks.expert_checks(model, degrees.ep, 0),
         *checks.width_checks(model, shards, block),
     )

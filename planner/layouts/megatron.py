@@ -219,14 +219,11 @@ def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tu
         attention=degrees.tp,
         dense=degrees.tp,
         expert_width=built.sizes["etp"],
-        stages=degrees.pp,
-        ep=degrees.ep,
         kv_copies_of_mla=degrees.tp,
-        split=layer_split(degrees),
     )
     return (
         *checks.attention_checks(model, shards),
-        checks.layers(model.layers, degrees.pp, shards.split),
+        checks.layers(model.layers, degrees.pp, layer_split(degrees)),
         *_virtual_stages(model, degrees),
         *checks.expert_checks(model, degrees.ep, 0),
         *checks.width_checks(model, shards, block),

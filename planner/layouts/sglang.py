@@ -257,20 +257,16 @@ def _notices(widths: Widths) -> tuple[str, ...]:
 def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tuple[DivisibilityCheck, ...]:
     """Heads by attn_tp, dense widths by tp, expert width by moe_tp, physical experts by moe_ep."""
     sizes = build(degrees).sizes
-    split = layer_split(degrees)
     shards = checks.Shards(
         attention=sizes["attn_tp"],
         dense=degrees.tp,
         expert_width=sizes["moe_tp"],
-        stages=degrees.pp,
-        ep=sizes["moe_ep"],
         kv_copies_of_mla=max(1, sizes["attn_tp"] // degrees.dcp),
-        split=split,
     )
     return (
         *checks.attention_checks(model, shards),
-        checks.layers(model.layers, degrees.pp, split),
-        *checks.expert_checks(model, shards.ep, extra_count(degrees, "redundant_experts", 0, least=0)),
+        checks.layers(model.layers, degrees.pp, layer_split(degrees)),
+        *checks.expert_checks(model, sizes["moe_ep"], extra_count(degrees, "redundant_experts", 0, least=0)),
         *checks.width_checks(model, shards, block),
     )
 

@@ -226,17 +226,14 @@ def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tu
         attention=ranks,
         dense=degrees.tp,
         expert_width=built.sizes["moe_tp"],
-        stages=degrees.pp,
-        ep=built.sizes["moe_ep"],
         kv_copies_of_mla=ranks,
-        split=layers.split_first,
     )
     return (
         checks.attention_heads(model.attention_heads, ranks * degrees.cp),
         checks.latent_kv(ranks) if model.attention == "mla" else checks.kv_heads_up(model.kv_heads, ranks),
         *_context(degrees),
-        checks.layers(model.layers, degrees.pp, shards.split),
-        *_experts(model, shards.ep),
+        checks.layers(model.layers, degrees.pp, layers.split_first),
+        *_experts(model, built.sizes["moe_ep"]),
         *checks.width_checks(model, shards, block),
     )
 

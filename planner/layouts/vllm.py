@@ -169,16 +169,13 @@ def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tu
         attention=degrees.tp,
         dense=degrees.tp,
         expert_width=sizes.get("moe_tp", 1),
-        stages=degrees.pp,
-        ep=sizes.get("moe_ep", 1),
         kv_copies_of_mla=max(1, degrees.tp // degrees.dcp),
-        split=layer_split(degrees),
     )
     return (
         *checks.attention_checks(model, shards),
         *_decode_context_checks(model, degrees),
-        checks.layers(model.layers, degrees.pp, shards.split),
-        *_expert_checks(model, degrees, shards.ep),
+        checks.layers(model.layers, degrees.pp, layer_split(degrees)),
+        *_expert_checks(model, degrees, sizes.get("moe_ep", 1)),
         *checks.width_checks(model, shards, block),
     )
 

@@ -70,6 +70,29 @@ def test_a_closed_serving_group_joins_tensor_pipeline_and_expert_but_not_data() 
         pytest.param("vllm", [{"dp": 4}], True, ((0, 1, 2, 3),), id="vLLM experts off: data ranks run in lock-step"),
         pytest.param("vllm", [{"dp": 4, "ep": 4}], True, ((0, 1, 2, 3),), id="vLLM experts on"),
         pytest.param("vllm", [{"tp": 2}, {"tp": 2}], False, ((0, 1), (2, 3)), id="separate engines never join"),
+        pytest.param(
+            "megatron",
+            [{"tp": 4, "pp": 2, "dp": 2}],
+            False,
+            ((0, 1, 2, 3, 8, 9, 10, 11), (4, 5, 6, 7, 12, 13, 14, 15)),
+            id="the same degrees under Megatron join other ranks",
+        ),
+        pytest.param("megatron", [{"dp": 4, "ep": 2}], True, ((0, 1), (2, 3)), id="Megatron experts join data ranks"),
+        pytest.param(
+            "sglang",
+            [{"tp": 4, "ep": 4, "engine_degrees": {"attn_dp": 4}}],
+            True,
+            ((0, 1, 2, 3),),
+            id="SGLang attention data ranks run in lock-step",
+        ),
+        pytest.param("sglang", [{"tp": 2, "dp": 2}], True, ((0, 1), (2, 3)), id="SGLang replicas stand alone"),
+        pytest.param(
+            "trtllm",
+            [{"tp": 4, "ep": 4, "engine_degrees": {"enable_attention_dp": True}}],
+            True,
+            ((0, 1, 2, 3),),
+            id="TensorRT-LLM attention data ranks run in lock-step",
+        ),
     ],
 )
 def test_serving_groups_follow_what_a_request_waits_for(

@@ -74,8 +74,6 @@ SGLANG_KEYS = _keys(
     gpu_id_step="gpu_id_step",
     num_experts="experts",
     num_redundant_experts=Key("redundant_experts", least=0),
-    heads="heads",
-    kv_heads="kv_heads",
     **LAUNCH_KEYS,
 )
 MEGATRON_KEYS = _keys(
