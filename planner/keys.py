@@ -5,6 +5,7 @@ a value that is missing in any counted window, or that a broken identity puts in
 better window's. Not handled: which keys there are (``planner.order``) and ordering by them (``planner.selection``).
 """
 
+from collections import Counter
 from fractions import Fraction
 
 from planner.layouts import LayoutRefusedError
@@ -75,9 +76,10 @@ def usd_per_hour(view: TrialView) -> Fraction | None:
     if isinstance(prices, UnsetType) or view.charge.undefined is not None:
         return None
     devices = view.site.hardware.devices
-    known = [prices.get(devices[device].type) for device in view.charge.devices if device in devices]
-    found = [exact(price) for price in known if price is not None]
-    return sum(found, Fraction(0)) if len(found) == len(view.charge.devices) else None
+    counts = Counter(devices[device].type for device in view.charge.devices if device in devices)
+    if counts.total() < len(view.charge.devices) or not prices.keys() >= counts.keys():
+        return None
+    return sum((exact(prices[kind]) * count for kind, count in counts.items()), Fraction(0))
 
 
 def _largest_group(view: TrialView) -> int | None:
