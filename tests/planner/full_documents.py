@@ -37,7 +37,7 @@ def full(node: Node, schema: Node) -> Any:
         return [full(first["items"], schema)]
     if kind == "string":
         return next(text for text in TEXTS if re.search(first.get("pattern", ""), text))
-    return {"boolean": True, "null": None}.get(kind, 1)
+    return {"boolean": True, "null": None}.get(str(kind), 1)
 
 
 def members(node: Node) -> Iterator[tuple[str, Node]]:
