@@ -15,12 +15,16 @@ from pathlib import Path
 
 import django
 from django.contrib.staticfiles.finders import get_finders
-from django.core.management import call_command
-from django.db import connections
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connections
 
 
 class FolderInUseError(Exception):
     """Another start works on the same folder; the message names it."""
+
+
+class DataError(Exception):
+    """The database does not take part; the message is one line for people."""
 
 
 @contextmanager
@@ -71,9 +75,16 @@ def secret_key_file(folder: Path) -> Path:
 
 
 def prepare_data(folder: Path) -> None:
-    """Bring the database to the newest schema and collect the static files when one has changed."""
+    """Bring the database to the newest schema and collect the static files when one has changed.
+
+    Raises:
+        DataError: the database is not reached, or refuses a migration.
+    """
     django.setup()
-    call_command("migrate", verbosity=0, interactive=False)
+    try:
+        call_command("migrate", verbosity=0, interactive=False)
+    except DatabaseError as error:
+        raise DataError(f"the database answers: {str(error).splitlines()[0]}") from error
     stamp = folder / "static.sha256"
     current = static_fingerprint()
     if not (stamp.exists() and stamp.read_text() == current):
@@ -92,8 +103,15 @@ def static_fingerprint() -> str:
 
 
 def load_demo() -> str:
-    """Load what the demo workspace lacks; return the one-time logins as text for the terminal."""
+    """Load what the demo workspace lacks; return the one-time logins as text for the terminal.
+
+    A database that holds other people's work gets no demo; the text then says so.
+    """
     text = StringIO()
-    call_command("demo", stdout=text)
-    connections.close_all()
+    try:
+        call_command("demo", stdout=text, stderr=text)
+    except CommandError as refused:
+        return f"{refused}\n"
+    finally:
+        connections.close_all()
     return text.getvalue()

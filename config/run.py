@@ -20,6 +20,8 @@ from config.supervisor import Child, StopAsked, Supervisor
 ROOT = Path(__file__).resolve().parents[1]
 READY_SECONDS = 60.0
 LOG_LINES = 15
+WEB = (sys.executable, "-m", "gunicorn", "--config", "python:config.gunicorn", "config.wsgi")
+WORKER = (sys.executable, "-m", "celery", "--app", "config", "worker", "--loglevel", "WARNING", "--concurrency", "2")
 
 
 class StartError(Exception):
@@ -35,7 +37,7 @@ def main() -> int:
         addresses = free_addresses(port)
         with embedded.folder_lock(folder), Supervisor(logs=folder) as supervisor:
             return serve(supervisor, folder, port, addresses)
-    except (StartError, BrokerError, embedded.FolderInUseError) as error:
+    except (StartError, BrokerError, embedded.FolderInUseError, embedded.DataError) as error:
         say(f"Topogate did not start: {error}")
         return 1
 
@@ -46,25 +48,37 @@ def serve(supervisor: Supervisor, folder: Path, port: int, addresses: list[str])
     Raises:
         StartError: the web server gave no answer.
         BrokerError: the broker did not start.
+        DataError: the database is not reached.
     """
     try:
         os.environ.update(embedded.environment(folder, port, addresses))
-        if not os.environ.get("REDIS_URL"):
-            start_own_broker(supervisor, folder)
-        supervisor.go_on()
-        embedded.prepare_data(folder)
-        supervisor.go_on()
-        start_processes(supervisor)
-        logins = embedded.load_demo()
-        ended = wait_until_served(supervisor, port)
+        ended = start(supervisor, folder, port)
         if ended is None:
-            say(f"\nTopogate runs at http://localhost:{port}\n\n{logins}\nCtrl-C stops it. Logs are in {folder}.")
             ended = supervisor.watch()
     except StopAsked:
         say("\nTopogate stops.")
         return 0
     report_end(ended)
     return 1
+
+
+def start(supervisor: Supervisor, folder: Path, port: int) -> Child | None:
+    """Start the processes in the order that shows the first page soonest; return one that ended meanwhile.
+
+    The worker comes last: nobody waits for it yet, and its imports would take a processor from the web server's.
+    """
+    if not os.environ.get("REDIS_URL"):
+        start_own_broker(supervisor, folder)
+    supervisor.go_on()
+    embedded.prepare_data(folder)
+    supervisor.go_on()
+    supervisor.start("web", WEB, os.environ)
+    logins = embedded.load_demo()
+    ended = wait_until_served(supervisor, port)
+    if ended is None:
+        supervisor.start("worker", WORKER, os.environ)
+        say(f"\nTopogate runs at http://localhost:{port}\n\n{logins}\nCtrl-C stops it. Logs are in {folder}.")
+    return ended
 
 
 def start_own_broker(supervisor: Supervisor, folder: Path) -> None:
@@ -74,15 +88,6 @@ def start_own_broker(supervisor: Supervisor, folder: Path) -> None:
         broker = start_broker(folder / "broker", file)
     supervisor.adopt("broker", broker.process, log)
     os.environ["REDIS_URL"] = broker.url
-
-
-def start_processes(supervisor: Supervisor) -> None:
-    """Start worker and web server with the environment as it is now."""
-    worker = [sys.executable, "-m", "celery", "--app", "config", "worker", "--loglevel", "WARNING"]
-    worker += ["--concurrency", "2", "--without-gossip", "--without-mingle"]
-    web = [sys.executable, "-m", "gunicorn", "--config", "python:config.gunicorn", "config.wsgi"]
-    supervisor.start("web", web, os.environ)
-    supervisor.start("worker", worker, os.environ)
 
 
 def wait_until_served(supervisor: Supervisor, port: int) -> Child | None:
