@@ -28,8 +28,8 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """The finding in words."""
-        where = self.pointer or "/"
+        """The finding in words, as in ``evidence /scope: expected ..., found ...``."""
+        where = self.pointer if self.document == "request" else f"{self.document} {self.pointer}".rstrip()
         return f"{where}: expected {self.expected}, found {self.found}."
 
 

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner.canonical import content_id
-from reviews.models import Decision, Person, Revision, Role, Workspace
+from reviews.models import AuditEntry, Decision, Person, Revision, Role, SignOff, Workspace
+from reviews.selectors.decision_page import decision_page
 from reviews.services.jobs import job_run
 from reviews.services.people import member_add, seat_give, workspace_create
+from reviews.services.signoffs import signoff_give
 from reviews.services.submissions import submission_create
 
 AS_OF = "2026-09-21T12:00:00Z"
@@ -180,3 +182,31 @@ def planned(people: Cast, **choices: Any) -> Revision:
     revision = submitted(people, **choices)
     job_run(revision.job_id)
     return Revision.objects.select_related("decision", "planned__plan", "job").get(pk=revision.pk)
+
+
+def sign(people: Cast, revision: Revision, actor: Person | None = None, **changes: Any) -> SignOff:
+    """Sign a planned revision: bob for serving, unless said otherwise."""
+    request: dict[str, Any] = {
+        "actor": actor or people.bob,
+        "decision_number": revision.decision.number,
+        "workspace": people.workspace,
+        "team": "serving",
+        "meaning": "approve",
+        "statement": "The margins hold.",
+        "seen_subject": revision.planned.subject,
+        "request_id": "req-1",
+    }
+    return signoff_give(**(request | changes))
+
+
+def last_entry(people: Cast) -> dict[str, Any]:
+    """The newest entry of the log as JSON, with its payload decoded."""
+    entry = AuditEntry.objects.filter(workspace=people.workspace).order_by("-seq")[0]
+    payload = {} if entry.payload is None else json.loads(bytes(entry.payload.data))
+    return {**json.loads(bytes(entry.data)), "payload": payload}
+
+
+def statuses(people: Cast) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Status, reason and keys of every sign-off of the first decision, newest first."""
+    page = decision_page(actor=people.alice, workspace=people.workspace, number=1)
+    return [(row.status, row.judged.reason, row.judged.keys) for row in page.signoffs]
