@@ -51,6 +51,14 @@ def losses(
     )
 
 
+def distinct(found: Iterable[Loss]) -> tuple[Loss, ...]:
+    """Keep the first loss of each set of groups: domains that take down the same groups lose the same."""
+    by_groups: dict[tuple[int, ...], Loss] = {}
+    for loss in found:
+        by_groups.setdefault(loss.groups, loss)
+    return tuple(by_groups.values())
+
+
 def equal_shares(total: Fraction, shapes: Sequence[object]) -> tuple[Fraction, ...] | None:
     """Split a measured total over groups; None where their shapes differ, because no rule says how."""
     if len(set(shapes)) != 1:
@@ -60,7 +68,7 @@ def equal_shares(total: Fraction, shapes: Sequence[object]) -> tuple[Fraction, .
 
 def capacity_left(capacities: Sequence[Fraction], loss: Loss) -> Fraction:
     """Sum the capacity of the groups that survive."""
-    return sum((rate for index, rate in enumerate(capacities) if index not in loss.groups), Fraction(0))
+    return sum(capacities, Fraction(0)) - sum((capacities[index] for index in loss.groups), Fraction(0))
 
 
 def share_lost(capacities: Sequence[Fraction], loss: Loss) -> Fraction | None:

@@ -77,12 +77,16 @@ class Site:
         ``device``, ``node`` and ``island`` follow from the hardware, all others from ``fleet.failure_domains``.
         """
         if kind == "device":
-            return {device: frozenset({device}) for device in self.hardware.devices}
+            return self._single_devices
         if kind == "node":
             return self.node_devices
         if kind == "island":
             return self.islands
         return self._declared.get(kind)
+
+    @cached_property
+    def _single_devices(self) -> DeviceSets:
+        return {device: frozenset({device}) for device in self.hardware.devices}
 
     @cached_property
     def _declared(self) -> Mapping[str, DeviceSets]:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 from planner.compare import Comparator, Comparison, compare
-from planner.failure import Loss, Range, capacity_left, equal_shares, losses, pools_left_bounds
+from planner.failure import Loss, Range, capacity_left, distinct, equal_shares, losses, pools_left_bounds
 from planner.gates.base import Ask, Finding, Limit, compared, gate, unknown
 from planner.gates.slo import THROUGHPUT_READS
 from planner.gates.wording import apart, count, counted, rate, share, why
@@ -74,7 +74,7 @@ def failure_domain(view: TrialView, limit: FailureDomainLimit) -> Finding:
         return unknown(f"The contract declares no failure domains of kind {limit.domain}.")
     if limit.horizon == "after_recovery":
         return unknown("No recovery was measured on this trial.", missing=(f"{view.at}/failures",))
-    found = losses(view.serving_groups, view.rank_device, domains)
+    found = distinct(losses(view.serving_groups, view.rank_device, domains))
     field, comparator, unit = _kind(limit)
     floor = exact(getattr(limit, field))
     samples = (*_samples(view, limit, field, found), *_outside(view, limit, domains.values()))

@@ -5,7 +5,7 @@ sampled peak is exact only as the limit's sampling interval allows; component pe
 their sum may be above the peak, but memory that no component explains puts the peak in doubt.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -93,8 +93,9 @@ def memory_headroom(view: TrialView, limit: MemoryHeadroomLimit) -> Finding:
 
 def _ceilings(view: TrialView, limit: MemoryHeadroomLimit) -> tuple[Fraction, ...]:
     """Return the most bytes that each rank may use; an undeclared device does not come here (placement fails)."""
-    devices = view.site.hardware.devices
-    return tuple(_ceiling(view, limit, devices[device].memory_bytes) for device in view.rank_device)
+    memory = [view.site.hardware.devices[device].memory_bytes for device in view.rank_device]
+    by_size = {size: _ceiling(view, limit, size) for size in set(memory)}
+    return tuple(by_size[size] for size in memory)
 
 
 def _ceiling(view: TrialView, limit: MemoryHeadroomLimit, device_bytes: int) -> Fraction:
@@ -114,27 +115,35 @@ def _ceiling(view: TrialView, limit: MemoryHeadroomLimit, device_bytes: int) -> 
 def _peaks(
     view: TrialView, window: WindowView, limit: MemoryHeadroomLimit, ceilings: tuple[Fraction, ...]
 ) -> Iterator[Sample]:
-    """Yield one sample for every rank, or one for the window where the metric is not there at all."""
+    """Yield a sample of every rank that can decide, or one for the window where the metric is not there at all."""
     at = f"/per_rank/{PEAK}"
-    metrics = _metrics(window)
-    metric = metrics.get(PEAK)
+    metric = _metrics(window).get(PEAK)
     if metric is None:
         yield absent(window, at)
         return
     side = peak_bound(window, metric, limit.max_sample_interval_s)
     hindrance = _hindrance(view, window, metric)
     doubts, unexplained = window.doubts((at,)), _unexplained(view, window)
+    for rank in _deciding(metric, ceilings, unexplained):
+        own = (*doubts, unexplained[rank]) if rank in unexplained else doubts
+        yield _peak(view, window, rank, number_at(metric.values, rank), ceilings[rank], side, hindrance, own)
+
+
+def _deciding(metric: PerRank, ceilings: tuple[Fraction, ...], unexplained: Mapping[int, str]) -> list[int]:
+    """Name the ranks without a value or with one in doubt, and of each ceiling the first with the highest peak.
+
+    All others have the same evidence and more room, so that they decide nothing; leaving them out keeps a trial of
+    many ranks cheap.
+    """
+    deciding: list[int] = []
+    fullest: dict[Fraction, tuple[int, int | float]] = {}
     for rank, ceiling in enumerate(ceilings):
-        yield _peak(
-            view,
-            window,
-            rank,
-            number_at(metric.values, rank),
-            ceiling,
-            side,
-            hindrance,
-            doubts if rank not in unexplained else (*doubts, unexplained[rank]),
-        )
+        value = metric.values[rank] if rank < len(metric.values) else None
+        if value is None or rank in unexplained:
+            deciding.append(rank)
+        elif ceiling not in fullest or value > fullest[ceiling][1]:
+            fullest[ceiling] = (rank, value)
+    return sorted([*deciding, *(rank for rank, _ in fullest.values())])
 
 
 def _peak(
@@ -223,17 +232,26 @@ def _unexplained(view: TrialView, window: WindowView) -> dict[int, str]:
     complete = window.record.breakdown_complete is True
     if not complete and not set(COMPONENTS) <= set(recorded):
         return {}
+    components = [metrics[name].values for name in recorded]
     found: dict[int, str] = {}
     for rank, peak in enumerate(metrics[PEAK].values):
-        parts = [number_at(metrics[name].values, rank) for name in recorded]
-        known = [part for part in parts if part is not None]
-        if peak is None or not known or (len(known) < len(parts) and not complete):
+        total = None if peak is None else _sum(components, rank, partial=complete)
+        if peak is None or total is None or total >= peak:
             continue
-        total = sum(known, Fraction(0))
-        if total < (1 - view.tolerance) * exact(peak):
-            shown_total, shown_peak = apart(gib, total, exact(peak), 1)
+        if exact(total) < (1 - view.tolerance) * exact(peak):
+            shown_total, shown_peak = apart(gib, exact(total), exact(peak), 1)
             found[rank] = f"Components of rank {rank} sum to {shown_total}; its peak is {shown_peak}."
     return found
+
+
+def _sum(components: Sequence[Sequence[int | float | None]], rank: int, *, partial: bool) -> int | Fraction | None:
+    """Add a rank's components; None where there is none, or one is missing and that is not permitted."""
+    parts = [values[rank] if rank < len(values) else None for values in components]
+    known = [part for part in parts if part is not None]
+    if not known or (len(known) < len(parts) and not partial):
+        return None
+    whole = [part for part in known if isinstance(part, int)]
+    return sum(whole) if len(whole) == len(known) else sum(map(exact, known), Fraction(0))
 
 
 def _metrics(window: WindowView) -> dict[str, PerRank]:

@@ -104,7 +104,8 @@ def model_divisibility(view: TrialView, standing: Standing) -> Finding:
 def placement(view: TrialView, standing: Standing) -> Finding:
     """Every rank sits on exactly one device that the contract has, on that device's node; no device is used twice;
     NICs exist and stand on the rank's node. Nodes need not be full."""
-    problems = [problem for rank in range(view.ranks) for problem in _misplaced(view, rank)]
+    uses = Counter(view.rank_device)
+    problems = [problem for rank in range(view.ranks) for problem in _misplaced(view, rank, uses)]
     if not problems:
         idle = len(view.site.hardware.devices) - view.ranks - len(view.site.spares - set(view.rank_device))
         return Finding(
@@ -128,7 +129,7 @@ def placement(view: TrialView, standing: Standing) -> Finding:
     )
 
 
-def _misplaced(view: TrialView, rank: int) -> list[tuple[int, str, str]]:
+def _misplaced(view: TrialView, rank: int, uses: Counter[str]) -> list[tuple[int, str, str]]:
     """List (rank, field, sentence) of what is wrong with one place."""
     place, hardware = view.trial.rank_map[rank], view.contract.identity.hardware
     problems = []
@@ -141,7 +142,7 @@ def _misplaced(view: TrialView, rank: int) -> list[tuple[int, str, str]]:
         problems.append(
             (rank, "node", f"Rank {rank} is on {place.node}; its device {place.device} stands on {device.node}.")
         )
-    if _device_uses(view)[place.device] > 1:
+    if uses[place.device] > 1:
         sharing = [str(other) for other, used in enumerate(view.rank_device) if used == place.device]
         problems.append((rank, "device", f"Ranks {', '.join(sharing)} share device {place.device}."))
     if not isinstance(place.nic, UnsetType):
@@ -151,7 +152,3 @@ def _misplaced(view: TrialView, rank: int) -> list[tuple[int, str, str]]:
         elif node != place.node:
             problems.append((rank, "nic", f"Rank {rank} on {place.node} uses NIC {place.nic} of {node}."))
     return problems
-
-
-def _device_uses(view: TrialView) -> Counter[str]:
-    return Counter(view.rank_device)
