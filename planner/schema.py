@@ -5,6 +5,7 @@ A schema says what the types of the records say; what joins several fields (refe
 exponent, and a number is never a boolean.
 """
 
+import json
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -45,7 +46,8 @@ def document_schema(kind: Literal["contract", "evidence", "plan"]) -> dict[str, 
     """
     record = KINDS[kind]
     limits = [gate.limit for gate in GATES if gate.limit is not None] if record is Contract else []
-    (root, *limit_refs), components = msgspec.json.schema_components([record, *limits], ref_template="#/$defs/{name}")
+    (root, *limit_refs), generated = msgspec.json.schema_components([record, *limits], ref_template="#/$defs/{name}")
+    components = json.loads(json.dumps(generated))  # defaults of records are tuples, which no JSON holds
     if record is Contract:
         components["Contract"]["properties"]["gates"] = _gates(limit_refs)
         for limit, ref in zip(limits, limit_refs, strict=True):

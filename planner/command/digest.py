@@ -8,6 +8,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from planner.command.base import Command, Exit, UnreadableInputError, add_format, input_bytes, json_line, problem_lines
+from planner.errors import Problem
 from planner.intake import Verdict, judge
 
 
@@ -27,9 +28,14 @@ def _run(arguments: Namespace) -> int:
             continue
         _print(name, verdict, arguments.format)
         if verdict.content_id is None:
-            print(problem_lines(name, verdict.problems), file=sys.stderr)
+            print(problem_lines(name, _about_the_text(verdict)), file=sys.stderr)
             complete = False
     return Exit.OK if complete else Exit.BAD_INPUT
+
+
+def _about_the_text(verdict: Verdict) -> tuple[Problem, ...]:
+    """Return why there is no content id: what is wrong with the text, whatever it means."""
+    return tuple(p for p in verdict.problems if p.code.startswith("json/") or p.code == "document/precision")
 
 
 def _print(name: str, verdict: Verdict, form: str) -> None:
