@@ -5,11 +5,12 @@ on any machine; inputs are re-checked at the door and never changed; every trial
 alone; only eligible trials are ordered. It never predicts and never fills a gap.
 """
 
+import re
 from collections.abc import Callable, Mapping
 
 import msgspec
 
-from planner.canonical import canonical_bytes, content_id
+from planner.canonical import canonical_bytes, file_sha256
 from planner.demand import demand, units_needed
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import DocumentRefusedError, Problem
@@ -30,6 +31,9 @@ from planner.version import PLANNER_VERSION
 from planner.view import TrialView, views
 
 __all__ = ["plan_bytes", "plan_parallelism"]
+
+_ENCODER = msgspec.json.Encoder(order="sorted")
+_UNUSUAL_NUMBER = re.compile(rb'(?:":|[,\[])-?[0-9]+(?:\.[0-9]+)?(?:[eE]|(?<=\.0)[,\]}])')
 
 
 def plan_parallelism(
@@ -62,7 +66,7 @@ def plan_parallelism(
         units_of=lambda trial: units_needed(trials[trial], order),
     )
     plan = _plan(contract, evidence, as_of, order, trials, candidates, selection)
-    return msgspec.structs.replace(plan, plan_id=content_id(msgspec.to_builtins(plan)))
+    return msgspec.structs.replace(plan, plan_id=file_sha256(plan_bytes(plan)))
 
 
 def _judge_all(
@@ -77,8 +81,13 @@ def _judge_all(
 
 
 def plan_bytes(plan: Plan) -> bytes:
-    """Return the plan's canonical bytes: what is stored, served and compared."""
-    return canonical_bytes(msgspec.to_builtins(plan))
+    """Return the plan's canonical bytes: what is stored, served and compared.
+
+    A plan's keys are ASCII, so the encoder's own form is canonical unless a number in it has an exponent or ends in
+    ``.0``; then the general way is taken. Text that looks like such a number only costs time.
+    """
+    encoded = _ENCODER.encode(plan)
+    return canonical_bytes(msgspec.to_builtins(plan)) if _UNUSUAL_NUMBER.search(encoded) else encoded
 
 
 def _check_binding(contract: ContractDocument, evidence: EvidenceDocument) -> None:

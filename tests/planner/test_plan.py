@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from planner.canonical import content_id
+from planner.canonical import canonical_bytes, content_id
 from planner.errors import DocumentRefusedError, Problem
 from planner.plan import plan_bytes, plan_parallelism
 from planner.records.plan import Contender, Demand, FrontierPoint, Plan, Ratio
@@ -220,3 +220,23 @@ def test_progress_is_told_after_each_trial() -> None:
     told: list[tuple[int, int]] = []
     plan_parallelism(*documents(a_contract(), {"a": A, "b": B}), AS_OF, progress=lambda *step: told.append(step))
     assert told == [(1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(0.1, id="plain decimal"),
+        pytest.param(5.0, id="ends in .0"),
+        pytest.param(10.05, id="a zero after the point"),
+        pytest.param(1e-7, id="small"),
+        pytest.param(0.00001, id="exponent in one form only"),
+        pytest.param(1e22, id="large"),
+        pytest.param("1.0,2e5", id="text like a number"),
+        pytest.param("ä \u2028 \x7f", id="text beyond ASCII"),
+    ],
+)
+def test_plan_bytes_are_canonical_for_any_value(value: float | str) -> None:
+    plan = planned(a_contract(), {"a": A})
+    candidate = msgspec.structs.replace(plan.candidates["a"], keys={"ttft": value, "b": value})
+    plan = msgspec.structs.replace(plan, candidates={"a": candidate})
+    assert plan_bytes(plan) == canonical_bytes(msgspec.to_builtins(plan))
