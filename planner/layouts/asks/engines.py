@@ -180,7 +180,7 @@ def _check_megatron_model(facts: Facts, tp: int, degrees: Degrees) -> None:
 
 
 def _trtllm(ask: Ask) -> Answer:
-    facts = {name: value for name, value in read_facts(ask, TRTLLM_KEYS).items() if value != -1}
+    facts = read_facts(ask, TRTLLM_KEYS)
     tp, pp, cp = (count(facts, name) for name in ("tp", "pp", "cp"))
     world = tp * pp * cp
     _check_world(

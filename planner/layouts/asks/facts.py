@@ -20,11 +20,15 @@ WORDS = {int: "a whole number", bool: "true or false", str: "text"}
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key of ``degrees``: the name it is known by here, and what it holds."""
+    """One key of ``degrees``: the name it is known by here, and what it holds.
+
+    ``unset`` is the value by which an engine says that it derives the degree itself; it is the same as absent.
+    """
 
     name: str
     kinds: Kinds = (int,)
     least: int = 1
+    unset: int | None = None
 
 
 def _keys(**spelled: Key | str) -> Mapping[str, Key]:
@@ -97,11 +101,11 @@ TRTLLM_KEYS = _keys(
     tp_size="tp",
     pp_size="pp",
     cp_size="cp",
-    moe_tp_size=Key("moe_tp", least=-1),
-    moe_ep_size=Key("moe_ep", least=-1),
-    moe_cluster_size=Key("moe_cluster", least=-1),
-    attn_tp_size=Key("attn_tp", least=-1),
-    attn_cp_size=Key("attn_cp", least=-1),
+    moe_tp_size=Key("moe_tp", unset=-1),
+    moe_ep_size=Key("moe_ep", unset=-1),
+    moe_cluster_size=Key("moe_cluster", unset=-1),
+    attn_tp_size=Key("attn_tp", unset=-1),
+    attn_cp_size=Key("attn_cp", unset=-1),
     cp_type=Key("cp_type", (str,)),
     enable_attention_dp=Key("enable_attention_dp", (bool,)),
     enable_lm_head_tp_in_adp=Key("enable_lm_head_tp_in_adp", (bool,)),
@@ -124,7 +128,7 @@ def read_facts(ask: Ask, keys: Mapping[str, Key]) -> Facts:
     for spelled, value in degrees.items():
         if spelled not in keys:
             raise LayoutRefusedError("unknown_degree", f"{ask['engine']} has no degree {shown(spelled)}")
-        if value is not None:
+        if value is not None and (isinstance(value, bool) or value != keys[spelled].unset):
             facts[keys[spelled].name] = _value(spelled, value, keys[spelled])
     for name in ("nnodes", "gpus_per_node", "world_size"):
         if ask.get(name) is not None:

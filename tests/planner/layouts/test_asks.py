@@ -43,6 +43,12 @@ def test_a_question_gets_the_whole_answer(ask: dict[str, Any], expected: dict[st
             id="degree as text",
         ),
         pytest.param(
+            {"engine": "trtllm", "degrees": {"moe_tp_size": 0}},
+            "degree",
+            "moe_tp_size must be >= 1; found 0",
+            id="none where minus one means derived",
+        ),
+        pytest.param(
             {"engine": "closed", "degrees": {"tp": 1_000_000_000}},
             "degree",
             "tp is at most 65536; found 1000000000",
