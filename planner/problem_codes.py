@@ -18,7 +18,7 @@ PROBLEM_CODES: dict[str, str] = {
     "json/constant": "NaN or an infinity, which JSON does not have.",
     "json/overflow": "A number is beyond the range of a double.",
     "json/underflow": "A number is not 0 but so near that a double would be.",
-    "json/integer_range": "An integer is beyond 2^53 - 1, or below the negative of it.",
+    "json/integer_range": "An integer, however it is written, is beyond 2^53 - 1 or below the negative of it.",
     "json/number_length": "A number is written in more than 1,024 characters.",
     "json/lone_surrogate": "A text holds half of a surrogate pair.",
     "document/precision": "A number is written with digits that its double cannot hold.",

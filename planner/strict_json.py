@@ -34,6 +34,10 @@ MAX_NUMBER_LENGTH = 1024
 _ALWAYS_EXACT = 16
 """A plain decimal of up to 15 digits (and a point) is always the value of its double's shortest decimal."""
 
+_SAFE_RANGE = f"an integer from -{SAFE_INTEGER} to {SAFE_INTEGER}"
+_FIRST_WITH_EXPONENT = 1e21
+"""From here the canonical form has an exponent; below, a whole double becomes an integer, which has to be safe."""
+
 _BOM = b"\xef\xbb\xbf"
 _KEPT = b'"\\[]{}'
 _DROPPED = bytes(set(range(256)) - set(_KEPT))
@@ -165,6 +169,8 @@ class _Parser:
             return self._flaw("json/overflow", "a number in the range of a double", text, 0.0)
         if value == 0.0 and any(digit in "123456789" for digit in re.split("[eE]", text)[0]):
             return self._flaw("json/underflow", "0, or a number far enough from 0 for a double", text, 0.0)
+        if SAFE_INTEGER < abs(value) < _FIRST_WITH_EXPONENT and value.is_integer():
+            return self._flaw("json/integer_range", _SAFE_RANGE, text, 0)
         shortest = repr(value)
         if shortest != text and Decimal(shortest) != Decimal(text):
             return self._flaw("document/precision", f"the shortest decimal of the double, {shortest}", text, value)
@@ -178,7 +184,7 @@ class _Parser:
         value = int(text)
         if -SAFE_INTEGER <= value <= SAFE_INTEGER:
             return value
-        return self._flaw("json/integer_range", f"an integer from -{SAFE_INTEGER} to {SAFE_INTEGER}", text, 0)
+        return self._flaw("json/integer_range", _SAFE_RANGE, text, 0)
 
     def _constant(self, text: str) -> Any:
         return self._flaw("json/constant", "a number that JSON has", text, 0.0)

@@ -43,8 +43,9 @@ def opened(reading: Reading, record: type[R], schema: str, rules: Callable[[Any]
         built = None
     known = {problem.pointer for problem in found}
     described = shape_problems(reading.tree, record) if built is None else ()
-    # A stand-in for a refused number would be described a second time.
-    found += islice((problem for problem in described if problem.pointer not in known), MAX_PROBLEMS + 1)
+    # A value that is refused already would be described a second time; a field that should not be there is not.
+    further = (p for p in described if p.pointer not in known or p.code == "document/unknown_field")
+    found += islice(further, MAX_PROBLEMS + 1)
     found += islice(rules(reading.tree), MAX_PROBLEMS + 1)
     if found or built is None:
         raise DocumentRefusedError(with_places(_bounded(found), reading.raw.decode()))
