@@ -144,7 +144,8 @@ def _doubts(gate: Gate, limit: Limit | None, doubted: Mapping[str, tuple[str, ..
 def _distrusted(finding: Finding, doubts: tuple[str, ...]) -> Finding:
     if not doubts or finding.outcome == "NOT_APPLICABLE":
         return finding
-    sentence = f"{finding.sentence} Not usable while {' and '.join(doubts)} is UNKNOWN."
+    doubted = f"{' and '.join(doubts)} {'is' if len(doubts) == 1 else 'are'} UNKNOWN"
+    sentence = f"{finding.sentence} Not usable while {doubted}."
     would = finding.outcome if finding.outcome in ("PASS", "FAIL") else finding.would
     return replace(finding, outcome="UNKNOWN", sentence=sentence, would=would)
 
