@@ -7,11 +7,14 @@ from argparse import ArgumentParser, Namespace
 from itertools import groupby
 from typing import Any
 
+import msgspec
+
 from planner.command.base import Command, Exit, json_line
 from planner.gates import GATES, Gate
 
 HEADING = (
     "# Gates\n\nWritten by `topogate gates --format markdown`. A gate marked *always* needs no limit in the contract.\n"
+    "Every limit also needs `because`; a field with a question mark may be left out.\n"
 )
 
 
@@ -35,7 +38,7 @@ def gates_markdown() -> str:
     """Return the reference of all gates, family by family."""
     parts = [HEADING]
     for family, gates in groupby(GATES, key=lambda gate: gate.family):
-        parts += ["", f"## {family}", "", "| gate | rule | evidence | unit |", "|---|---|---|---|"]
+        parts += ["", f"## {family}", "", "| gate | rule | limit | evidence | unit |", "|---|---|---|---|---|"]
         parts += [_row(gate) for gate in gates]
     return "\n".join(parts).replace("\n\n\n", "\n\n") + "\n"
 
@@ -43,7 +46,14 @@ def gates_markdown() -> str:
 def _row(gate: Gate) -> str:
     name = f"`{gate.id}`{' *always*' if gate.limit is None else ''}<br>{gate.title}"
     evidence = ", ".join(f"`{metric}`" for metric in gate.reads) or "–"
-    return f"| {name} | {gate.doc.replace('|', chr(92) + '|')} | {evidence} | {gate.unit or '–'} |"
+    limit = ", ".join(f"`{field}`{'' if needed else '?'}" for field, needed in _limit_fields(gate).items()) or "–"
+    return f"| {name} | {gate.doc.replace('|', chr(92) + '|')} | {limit} | {evidence} | {gate.unit or '–'} |"
+
+
+def _limit_fields(gate: Gate) -> dict[str, bool]:
+    """Map the fields of the gate's limits, ``because`` apart, to whether they are needed."""
+    fields = () if gate.limit is None else msgspec.structs.fields(gate.limit)
+    return {field.encode_name: field.required for field in fields if field.name != "because"}
 
 
 def _line(gate: Gate) -> str:
@@ -58,6 +68,7 @@ def _described(gate: Gate) -> dict[str, Any]:
         "title": gate.title,
         "rule": gate.doc,
         "always": gate.limit is None,
+        "limit": [{"field": field, "needed": needed} for field, needed in _limit_fields(gate).items()],
         "evidence": list(gate.reads),
         "unit": gate.unit,
         "comparator": gate.comparator,

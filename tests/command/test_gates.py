@@ -43,6 +43,11 @@ def test_json_says_what_each_gate_is_and_needs(capsys: Capture) -> None:
         "title": "Output rate reaches its floor",
         "rule": next(gate.doc for gate in GATES if gate.id == "throughput"),
         "always": False,
+        "limit": [
+            {"field": "load_point", "needed": True},
+            {"field": "scope", "needed": False},
+            {"field": "min_output_tokens_per_s", "needed": True},
+        ],
         "evidence": ["load.output_tokens_total", "load.duration_s", "load.requests"],
         "unit": "tok/s",
         "comparator": ">=",
