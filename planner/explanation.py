@@ -6,14 +6,13 @@ and margin; pointers say where measured value and limit stand in the documents.
 
 from collections.abc import Iterator
 
-from planner.numbers import exact, rounded
-from planner.records.plan import Candidate, GateOutcome, LimitOutcome, Plan, Ratio, Value
+from planner.figures import figure
+from planner.records.plan import Candidate, GateOutcome, LimitOutcome, Plan
 
 __all__ = ["plan_explained"]
 
 OUTCOMES = ("FAIL", "UNKNOWN", "PASS", "NOT_APPLICABLE", "NOT_DECLARED")
 STATES = ("ELIGIBLE", "INCONCLUSIVE", "REJECTED")
-PLACES = 3
 
 
 def plan_explained(plan: Plan) -> str:
@@ -28,6 +27,8 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield f"baseline {plan.baseline}"
     for reason in plan.justification:
         yield f"{reason.verdict} {reason.sentence}"
+    for flip in plan.flips:
+        yield f"flip {flip.sentence}"
     if plan.demand is not None:
         yield f"demand {plan.demand.sentence}"
     place = {entry.trial: index for index, entry in enumerate(plan.eligible)}
@@ -40,7 +41,7 @@ def _lines(plan: Plan) -> Iterator[str]:
 
 def _candidate_lines(trial: str, candidate: Candidate, plan: Plan) -> Iterator[str]:
     yield f"{trial} {candidate.topology} {candidate.state}"
-    yield "  keys " + ", ".join(f"{key.key} {_shown(candidate.keys.get(key.key))}" for key in plan.order)
+    yield "  keys " + ", ".join(f"{key.key} {figure(candidate.keys.get(key.key))}" for key in plan.order)
     ordered = sorted(plan.gates, key=lambda gate: OUTCOMES.index(candidate.gates[gate].outcome))
     for gate in ordered:
         yield from _gate_lines(gate, candidate.gates[gate])
@@ -61,8 +62,8 @@ def _details(limit: LimitOutcome) -> Iterator[str]:
     if limit.measured is not None and limit.limit is not None:
         unit = f" {limit.unit}" if limit.unit else ""
         yield (
-            f"measured {_shown(limit.measured)}{unit} {limit.comparator or 'against'} {_shown(limit.limit)}{unit}, "
-            f"margin {_shown(limit.margin)}"
+            f"measured {figure(limit.measured)}{unit} {limit.comparator or 'against'} {figure(limit.limit)}{unit}, "
+            f"margin {figure(limit.margin)}"
         )
     if limit.would is not None:
         yield f"would {limit.would} if its evidence could be trusted"
@@ -71,12 +72,3 @@ def _details(limit: LimitOutcome) -> Iterator[str]:
     yield from (f"measured at {pointer}" for pointer in limit.measured_at)
     if limit.limit_at is not None:
         yield f"limit at {limit.limit_at}"
-
-
-def _shown(value: Value) -> str:
-    """Write a value: text as it is, an integer in full, anything else with three decimals."""
-    if value is None:
-        return "missing"
-    if isinstance(value, float | Ratio):
-        return rounded(exact(value), PLACES)
-    return str(value)

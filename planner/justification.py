@@ -9,10 +9,10 @@ axis. Not handled: tenancy, for which no gate exists.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
 import msgspec
 
+from planner.figures import percent
 from planner.numbers import exact, plain, rounded
 from planner.order import Order
 from planner.records.base import UnsetType
@@ -219,7 +219,7 @@ def _cost_text(costs: _Costs, order: Order) -> str:
     if costs.group_ranks is not None:
         parts.append(f"ranks of the largest serving group {_signed(costs.group_ranks)}")
     if isinstance(costs.gain, int | float | Ratio):
-        parts.append(f"gain on {order.keys[0].key} {_percent(exact(costs.gain))}")
+        parts.append(f"gain on {order.keys[0].key} {percent(exact(costs.gain))}")
     share = costs.communication_share
     known = rounded(share, 3) if isinstance(share, int | float | Ratio) else "not measured"
     parts.append(f"communication share {known}")
@@ -228,11 +228,6 @@ def _cost_text(costs: _Costs, order: Order) -> str:
 
 def _signed(value: int) -> str:
     return f"+{value}" if value > 0 else str(value).replace("-", "−")
-
-
-def _percent(share: Fraction) -> str:
-    text = rounded(abs(share) * 100, 1)
-    return f"{'−' if share < 0 else '+'}{text} %"
 
 
 def _gaps(axis: str, degree: int, measured: int, peers: list[_Trial], model: Model) -> tuple[int, ...]:

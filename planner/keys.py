@@ -6,6 +6,7 @@ better window's. Not handled: which keys there are (``planner.order``) and order
 """
 
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 
 from planner.layouts import LayoutRefusedError
@@ -16,7 +17,7 @@ from planner.records.base import UnsetType
 from planner.records.plan import OrderKey, Value
 from planner.view import TrialView
 
-__all__ = ["key_reading", "key_spread", "key_value", "usd_per_hour"]
+__all__ = ["from_rate", "key_reading", "key_spread", "key_value", "usd_per_hour"]
 
 SECONDS_PER_HOUR = 3600
 MILLION = 1_000_000
@@ -44,17 +45,26 @@ def key_reading(view: TrialView, key: OrderKey) -> Reading | None:
         return None
     if key.key == "ttft":
         return view.statistic("ttft_ms", str(key.statistic), key.load_point)
+    change = from_rate(view, key)
     rates = view.throughput(key.load_point)
+    is_price = key.key == "usd_per_million_output_tokens"
+    if change is None or (is_price and any(sample.value == 0 for sample in rates.samples)):
+        return None
+    return rates.map(change, worst_is="highest" if is_price else "lowest")
+
+
+def from_rate(view: TrialView, key: OrderKey) -> Callable[[Fraction], Fraction] | None:
+    """Return how a key follows from the deployment's output tokens per second (above 0 for a price).
+
+    None for a key that does not follow from it, and where the contract lacks a price or the charge is not known.
+    """
     if key.key == "output_tokens_per_s":
-        return rates
+        return lambda rate: rate
     if key.key == "output_tokens_per_s_per_charged_device":
         devices = len(view.charge.devices)
-        return None if view.charge.undefined else rates.map(lambda rate: rate / devices, worst_is="lowest")
-    hourly = usd_per_hour(view)
-    if hourly is None or any(sample.value == 0 for sample in rates.samples):
-        return None
-    per_second = hourly / SECONDS_PER_HOUR
-    return rates.map(lambda rate: per_second / rate * MILLION, worst_is="highest")
+        return None if view.charge.undefined else lambda rate: rate / devices
+    hourly = usd_per_hour(view) if key.key == "usd_per_million_output_tokens" else None
+    return None if hourly is None else lambda rate: hourly / SECONDS_PER_HOUR / rate * MILLION
 
 
 def key_spread(view: TrialView, key: OrderKey) -> Fraction | None:

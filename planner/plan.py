@@ -10,11 +10,13 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from planner.board import Board
 from planner.canonical import canonical_bytes, file_sha256
 from planner.demand import demand, units_needed
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import DocumentRefusedError, Problem
 from planner.evaluate import judge
+from planner.flips import flips
 from planner.frontier import frontier
 from planner.gates import GATES
 from planner.intake import recheck_contract, recheck_evidence
@@ -136,6 +138,7 @@ def _plan(
         frontier=frontier(trials, candidates, order),
         justification=justification.reasons,
         baseline=justification.baseline,
+        flips=flips(Board(views=trials, candidates=candidates, order=order, eligible=selection.eligible)),
         demand=None if winner is None else demand(trials[winner], order),
         gates=tuple(gate.id for gate in GATES),
         candidates=candidates,

@@ -7,13 +7,12 @@ document is escaped, so it cannot break out of its cell. Not handled: why a docu
 import re
 from collections.abc import Iterator
 
-from planner.numbers import exact, rounded
-from planner.records.plan import Candidate, LimitOutcome, Plan, Ratio, Value
+from planner.figures import figure
+from planner.records.plan import Candidate, LimitOutcome, Plan
 
 __all__ = ["plan_diff"]
 
 ABSENT = "–"
-PLACES = 3
 
 
 def plan_diff(before: Plan, after: Plan) -> str:
@@ -117,13 +116,7 @@ def _limits(candidate: Candidate) -> dict[str, LimitOutcome]:
 def _reading(outcome: LimitOutcome) -> str:
     unit = f" {outcome.unit}" if outcome.unit else ""
     comparator = {"<=": "≤", ">=": "≥"}.get(outcome.comparator or "", "against")
-    return _escaped(f"{_shown(outcome.measured)}{unit} ({comparator} {_shown(outcome.limit)})")
-
-
-def _shown(value: Value) -> str:
-    if value is None:
-        return ABSENT
-    return rounded(exact(value), PLACES) if isinstance(value, float | Ratio) else str(value)
+    return _escaped(f"{figure(outcome.measured)}{unit} ({comparator} {figure(outcome.limit)})")
 
 
 def _escaped(text: str) -> str:

@@ -7,7 +7,7 @@ Not handled: what makes a trial eligible (``planner.evaluate``).
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -16,7 +16,7 @@ from planner.numbers import exact, plain
 from planner.order import Order
 from planner.records.plan import Candidate, Contender, DecisionWord, Eligible, OrderKey, Ratio, Value
 
-__all__ = ["Selection", "select", "topology_integers"]
+__all__ = ["Selection", "first_difference", "select", "topology_integers"]
 
 Comparable = tuple[str | int | Fraction, ...]
 
@@ -140,14 +140,25 @@ def _contenders(
 
 def _could_win(values: list[Value], order: Order, winner: Eligible, doubt: str) -> str | None:
     """Say by which key an inconclusive trial would outrank the winner; None where it would not."""
-    for key, own, best in zip(order.keys, values, winner.values, strict=True):
+    key, ahead = first_difference(order, values, winner.values)
+    if ahead is None:
+        return f"Could win if {doubt}: it has no usable value for {key}, so nothing shows that it is behind."
+    return f"Would win on {key} if {doubt}." if ahead else None
+
+
+def first_difference(order: Order, mine: Sequence[Value], theirs: Sequence[Value]) -> tuple[str, bool | None]:
+    """Return the first key on which two trials differ and whether the first of them is ahead by it.
+
+    None in place of the answer where the first trial has no value there. Trials without any difference are one and
+    the same, which is not ahead of itself.
+    """
+    for key, own, other in zip(order.keys, mine, theirs, strict=True):
         if own is None:
-            return f"Could win if {doubt}: it has no usable value for {key.key}, so nothing shows that it is behind."
-        mine, theirs = _comparable(key, own), _comparable(key, best)
-        if mine != theirs:
-            ahead = mine > theirs if key.direction == "desc" else mine < theirs
-            return f"Would win on {key.key} if {doubt}." if ahead else None
-    return None
+            return key.key, None
+        first, second = _comparable(key, own), _comparable(key, other)
+        if first != second:
+            return key.key, first > second if key.direction == "desc" else first < second
+    return "", False
 
 
 def _doubt(candidate: Candidate) -> str:

@@ -171,6 +171,33 @@ class Reason(Record, frozen=True, kw_only=True):
     sentence: str
 
 
+class Flip(Record, frozen=True, kw_only=True):
+    """One changed reading or limit, and what planning with it gives: arithmetic, no measurement.
+
+    ``kind``: ``reading`` (of ``trial``, as the gate reads it), ``limit`` (of the contract, for every trial) or
+    ``unmeasured`` (a reading that is UNKNOWN: "if measured ..."). ``new`` is the nearest value that does it and
+    ``comparator`` how the values that do it stand to ``bound``. ``change`` is (new - old) / |old|, or new - old where
+    old is 0; None for what was not measured. ``raw_values`` are the windows whose value would have to move, where
+    the reading is the worst of them. ``effect``: OTHER_WINS, NONE_LEFT, or SAME_WINNER (``trial`` only gets eligible).
+    ``limit_id`` is None for a reading that no limit of the contract holds.
+    """
+
+    kind: Literal["reading", "limit", "unmeasured"]
+    gate: str
+    limit_id: Id | None
+    trial: Id | None
+    unit: str | None
+    old: Value
+    new: Value
+    comparator: Literal["<=", ">=", "<", ">"]
+    bound: Value
+    change: Value
+    raw_values: Count | None
+    effect: Literal["OTHER_WINS", "NONE_LEFT", "SAME_WINNER"]
+    winner: Id | None
+    sentence: str
+
+
 class Undeclared(Record, frozen=True, kw_only=True):
     """Something the contract leaves out, with what that means."""
 
@@ -244,6 +271,7 @@ class Plan(Record, frozen=True, kw_only=True):
     frontier: tuple[FrontierPoint, ...]
     justification: tuple[Reason, ...]
     baseline: str
+    flips: tuple[Flip, ...]
     demand: Demand | None
     gates: tuple[str, ...]
     candidates: dict[Id, Candidate]

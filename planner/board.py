@@ -1,0 +1,116 @@
+"""What flips are computed over: the judged trials with their order, and questions about one trial among them.
+
+Rules kept: a flip is one changed reading or one changed limit (domain 6), so a trial with two failing limits has none.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from planner.figures import number
+from planner.keys import from_rate
+from planner.numbers import plain
+from planner.order import Order
+from planner.records.plan import Candidate, Eligible, LimitOutcome, Value
+from planner.selection import first_difference
+from planner.view import TrialView
+
+__all__ = ["Board", "Effect", "Spot"]
+
+Effect = Literal["OTHER_WINS", "NONE_LEFT", "SAME_WINNER"]
+Values = tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """One limit of one gate with what it says about one trial, both as numbers."""
+
+    gate: str
+    limit_id: str
+    outcome: LimitOutcome
+    reading: Fraction
+    limit: Fraction
+
+    @property
+    def is_ceiling(self) -> bool:
+        """Say whether the reading must stay at or below the limit."""
+        return self.outcome.comparator == "<="
+
+
+@dataclass(frozen=True, kw_only=True)
+class Board:
+    """All trials of one plan. ``eligible`` is in order; its first entry is the winner."""
+
+    views: Mapping[str, TrialView]
+    candidates: Mapping[str, Candidate]
+    order: Order
+    eligible: tuple[Eligible, ...]
+
+    @property
+    def winner(self) -> Eligible | None:
+        """The first of the eligible trials."""
+        return self.eligible[0] if self.eligible else None
+
+    def values(self, trial: str) -> Values:
+        """Return a trial's value of every key."""
+        return tuple(self.candidates[trial].keys.get(key.key) for key in self.order.keys)
+
+    def would_win(self, values: Values, against: Eligible | None) -> bool:
+        """Say whether a trial with these values stands before ``against``; anything stands before nothing."""
+        return against is None or first_difference(self.order, values, against.values)[1] is True
+
+    def spots(self, trial: str) -> Iterator[Spot]:
+        """Yield the declared limits that compare two numbers for a trial."""
+        for gate, found in self.candidates[trial].gates.items():
+            for limit_id, outcome in found.limits.items():
+                spot = _spot(gate, limit_id, outcome)
+                if spot is not None:
+                    yield spot
+
+    def only_failing(self, trial: str) -> Spot | None:
+        """Return the one limit that keeps a rejected trial out; None where more does, or no number does."""
+        candidate = self.candidates[trial]
+        if candidate.unknown or candidate.missing_keys:
+            return None
+        failing = [
+            (gate, limit_id, outcome)
+            for gate in candidate.failing
+            for limit_id, outcome in candidate.gates[gate].limits.items()
+            if outcome.outcome == "FAIL"
+        ]
+        return _spot(*failing[0]) if len(failing) == 1 else None
+
+    def values_at(self, trial: str, spot: Spot, reading: Fraction) -> Values:
+        """Return a trial's keys with another reading at ``spot``: keys read from the same windows move with it."""
+        view = self.views[trial]
+        limit = view.limits[spot.gate][spot.limit_id]
+        load_point = getattr(limit, "load_point", None)
+        values = list(self.values(trial))
+        for index, key in enumerate(self.order.keys):
+            if key.load_point is None or key.load_point != load_point:
+                continue
+            if spot.gate == "ttft" and key.key == "ttft" and key.statistic == limit.statistic:
+                values[index] = plain(reading)
+            elif spot.gate == "throughput":
+                values[index] = self._at_rate(view, index, reading, values[index])
+        return tuple(values)
+
+    def values_at_rate(self, trial: str, load_point: str, rate: Fraction) -> Values:
+        """Return a trial's keys at another rate of output tokens at a load point."""
+        view = self.views[trial]
+        return tuple(
+            self._at_rate(view, index, rate, value) if key.load_point == load_point else value
+            for index, (key, value) in enumerate(zip(self.order.keys, self.values(trial), strict=True))
+        )
+
+    def _at_rate(self, view: TrialView, index: int, rate: Fraction, otherwise: Value) -> Value:
+        change = from_rate(view, self.order.keys[index])
+        return otherwise if change is None or not rate else plain(change(rate))
+
+
+def _spot(gate: str, limit_id: str, outcome: LimitOutcome) -> Spot | None:
+    reading, limit = number(outcome.measured), number(outcome.limit)
+    if reading is None or limit is None or outcome.comparator not in ("<=", ">=") or outcome.limit_at is None:
+        return None
+    return Spot(gate=gate, limit_id=limit_id, outcome=outcome, reading=reading, limit=limit)

@@ -1,0 +1,59 @@
+"""Values of a plan as people read them, and the decimals that lie beside a boundary."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+from planner.numbers import exact, rounded
+from planner.records.plan import Ratio, Value
+
+__all__ = ["beside", "decimals", "figure", "number", "percent", "readable"]
+
+PLACES = 3
+GIB = 2**30
+BARE_UNITS = frozenset({"share", "ratio"})
+
+
+def number(value: Value) -> Fraction | None:
+    """Return a value that is a number exactly; None for text and for nothing."""
+    return exact(value) if isinstance(value, int | float | Ratio) else None
+
+
+def figure(value: Value, unit: str | None = None) -> str:
+    """Write a value: text as it is, an integer in full, a decimal as written, a ratio with three decimals."""
+    if value is None:
+        return "missing"
+    text = rounded(exact(value), PLACES) if isinstance(value, Ratio) else str(value)
+    return f"{text} {unit}" if unit else text
+
+
+def readable(value: Value, unit: str | None = None) -> str:
+    """Write a value as a sentence has it: bytes in GiB, a share or ratio without a unit."""
+    bytes_ = number(value) if unit == "bytes" else None
+    if bytes_ is not None:
+        return f"{rounded(bytes_ / GIB, PLACES)} GiB"
+    return figure(value, None if unit in BARE_UNITS else unit)
+
+
+def percent(share: Fraction) -> str:
+    """Write a signed share as a percentage with one decimal and a real minus."""
+    return f"{'−' if share < 0 else '+'}{rounded(abs(share) * 100, 1)} %"
+
+
+def decimals(value: Value) -> int:
+    """Return how many decimals a value is written with; three for a ratio, which no decimal writes."""
+    if isinstance(value, float):
+        exponent = Decimal(repr(value)).as_tuple().exponent
+        return max(0, -exponent) if isinstance(exponent, int) else 0
+    return PLACES if isinstance(value, Ratio) else 0
+
+
+def beside(value: Fraction, places: int, *, up: bool, strict: bool) -> Fraction:
+    """Return the nearest number of ``places`` decimals at or above ``value`` (``up``) or at or below it.
+
+    ``strict`` leaves out ``value`` itself: the next representable number beyond a boundary.
+    """
+    scaled = value * 10**places
+    whole = -(-scaled // 1) if up else scaled // 1
+    if strict and whole == scaled:
+        whole += 1 if up else -1
+    return Fraction(whole, 10**places)

@@ -1,0 +1,263 @@
+"""What would make another trial win, and what would take the winner out: one change at a time.
+
+Rules kept (spec 2.3, domain 6): a flip changes one reading, after aggregation, or one limit, never evidence bytes;
+planning with the change gives the stated result; the value is the nearest on the passing side, and leaving takes the
+next representable one. A reading that selection keys share moves them too. Not handled: contracts that allow copies
+of a trial, gates whose reading follows from another one (``cost``), a limit that a reserve or a device changes.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Literal
+
+from planner.board import Board, Effect, Spot
+from planner.figures import beside, decimals, number, percent, readable
+from planner.keys import from_rate
+from planner.limit_flips import limit_flips
+from planner.numbers import plain
+from planner.records.plan import Eligible, Flip, Value
+
+__all__ = ["flips"]
+
+MOST_OF_AN_EFFECT = 10
+"""Flips kept of each effect: the smallest changes are what a reviewer has to open."""
+
+EFFECTS: tuple[Effect, ...] = ("OTHER_WINS", "NONE_LEFT", "SAME_WINNER")
+FOLLOWS_FROM_ANOTHER = frozenset({"cost"})
+LATENCIES = {"ttft": "ttft_ms", "tpot": "tpot_ms", "itl": "itl_ms", "e2e": "e2e_ms"}
+
+
+def flips(board: Board) -> tuple[Flip, ...]:
+    """Return the flips of a plan: first those by which another trial wins, each group by smallest relative change."""
+    if board.order.copies:
+        return ()
+    found = sorted((*_of_others(board), *_of_winner(board), *limit_flips(board)), key=_by_size)
+    return tuple(flip for effect in EFFECTS for flip in [f for f in found if f.effect == effect][:MOST_OF_AN_EFFECT])
+
+
+def _by_size(flip: Flip) -> tuple[bool, bool, Fraction, str, str, str]:
+    """Sort by relative change; what has no size comes last, what grows from 0 before it."""
+    change = number(flip.change)
+    size = Fraction(0) if change is None else abs(change)
+    return change is None, not number(flip.old), size, flip.gate, flip.limit_id or "", flip.trial or ""
+
+
+def _of_others(board: Board) -> Iterator[Flip]:
+    for trial, candidate in sorted(board.candidates.items()):
+        if candidate.state == "REJECTED":
+            yield from _rejected(board, trial)
+        elif candidate.state == "INCONCLUSIVE":
+            yield from _inconclusive(board, trial)
+        elif board.winner is not None and trial != board.winner.trial:
+            yield from _faster(board, trial, board.winner)
+
+
+def _rejected(board: Board, trial: str) -> Iterator[Flip]:
+    """A trial that one limit keeps out gets in at that limit."""
+    spot = board.only_failing(trial)
+    if spot is None or spot.gate in FOLLOWS_FROM_ANOTHER:
+        return
+    wins = board.would_win(board.values_at(trial, spot, spot.limit), board.winner)
+    yield _reading_flip(board, trial, spot, spot.limit, strict=False, wins=wins)
+
+
+def _inconclusive(board: Board, trial: str) -> Iterator[Flip]:
+    """A trial with one unmeasured reading gets in if it is measured on the passing side of its limit."""
+    spot = _only_unmeasured(board, trial)
+    if spot is None:
+        return
+    gate, limit_id, limit, comparator, unit = spot
+    wins = board.would_win(board.values(trial), board.winner)
+    effect, winner, verb = _gain(board, trial, wins)
+    yield Flip(
+        kind="unmeasured",
+        gate=gate,
+        limit_id=limit_id,
+        trial=trial,
+        unit=unit,
+        old=None,
+        new=limit,
+        comparator=comparator,
+        bound=limit,
+        change=None,
+        raw_values=None,
+        effect=effect,
+        winner=winner,
+        sentence=f"{verb} if {gate}.{limit_id} is measured {_sign(comparator)} {readable(limit, unit)}.",
+    )
+
+
+Unmeasured = tuple[str, str, Value, Literal["<=", ">="], str | None]
+
+
+def _only_unmeasured(board: Board, trial: str) -> Unmeasured | None:
+    """Return the one limit without a reading; telemetry that misses the same fields is the same gap."""
+    candidate = board.candidates[trial]
+    open_limits = [
+        (gate, limit_id, outcome)
+        for gate in candidate.unknown
+        if gate != "telemetry"
+        for limit_id, outcome in candidate.gates[gate].limits.items()
+        if outcome.outcome == "UNKNOWN"
+    ]
+    if candidate.missing_keys or len(open_limits) != 1:
+        return None
+    gate, limit_id, outcome = open_limits[0]
+    missed = {at for limit in candidate.gates["telemetry"].limits.values() for at in limit.missing}
+    if outcome.measured is not None or outcome.limit is None or not missed <= set(outcome.missing):
+        return None
+    if outcome.comparator not in ("<=", ">="):
+        return None
+    return gate, limit_id, outcome.limit, outcome.comparator, outcome.unit
+
+
+def _faster(board: Board, trial: str, winner: Eligible) -> Iterator[Flip]:
+    """An eligible trial wins once its rate carries it past the winner on the first key."""
+    key = board.order.keys[0]
+    boundary = _rate_of(board, trial, number(winner.values[0]))
+    spot = _rate_spot(board, trial, key.load_point)
+    if boundary is None or spot is None or key.load_point is None:
+        return
+    strict = not board.would_win(board.values_at_rate(trial, key.load_point, boundary), winner)
+    yield _reading_flip(board, trial, spot, boundary, strict=strict, wins=True, floor=True)
+
+
+def _of_winner(board: Board) -> Iterator[Flip]:
+    if board.winner is None:
+        return
+    trial = board.winner.trial
+    for spot in board.spots(trial):
+        if spot.gate not in FOLLOWS_FROM_ANOTHER:
+            yield _leaving_flip(board, trial, spot, spot.limit, strict=True)
+    if len(board.eligible) > 1:
+        yield from _overtaken(board, trial, board.eligible[1])
+
+
+def _overtaken(board: Board, trial: str, second: Eligible) -> Iterator[Flip]:
+    """The winner loses to the second once its rate no longer carries it past on the first key."""
+    key = board.order.keys[0]
+    boundary = _rate_of(board, trial, number(second.values[0]))
+    spot = _rate_spot(board, trial, key.load_point)
+    if boundary is None or spot is None or key.load_point is None or boundary < spot.limit:
+        return
+    at_boundary = board.values_at_rate(trial, key.load_point, boundary)
+    yield _leaving_flip(board, trial, spot, boundary, strict=board.would_win(at_boundary, second))
+
+
+def _rate_of(board: Board, trial: str, target: Fraction | None) -> Fraction | None:
+    """Return the rate at which a trial's first key has the value ``target``; None where it does not follow from one.
+
+    Per device the rate grows with the key, a price falls with it: both are a constant times or over the rate.
+    """
+    key = board.order.keys[0]
+    change = from_rate(board.views[trial], key)
+    if change is None or not target or key.load_point is None:
+        return None
+    at_one = change(Fraction(1))
+    return at_one / target if key.key == "usd_per_million_output_tokens" else target / at_one
+
+
+def _rate_spot(board: Board, trial: str, load_point: str | None) -> Spot | None:
+    """Return the throughput limit at a load point, the strictest where there are several."""
+    spots = [
+        spot
+        for spot in board.spots(trial)
+        if spot.gate == "throughput" and board.views[trial].limits["throughput"][spot.limit_id].load_point == load_point
+    ]
+    return max(spots, key=lambda spot: spot.limit, default=None)
+
+
+def _reading_flip(
+    board: Board, trial: str, spot: Spot, bound: Fraction, *, strict: bool, wins: bool, floor: bool | None = None
+) -> Flip:
+    rises = not spot.is_ceiling if floor is None else floor
+    effect, winner, verb = _gain(board, trial, wins)
+    new = _nearest(spot, bound, rises=rises, strict=strict)
+    return _flip(board, trial, spot, bound, new, rises=rises, strict=strict, effect=effect, winner=winner, verb=verb)
+
+
+def _leaving_flip(board: Board, trial: str, spot: Spot, bound: Fraction, *, strict: bool) -> Flip:
+    next_one = board.eligible[1].trial if len(board.eligible) > 1 else None
+    effect: Effect = "OTHER_WINS" if next_one else "NONE_LEFT"
+    verb = f"{next_one} wins in place of {trial}" if next_one else f"{trial} leaves and nothing is eligible"
+    rises = spot.is_ceiling
+    new = _nearest(spot, bound, rises=rises, strict=strict)
+    return _flip(board, trial, spot, bound, new, rises=rises, strict=strict, effect=effect, winner=next_one, verb=verb)
+
+
+def _nearest(spot: Spot, bound: Fraction, *, rises: bool, strict: bool) -> Fraction:
+    if not strict:
+        return bound
+    places = max(decimals(spot.outcome.measured), decimals(spot.outcome.limit), decimals(plain(bound)))
+    return beside(bound, places, up=rises, strict=True)
+
+
+def _flip(
+    board: Board,
+    trial: str,
+    spot: Spot,
+    bound: Fraction,
+    new: Fraction,
+    *,
+    rises: bool,
+    strict: bool,
+    effect: Effect,
+    winner: str | None,
+    verb: str,
+) -> Flip:
+    comparator = _comparator(rises=rises, strict=strict)
+    change = (new - spot.reading) / abs(spot.reading) if spot.reading else new - spot.reading
+    unit, old = spot.outcome.unit, spot.outcome.measured
+    size = f", {percent(change)}" if spot.reading else ""
+    sentence = (
+        f"{verb} if {spot.gate}.{spot.limit_id} of {trial} is {_sign(comparator)} {readable(plain(bound), unit)} "
+        f"(measured {readable(old, unit)}{size})."
+    )
+    return Flip(
+        kind="reading",
+        gate=spot.gate,
+        limit_id=spot.limit_id,
+        trial=trial,
+        unit=unit,
+        old=old,
+        new=plain(new),
+        comparator=comparator,
+        bound=plain(bound),
+        change=plain(change),
+        raw_values=_raw_values(board, trial, spot, new),
+        effect=effect,
+        winner=winner,
+        sentence=sentence,
+    )
+
+
+def _gain(board: Board, trial: str, wins: bool) -> tuple[Effect, str, str]:
+    if wins or board.winner is None:
+        return "OTHER_WINS", trial, f"{trial} wins"
+    return "SAME_WINNER", board.winner.trial, f"{trial} becomes eligible, {board.winner.trial} still wins,"
+
+
+def _comparator(*, rises: bool, strict: bool) -> Literal["<=", ">=", "<", ">"]:
+    if strict:
+        return ">" if rises else "<"
+    return ">=" if rises else "<="
+
+
+def _sign(comparator: str) -> str:
+    return {"<=": "≤", ">=": "≥"}.get(comparator, comparator)
+
+
+def _raw_values(board: Board, trial: str, spot: Spot, new: Fraction) -> int | None:
+    """Return how many windows would have to move: all on the wrong side to get in, one to leave."""
+    view, limit = board.views[trial], board.views[trial].limits[spot.gate][spot.limit_id]
+    if spot.gate == "throughput":
+        reading = view.throughput(limit.load_point)
+    elif spot.gate in LATENCIES:
+        reading = view.statistic(LATENCIES[spot.gate], limit.statistic, limit.load_point)
+    else:
+        return None
+    values = [value for value in reading.windows.values() if value is not None]
+    worsens = (new > spot.reading) == spot.is_ceiling
+    if worsens:
+        return 1
+    return sum(value > new if spot.is_ceiling else value < new for value in values)

@@ -1,0 +1,152 @@
+"""Limits that would decide otherwise: the nearest value of one limit that lets a trial in or takes the winner out.
+
+Rules kept: a changed limit holds for every trial; a trial that it lets in is judged again in full with the changed
+limit, so one-sided evidence is not let in by arithmetic. Only limits are changed that are compared as they stand in
+the contract; a reserve or a device's own size between them and the reading leaves them out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Literal
+
+import msgspec
+
+from planner.board import Board, Effect, Spot
+from planner.evaluate import judge
+from planner.figures import beside, decimals, number, percent, readable
+from planner.numbers import exact, plain
+from planner.records.plan import Eligible, Flip
+
+__all__ = ["limit_flips"]
+
+MOST_OF_A_LIMIT = 10
+"""Values tried of one limit, smallest change first: each is judged in full."""
+
+Place = tuple[str, str]
+
+
+def limit_flips(board: Board) -> Iterator[Flip]:
+    """Yield the flips of every limit that is compared as it stands."""
+    kept_out: dict[Place, list[tuple[str, Spot]]] = {}
+    for trial, candidate in sorted(board.candidates.items()):
+        spot = board.only_failing(trial) if candidate.state == "REJECTED" else None
+        if spot is not None and _field(board, spot) is not None:
+            kept_out.setdefault((spot.gate, spot.limit_id), []).append((trial, spot))
+    for out in kept_out.values():
+        yield from _loosened(board, sorted(out, key=lambda entry: abs(entry[1].reading - entry[1].limit)))
+    if board.winner is not None:
+        for spot in board.spots(board.winner.trial):
+            if _field(board, spot) is not None:
+                yield from _tightened(board, board.winner, spot)
+
+
+def _loosened(board: Board, out: list[tuple[str, Spot]]) -> Iterator[Flip]:
+    """Move the limit to each reading that it keeps out; whatever else that lets in counts too."""
+    for trial, spot in out[:MOST_OF_A_LIMIT]:
+        new = _limit_beside(board, spot, up=spot.is_ceiling, strict=False)
+        if new is None:
+            continue
+        let_in = [name for name, other in out if _passes(other, new) and _eligible_at(board, name, spot, new)]
+        if trial not in let_in:
+            continue
+        entries = [Eligible(trial=name, values=board.values(name)) for name in let_in]
+        best = board.winner
+        for entry in entries:
+            best = entry if board.would_win(entry.values, best) else best
+        if best is not None:
+            yield _flip(board, spot, new, trial=trial, winner=best.trial)
+
+
+def _tightened(board: Board, winner: Eligible, spot: Spot) -> Iterator[Flip]:
+    """Move the limit just past the winner's reading; whoever it takes out as well is gone too."""
+    new = _limit_beside(board, spot, up=not spot.is_ceiling, strict=True)
+    if new is None:
+        return
+    left = next((entry.trial for entry in board.eligible if _stays(board, entry.trial, spot, new)), None)
+    yield _flip(board, spot, new, trial=winner.trial, winner=left)
+
+
+def _stays(board: Board, trial: str, spot: Spot, new: Fraction) -> bool:
+    own = next((s for s in board.spots(trial) if (s.gate, s.limit_id) == (spot.gate, spot.limit_id)), None)
+    return own is None or _passes(own, new)
+
+
+def _passes(spot: Spot, limit: Fraction) -> bool:
+    return spot.reading <= limit if spot.is_ceiling else spot.reading >= limit
+
+
+def _eligible_at(board: Board, trial: str, spot: Spot, new: Fraction) -> bool:
+    view = board.views[trial]
+    gates = dict(view.limits)
+    gates[spot.gate] = {**gates[spot.gate], spot.limit_id: _limit_with(board, spot, new)}
+    return judge(replace(view, limits=gates), board.order.keys).state == "ELIGIBLE"
+
+
+def _field(board: Board, spot: Spot) -> str | None:
+    """Return the limit's field that the reading is compared with as it stands; None where there is none."""
+    parts = str(spot.outcome.limit_at).split("/")
+    if parts[1:4] != ["gates", spot.gate, spot.limit_id] or len(parts) != 5:
+        return None
+    declared = _contract(board).gates[spot.gate][spot.limit_id].get(parts[4])
+    is_number = isinstance(declared, int | float) and not isinstance(declared, bool)
+    return parts[4] if is_number and exact(declared) == spot.limit else None
+
+
+def _contract(board: Board) -> Any:
+    return next(iter(board.views.values())).contract
+
+
+def _limit_with(board: Board, spot: Spot, value: Fraction) -> Any:
+    """Return the limit's record with another value.
+
+    Raises:
+        msgspec.ValidationError: the field does not take it.
+    """
+    record = next(iter(board.views.values())).limits[spot.gate][spot.limit_id]
+    return msgspec.convert({**msgspec.to_builtins(record), str(_field(board, spot)): plain(value)}, type(record))
+
+
+def _limit_beside(board: Board, spot: Spot, *, up: bool, strict: bool) -> Fraction | None:
+    """Return the nearest value beside the reading that the field takes, a decimal or else an integer."""
+    places = max(decimals(spot.outcome.measured), decimals(spot.outcome.limit))
+    for wanted in (places, 0):
+        value = beside(spot.reading, wanted, up=up, strict=strict)
+        try:
+            _limit_with(board, spot, value)
+        except msgspec.ValidationError:
+            continue
+        return value
+    return None
+
+
+def _flip(board: Board, spot: Spot, new: Fraction, *, trial: str, winner: str | None) -> Flip:
+    is_same = board.winner is not None and winner == board.winner.trial
+    effect: Effect = "NONE_LEFT" if winner is None else "SAME_WINNER" if is_same else "OTHER_WINS"
+    unit, old = spot.outcome.unit, spot.outcome.limit
+    passing = number(spot.outcome.margin) or Fraction(0)
+    comparator: Literal["<=", ">="] = "<=" if spot.is_ceiling == (passing >= 0) else ">="
+    change = (new - spot.limit) / abs(spot.limit) if spot.limit else new - spot.limit
+    what = {
+        "OTHER_WINS": f"{winner} wins",
+        "NONE_LEFT": f"{trial} leaves and nothing is eligible",
+        "SAME_WINNER": f"{trial} becomes eligible, {winner} still wins,",
+    }[effect]
+    size = f", {percent(change)}" if spot.limit else ""
+    return Flip(
+        kind="limit",
+        gate=spot.gate,
+        limit_id=spot.limit_id,
+        trial=trial,
+        unit=unit,
+        old=old,
+        new=plain(new),
+        comparator=comparator,
+        bound=plain(new),
+        change=plain(change),
+        raw_values=None,
+        effect=effect,
+        winner=winner,
+        sentence=f"{what} if the limit {spot.gate}.{spot.limit_id} is {readable(plain(new), unit)} "
+        f"(declared {readable(old, unit)}{size}).",
+    )
