@@ -76,9 +76,16 @@ def _prepared_object(value: dict[Any, Any]) -> Any:
 def _prepared_array(value: list[Any] | tuple[Any, ...]) -> Any:
     kinds = set(map(type, value))
     _check_atoms(value, kinds)
-    if kinds.isdisjoint((dict, list, tuple, float)):
+    if kinds.isdisjoint((dict, list, tuple)) and (float not in kinds or _all_plain(value)):
         return value
     return [prepared(item) for item in value]
+
+
+def _all_plain(values: Iterable[Any]) -> bool:
+    """Say whether the encoder writes every double among the values canonically; long arrays make this worth it."""
+    doubles = [value for value in values if type(value) is float]
+    sizes = [*map(abs, doubles)]
+    return not any(map(float.is_integer, doubles)) and min(sizes) >= _SMALLEST_POSITIONAL and max(sizes) <= SAFE_INTEGER
 
 
 def _prepared_float(value: float) -> Any:

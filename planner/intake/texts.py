@@ -19,14 +19,17 @@ _BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _CONTROLS = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
 _REFUSED = re.compile(f"[{_BIDI}{_CONTROLS}]")
 _IS_BIDI = re.compile(f"[{_BIDI}]")
-_MAY_HOLD = re.compile(rb"\\[ubf]|[\x7f-\xff]")
-"""In JSON these characters stand as escapes, or as bytes from DEL up; without one there is nothing to look for."""
 
 
 def text_problems(tree: Any, raw: bytes) -> Iterator[Problem]:
     """Yield a problem for every key and text of ``tree`` (read from ``raw``) with a refused character."""
-    if _MAY_HOLD.search(raw):
+    if _may_hold(raw):
         yield from _walk(tree, "")
+
+
+def _may_hold(raw: bytes) -> bool:
+    """Say whether JSON text can hold one of the characters: as an escape, or as bytes from DEL up."""
+    return b"\\" in raw or b"\x7f" in raw or not raw.isascii()
 
 
 def _walk(value: Any, pointer: str) -> Iterator[Problem]:

@@ -32,6 +32,9 @@ def test_any_tree_that_claims_to_be_a_document_is_refused(schema: str, tree: dic
     assert {problem.code for problem in verdict.problems} <= set(PROBLEM_CODES)
 
 
+SEEDS = st.integers().map(random.Random)
+
+
 def shuffled(value: Any, chance: random.Random) -> Any:
     """Return an equal tree whose objects are in another order and whose whole numbers stay integers."""
     if isinstance(value, dict):
@@ -40,9 +43,11 @@ def shuffled(value: Any, chance: random.Random) -> Any:
     return [shuffled(item, chance) for item in value] if isinstance(value, list) else value
 
 
-@given(st.randoms(use_true_random=False), st.sampled_from([None, 0, 3, "\t"]), st.booleans())
+@given(SEEDS, st.sampled_from([None, 0, 3, "\t"]), st.booleans())
 @settings(max_examples=25, deadline=None)
-def test_how_a_file_is_written_does_not_change_its_content_id(chance: Any, indent: Any, ascii_only: bool) -> None:
+def test_how_a_file_is_written_does_not_change_its_content_id(
+    chance: random.Random, indent: Any, ascii_only: bool
+) -> None:
     raw = json.dumps(shuffled(WORKED, chance), indent=indent, ensure_ascii=ascii_only).encode()
     assert read_contract(raw).content_id == example("worked", "evidence")["contract_content_id"]
 
