@@ -4,6 +4,7 @@ Rules kept: only what the contract says. A kind of failure domain that it does n
 from names. Not handled: which rank sits where (``planner.view``).
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -65,6 +66,12 @@ class Site:
         if isinstance(self.hardware.nics, UnsetType):
             return {}
         return {name: nic.node for name, nic in self.hardware.nics.items()}
+
+    @cached_property
+    def fabric_nics(self) -> Mapping[str, int]:
+        """How many fabric NICs each node has; storage and front-end NICs carry no group."""
+        nics = {} if isinstance(self.hardware.nics, UnsetType) else self.hardware.nics
+        return Counter(nic.node for nic in nics.values() if nic.use == "fabric")
 
     @cached_property
     def spares(self) -> frozenset[str]:

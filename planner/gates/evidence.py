@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from fractions import Fraction
 
-from planner.gates.base import EVERY_LOAD_POINT, Finding, Limit, Standing, gate
-from planner.gates.wording import apart, counted, no_window, share
+from planner.compare import compare
+from planner.gates.base import EVERY_LOAD_POINT, Ask, Finding, Limit, Standing, compared, gate
+from planner.gates.wording import apart, counted, no_window, share, why
 from planner.identity import Difference
 from planner.numbers import exact
 from planner.presence import Presence, Want, presence, want_required
-from planner.readings import WindowView, number
+from planner.readings import WindowView, completed_share, number
 from planner.records.base import UNSET, Id, Number, Share, UnsetType
 from planner.records.contract import RequiredEvidence
 from planner.shown import shown
@@ -253,6 +254,46 @@ def consistency(view: TrialView, standing: Standing) -> Finding:
         missing=fields,
         notes=(f"{counted(len(checks), 'identity', 'identities')} evaluated.",),
     )
+
+
+class CompletenessLimit(Limit, frozen=True, kw_only=True):
+    """A floor for the share of requests that completed at a load point."""
+
+    load_point: Id
+    min_completed_share: Share
+
+    def asks(self) -> tuple[Ask, ...]:
+        """Ask for what was sent and what completed."""
+        return (Ask(metric="load.requests", load_point=self.load_point, fields=("sent", "completed")),)
+
+
+@gate(
+    "completeness",
+    family=FAMILY,
+    title="Requests complete",
+    limit=CompletenessLimit,
+    reads=("load.requests",),
+    unit="share",
+    comparator=">=",
+    hint="Admission control in front of the replicas, or more of them: refused work is not served work.",
+)
+def completeness(view: TrialView, limit: CompletenessLimit) -> Finding:
+    """Completed requests over those sent, without those cut off by the end of a time-boxed run, reach the floor in
+    the worst counted window. Refused, failed and timed-out requests count against; cut-off ones only as far as they
+    can have been in flight, and only where the tool says so."""
+    reading = view.qualified(completed_share(view.windows(limit.load_point)), limit.load_point)
+    floor = exact(limit.min_completed_share)
+    result = compare(reading, ">=", floor)
+    decides = result.decides
+    if decides is None:
+        sentence = no_window(limit.load_point)
+    elif decides.value is None:
+        sentence = f"Requests sent and completed are not recorded in window {decides.place['window']}."
+    else:
+        found, least = apart(share, decides.value, floor, 3)
+        where = f"at {limit.load_point} in window {decides.place['window']}"
+        sentence = f"{found} of the requests completed {where}; at least {least}.{why(result)}"
+    return compared(result, sentence, limit_field="min_completed_share")
 
 
 @gate(

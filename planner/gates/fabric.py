@@ -5,17 +5,22 @@ byte counters and the contract's one-way rate, a tool's own percentage is shown 
 not called headroom. Where tensor groups may lie is this project's policy: no engine refuses a crossing.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable, unknown
 from planner.gates.wording import apart, counted, no_window, share, why
+from planner.layouts.base import ROLES
+from planner.links import Sought, owed_links, utilizations
 from planner.numbers import exact
-from planner.readings import Reading, Sample, WindowView, bounded, number, number_at, peak_bound
+from planner.readings import Reading, WindowView, number_at
 from planner.records.base import UNSET, Id, Number, Share, Text, UnsetType
-from planner.records.evidence import LinkCounters
 from planner.view import TrialView
 
 FAMILY = "fabric"
@@ -194,6 +199,133 @@ def _crossing_missing(view: TrialView, window: WindowView, ranks: list[int]) -> 
             yield f"{window.at}/links"
 
 
+class GroupSpanLimit(Limit, frozen=True, kw_only=True):
+    """Boundaries that groups of a kind may not cross: island, node, or a kind under ``fleet.failure_domains``."""
+
+    kind: Id
+    may_not_cross: Annotated[tuple[Id, ...], Meta(min_length=1)]
+
+
+@gate(
+    "group_span",
+    family=FAMILY,
+    title="Groups cross only permitted boundaries",
+    limit=GroupSpanLimit,
+    unit="groups",
+    comparator="<=",
+    needs=("groups", "devices"),
+    hint="Another map of the same degrees, or degrees whose groups fit inside the boundary.",
+)
+def group_span(view: TrialView, limit: GroupSpanLimit) -> Finding:
+    """No group of the kind with more than one rank crosses a boundary that the limit lists. Boundaries are no chain:
+    an island may be larger than a node, so each is tested by itself."""
+    found = view.topology_groups.groups
+    if limit.kind not in ROLES and limit.kind not in found:
+        return unknown(f"No layout names a group kind {limit.kind}, and the engine reported none.")
+    groups = [group for group in found.get(limit.kind, ()) if len(group) > 1]
+    if not groups:
+        return not_applicable(f"No {limit.kind} group has more than one rank.")
+    undeclared = [kind for kind in limit.may_not_cross if view.site.domains(kind) is None]
+    spans = {kind: [group for group in groups if _spans(view, kind, group)] for kind in limit.may_not_cross}
+    crossed = [(kind, group) for kind in limit.may_not_cross for group in spans[kind]]
+    if not crossed and undeclared:
+        return unknown(f"The contract declares no {undeclared[0]}, so no crossing of one can be told.")
+    crossing = {group for _, group in crossed}
+    sentence = f"{counted(len(groups), f'{limit.kind} group')} inside every {' and '.join(limit.may_not_cross)}."
+    if crossed:
+        kind, group = crossed[0]
+        verb = "crosses" if len(crossing) == 1 else "cross"
+        sentence = (
+            f"{counted(len(crossing), f'{limit.kind} group')} of {len(groups):,} {verb} a boundary, first the {kind} "
+            f"by ranks {_listed(group)}."
+        )
+    return Finding(
+        outcome="FAIL" if crossed else "PASS",
+        sentence=sentence,
+        measured=Fraction(len(crossing)),
+        limit=Fraction(0),
+        margin=Fraction(-len(crossing)),
+        worst=(("boundary", crossed[0][0]), ("group", f"{limit.kind} {_listed(crossed[0][1])}")) if crossed else (),
+        measured_at=(f"{view.at}/rank_map",),
+        limit_field="may_not_cross",
+    )
+
+
+def _spans(view: TrialView, kind: str, ranks: Sequence[int]) -> bool:
+    """Say whether no domain of the kind holds all ranks; a kind that is not declared is crossed by nothing known."""
+    domains = view.site.domains(kind)
+    devices = {view.rank_device[rank] for rank in ranks}
+    return domains is not None and not any(devices <= held for held in domains.values())
+
+
+class NicMapLimit(Limit, frozen=True, kw_only=True):
+    """Devices may share a NIC only as far as the node's fabric NICs are too few for one each."""
+
+
+@gate(
+    "nic_map",
+    family=FAMILY,
+    title="No NIC is shared while another idles",
+    limit=NicMapLimit,
+    unit="devices",
+    comparator="<=",
+    needs=("groups", "devices"),
+    hint="Spread the ranks that cross over all fabric NICs of their node.",
+)
+def nic_map(view: TrialView, limit: NicMapLimit) -> Finding:
+    """On each node, the devices whose groups cross the node use its fabric NICs evenly: no NIC serves more of them
+    than devices / fabric NICs, rounded up. Storage and front-end NICs do not count."""
+    if not view.crossing_ranks:
+        return not_applicable("No group crosses a node.")
+    unnamed = [rank for rank in view.crossing_ranks if isinstance(view.trial.rank_map[rank].nic, UnsetType)]
+    nodes = [_nic_load(view, node) for node in sorted({view.rank_node[rank] for rank in view.crossing_ranks})]
+    worst = min(nodes, key=lambda node: (node.most - node.used, node.node))
+    crowded = worst.used > worst.most
+    if unnamed and not crowded:
+        return unknown(
+            f"Rank {unnamed[0]} crosses its node and names no NIC.",
+            missing=tuple(f"{view.at}/rank_map/{rank}/nic" for rank in unnamed),
+        )
+    return Finding(
+        outcome="FAIL" if crowded else "PASS",
+        sentence=f"NIC {worst.nic} of {worst.node} serves {counted(worst.used, 'device')}; at most {worst.most:,} with "
+        f"{counted(worst.devices, 'crossing device')} on {counted(worst.nics, 'fabric NIC')}.",
+        measured=Fraction(worst.used),
+        limit=Fraction(worst.most),
+        margin=Fraction(worst.most - worst.used),
+        worst=(("node", worst.node), ("nic", worst.nic)),
+        measured_at=(f"{view.at}/rank_map",),
+        missing=tuple(f"{view.at}/rank_map/{rank}/nic" for rank in unnamed),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NicLoad:
+    """The busiest NIC of a node: devices that use it, and the most that an even spread would give it."""
+
+    node: str
+    nic: str
+    used: int
+    most: int
+    devices: int
+    nics: int
+
+
+def _nic_load(view: TrialView, node: str) -> NicLoad:
+    ranks = [rank for rank in view.crossing_ranks if view.rank_node[rank] == node]
+    uses = Counter(nic for rank in ranks for nic in (view.trial.rank_map[rank].nic,) if not isinstance(nic, UnsetType))
+    nic, used = min(uses.items(), key=lambda use: (-use[1], use[0]), default=("none", 0))
+    fabric = view.site.fabric_nics.get(node, 0)
+    return NicLoad(
+        node=node,
+        nic=nic,
+        used=used,
+        most=-(-len(ranks) // fabric) if fabric else 0,
+        devices=len(ranks),
+        nics=fabric,
+    )
+
+
 @gate(
     "link_utilization",
     family=FAMILY,
@@ -210,9 +342,15 @@ def link_utilization(view: TrialView, limit: LinkUtilizationLimit) -> Finding:
     max_utilization after the bandwidth reserve: max(tx, rx) bytes over interval x one-way rate. Every link on a NIC
     of a rank in a group that crosses the node owes evidence."""
     ceiling = exact(limit.max_utilization) * (1 - _reserve(view))
-    owed, unplaced = _owed_links(view, limit.link_class)
+    owed, unplaced = owed_links(view, limit.link_class)
     windows = view.windows(limit.load_point)
-    samples = tuple(sample for window in windows for sample in _utilizations(view, window, limit, owed))
+    sought = Sought(
+        links=view.site.links,
+        link_class=limit.link_class,
+        phase=None if isinstance(limit.phase, UnsetType) else limit.phase,
+        max_sample_interval_s=limit.max_sample_interval_s,
+    )
+    samples = tuple(sample for window in windows for sample in utilizations(window, sought, owed))
     if not owed and not unplaced and not samples:
         return not_applicable(f"No group crosses a node and no {limit.link_class} link is recorded.")
     nowhere = (f"Ranks that cross a node name no NIC with a link of class {limit.link_class}.",) if unplaced else ()
@@ -236,97 +374,6 @@ def _reserve_note(view: TrialView, limit: LinkUtilizationLimit, ceiling: Fractio
         return "No bandwidth reserve is declared: 0 is used."
     declared = share(exact(limit.max_utilization))
     return f"Declared ceiling {declared}; a reserve of {share(reserve)} leaves {share(ceiling)}."
-
-
-def _owed_links(view: TrialView, link_class: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the links that owe evidence, and pointers of what keeps others from being named.
-
-    Owed is each link of the class on a NIC used by a rank of a request-path group that crosses the node (settled
-    question 25).
-    """
-    links: dict[str, None] = {}
-    unnamed: list[str] = []
-    for rank in view.crossing_ranks:
-        nic = view.trial.rank_map[rank].nic
-        if isinstance(nic, UnsetType):
-            unnamed.append(f"{view.at}/rank_map/{rank}/nic")
-        else:
-            found = view.site.nic_links.get((nic, link_class), ())
-            links.update(dict.fromkeys(found))
-            if not found:
-                unnamed.append(f"{view.at}/rank_map/{rank}/nic")
-    return tuple(sorted(links)), tuple(unnamed)
-
-
-def _utilizations(
-    view: TrialView, window: WindowView, limit: LinkUtilizationLimit, owed: tuple[str, ...]
-) -> Iterator[Sample]:
-    """Yield one sample for each link and phase: those that owe evidence and others that have it."""
-    recorded = {} if isinstance(window.record.links, UnsetType) else window.record.links
-    others = (
-        link for link in recorded if link in view.site.links and view.site.links[link].link_class == limit.link_class
-    )
-    for link in sorted({*owed, *others}):
-        phases = recorded.get(link, {})
-        wanted = sorted(phases) if isinstance(limit.phase, UnsetType) else [limit.phase]
-        for phase in wanted or ["mixed"]:
-            yield _utilization(view, window, limit, link, phase, phases.get(phase))
-
-
-def _utilization(
-    view: TrialView, window: WindowView, limit: LinkUtilizationLimit, link: str, phase: str, found: LinkCounters | None
-) -> Sample:
-    at = f"/links/{link}/{phase}"
-    where = (("window", window.id), ("link", link), ("phase", phase))
-    fields = tuple(f"{at}/{name}" for name in ("peak_tx_bytes", "peak_rx_bytes", "sample_interval_s"))
-    values = (
-        (None, None, None)
-        if found is None
-        else (number(found.peak_tx_bytes), number(found.peak_rx_bytes), number(found.sample_interval_s) or None)
-    )
-    missing = tuple(window.at + field for field, value in zip(fields, values, strict=True) if value is None)
-    sent, received, interval = values
-    known = [value for value in (sent, received) if value is not None]
-    if found is None or interval is None or not known:
-        return Sample(value=None, low=None, high=None, where=where, missing=missing)
-    value = max(known) / (interval * view.site.links[link].bytes_per_s_one_way)
-    low, high = bounded(value, _link_bound(window, found, limit))
-    return Sample(
-        value=value,
-        low=low,
-        high=None if missing else high,
-        where=where,
-        read=tuple(window.at + field for field in fields if window.at + field not in missing),
-        missing=missing,
-        doubts=window.doubts(fields),
-        notes=_link_notes(found, limit, missing, low, high),
-    )
-
-
-def _link_bound(window: WindowView, found: LinkCounters, limit: LinkUtilizationLimit) -> str:
-    bound = peak_bound(window, found, limit.max_sample_interval_s)
-    if bound == "exact" and found.scope in ("replica", "deployment"):
-        return "lower"
-    return bound
-
-
-def _link_notes(
-    found: LinkCounters,
-    limit: LinkUtilizationLimit,
-    missing: tuple[str, ...],
-    low: Fraction | None,
-    high: Fraction | None,
-) -> tuple[str, ...]:
-    if missing:
-        return ("Only one direction is recorded: a lower bound.",)
-    if high is not None:
-        return ("The recorded peak is an upper bound.",) if low is None else ()
-    if low is None:
-        return ("The recorded peak is an upper bound of samples that are too far apart: it bounds nothing.",)
-    interval = number(found.sample_interval_s)
-    if interval is not None and interval > exact(limit.max_sample_interval_s):
-        return (f"Sampled every {found.sample_interval_s} s, at most {limit.max_sample_interval_s} s: a lower bound.",)
-    return ("The recorded peak is a lower bound.",)
 
 
 def _link_sentence(

@@ -57,7 +57,9 @@ def test_gate_says_its_rule_in_a_title_and_a_doc(gate: Gate) -> None:
     assert gate.doc.endswith(".")
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.limit], ids=lambda case: f"{case.gate} {case.name}")
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.limit is not None], ids=lambda case: f"{case.gate} {case.name}"
+)
 def test_a_limit_asks_only_for_what_its_gate_says_it_reads(case: Case) -> None:
     gate = next(gate for gate in GATES if gate.id == case.gate)
     assert gate.limit is not None

@@ -213,7 +213,67 @@ STEADY_STATE = [
     ),
 ]
 
-CASES = [*IDENTITY, *EQUAL_SERVICE, *FRESHNESS, *STEADY_STATE]
+FLOOR = {"load_point": "saturated", "min_completed_share": 0.95}
+
+
+def requests(**counts: int | None) -> tuple[tuple[str, object], ...]:
+    return (("/windows/w1/load/requests", {"completed": 200, **counts}),)
+
+
+COMPLETENESS = [
+    Case(
+        name="exactly the floor",
+        gate="completeness",
+        outcome="PASS",
+        limit=FLOOR | {"min_completed_share": 0.8},
+        trial=requests(sent=250, failed=50, cut_off=0),
+        sentence="0.800 of the requests completed at saturated in window w1; at least 0.800.",
+        also={"measured": 0.8, "margin": 0, "worst": {"window": "w1"}},
+    ),
+    Case(
+        name="fast because it refused work",
+        gate="completeness",
+        outcome="FAIL",
+        limit=FLOOR,
+        trial=requests(sent=800, failed=600, cut_off=0),
+        sentence="0.250 of the requests completed at saturated in window w1; at least 0.950.",
+    ),
+    Case(
+        name="cut off by the end of the run",
+        gate="completeness",
+        outcome="PASS",
+        limit=FLOOR | {"min_completed_share": 1},
+        trial=requests(sent=208, failed=0, cut_off=8),
+        sentence="1.000 of the requests completed at saturated in window w1; at least 1.000.",
+        also={"notes": ("8 cut off at the end of window w1.",)},
+    ),
+    Case(
+        name="more cut off than can have been in flight",
+        gate="completeness",
+        outcome="FAIL",
+        limit=FLOOR,
+        trial=requests(sent=250, failed=0, cut_off=50),
+        sentence="0.826 of the requests completed at saturated in window w1; at least 0.950.",
+    ),
+    Case(
+        name="sent not recorded",
+        gate="completeness",
+        outcome="UNKNOWN",
+        limit=FLOOR,
+        trial=requests(),
+        sentence="Requests sent and completed are not recorded in window w1.",
+        also={"missing": ("/trials/t/windows/w1/load/requests/sent",)},
+    ),
+    Case(
+        name="no counted window",
+        gate="completeness",
+        outcome="UNKNOWN",
+        limit=FLOOR | {"load_point": "open"},
+        sentence="No counted window at open.",
+    ),
+]
+
+CASES = [*COMPLETENESS, *IDENTITY, *EQUAL_SERVICE, *FRESHNESS, *STEADY_STATE]
 
 
 @pytest.mark.parametrize("case", parameters(CASES))

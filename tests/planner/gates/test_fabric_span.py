@@ -1,0 +1,131 @@
+"""Which boundaries groups cross, and how evenly they use the NICs of a node."""
+
+from typing import Any
+
+import pytest
+
+from tests.planner.documents import ABSENT
+from tests.planner.gates.cases import Case, check, parameters
+
+TWO_GROUPS = (("/topology/instances/0/pp", 1), ("/topology/instances/0/dp", 2))
+SECOND_NIC = (("/identity/hardware/nics/a-nic2", {"node": "node-a", "use": "fabric"}),)
+
+
+def span(kind: str, *boundaries: str) -> dict[str, Any]:
+    return {"kind": kind, "may_not_cross": list(boundaries)}
+
+
+GROUP_SPAN = [
+    Case(
+        name="tensor groups inside both",
+        gate="group_span",
+        outcome="PASS",
+        limit=span("tp", "island", "node"),
+        sentence="2 tp groups inside every island and node.",
+        also={"measured": 0, "limit": 0, "unit": "groups", "limit_at": "/gates/group_span/limit/may_not_cross"},
+    ),
+    Case(
+        name="a pipeline over two nodes of one rack",
+        gate="group_span",
+        outcome="FAIL",
+        limit=span("pp", "rack", "node"),
+        sentence="2 pp groups of 2 cross a boundary, first the node by ranks 0, 2.",
+        also={"measured": 2, "worst": {"boundary": "node", "group": "pp 0, 2"}},
+    ),
+    Case(
+        name="an island larger than a node is another boundary",
+        gate="group_span",
+        outcome="PASS",
+        limit=span("pp", "island"),
+        contract=(("/identity/hardware/islands", {"all": {"devices": ["a0", "a1", "b0", "b1"]}}),),
+        sentence="2 pp groups inside every island.",
+    ),
+    Case(
+        name="a boundary that is not declared",
+        gate="group_span",
+        outcome="UNKNOWN",
+        limit=span("tp", "node", "feed"),
+        sentence="The contract declares no feed, so no crossing of one can be told.",
+    ),
+    Case(
+        name="a crossing is told whatever else is not declared",
+        gate="group_span",
+        outcome="FAIL",
+        limit=span("pp", "feed", "node"),
+        sentence="2 pp groups of 2 cross a boundary, first the node by ranks 0, 2.",
+    ),
+    Case(
+        name="groups of one rank",
+        gate="group_span",
+        outcome="NOT_APPLICABLE",
+        limit=span("ep", "node"),
+        sentence="No ep group has more than one rank.",
+    ),
+    Case(
+        name="a kind that nobody names",
+        gate="group_span",
+        outcome="UNKNOWN",
+        limit=span("tensors", "node"),
+        sentence="No layout names a group kind tensors, and the engine reported none.",
+    ),
+]
+
+NIC_MAP = [
+    Case(
+        name="one NIC for two devices is as even as it gets",
+        gate="nic_map",
+        outcome="PASS",
+        limit={},
+        sentence="NIC a-nic of node-a serves 2 devices; at most 2 with 2 crossing devices on 1 fabric NIC.",
+        also={"measured": 2, "limit": 2, "worst": {"node": "node-a", "nic": "a-nic"}},
+    ),
+    Case(
+        name="one NIC shared while another idles",
+        gate="nic_map",
+        outcome="FAIL",
+        limit={},
+        contract=SECOND_NIC,
+        sentence="NIC a-nic of node-a serves 2 devices; at most 1 with 2 crossing devices on 2 fabric NICs.",
+    ),
+    Case(
+        name="both NICs used",
+        gate="nic_map",
+        outcome="PASS",
+        limit={},
+        contract=SECOND_NIC,
+        trial=(("/rank_map/1/nic", "a-nic2"),),
+        sentence="NIC a-nic of node-a serves 1 device; at most 1 with 2 crossing devices on 2 fabric NICs.",
+    ),
+    Case(
+        name="a storage NIC that idles does not count",
+        gate="nic_map",
+        outcome="PASS",
+        limit={},
+        contract=(("/identity/hardware/nics/a-nic2", {"node": "node-a", "use": "storage"}),),
+        sentence="NIC a-nic of node-a serves 2 devices; at most 2 with 2 crossing devices on 1 fabric NIC.",
+    ),
+    Case(
+        name="a crossing rank names no NIC",
+        gate="nic_map",
+        outcome="UNKNOWN",
+        limit={},
+        trial=(("/rank_map/1/nic", ABSENT),),
+        sentence="Rank 1 crosses its node and names no NIC.",
+        also={"missing": ("/trials/t/rank_map/1/nic",)},
+    ),
+    Case(
+        name="nothing crosses",
+        gate="nic_map",
+        outcome="NOT_APPLICABLE",
+        limit={},
+        trial=TWO_GROUPS,
+        sentence="No group crosses a node.",
+    ),
+]
+
+CASES = [*GROUP_SPAN, *NIC_MAP]
+
+
+@pytest.mark.parametrize("case", parameters(CASES))
+def test_gate_gives_the_whole_answer(case: Case) -> None:
+    check(case)
