@@ -16,14 +16,17 @@ from reviews.web.words import DECISIONS, OUTCOMES, Word, state_word
 
 FIGURES = ("throughput", "ttft", "memory_headroom", "link_utilization", "failure_domain", "cost", "tpot", "kv_capacity")
 """Gates whose reading is worth a figure in the banner, in order; the first four that were read are shown."""
-LABELS = {
-    "throughput": "Output throughput, all devices, worst counted window",
-    "ttft": "TTFT",
-    "memory_headroom": "Peak memory, worst rank, under load",
-    "link_utilization": "Link use, peak",
-    "failure_domain": "Lost with one failure domain",
-    "cost": "Cost",
+LABELS: dict[str, tuple[str, ...]] = {
+    "throughput": ("Output throughput", "all devices", "worst window"),
+    "ttft": ("TTFT",),
+    "memory_headroom": ("Peak memory", "under load"),
+    "link_utilization": ("Link use", "peak"),
+    "failure_domain": ("Blast radius",),
+    "cost": ("Cost",),
+    "tpot": ("TPOT",),
+    "kv_capacity": ("KV capacity",),
 }
+"""What a figure is called: its term, then what it is measured over."""
 DEFINED = {"ttft": "TTFT", "throughput": "output throughput", "failure_domain": "blast radius", "tpot": "TPOT"}
 """The term of ``words.TERMS`` that a figure's name stands for."""
 CLAIM = (
@@ -37,7 +40,7 @@ class Figure:
     """A figure of the banner; ``note`` stands in for limit and margin where there are none."""
 
     name: str
-    term: str
+    parts: tuple[str, ...]
     value: str
     unit: str
     bar: Bar | None
@@ -72,6 +75,11 @@ class Blocker:
     sentence: str
     missing: tuple[str, ...]
     href: str
+
+    @property
+    def missing_text(self) -> str:
+        """How much evidence is missing."""
+        return f"{count(len(self.missing), 'field')} missing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,9 +130,11 @@ def figure_of(gate: str, limit: str, outcome: LimitOutcome, href: str) -> Figure
     is_text = measured is None or isinstance(measured, str)
     margin = percent(outcome.margin_share)
     limit_shown = limit_text(outcome.comparator, outcome.limit, outcome.unit)
+    name, *parts = LABELS.get(gate, (gate.replace("_", " "),))
+    parts += [] if limit == ALWAYS else [limit.replace("_", " ")]
     return Figure(
-        name=LABELS.get(gate, gate.replace("_", " ")),
-        term="" if limit == ALWAYS else limit.replace("_", " "),
+        name=name,
+        parts=tuple(parts),
         value=quantity(measured) if measured is None or isinstance(measured, str) else number(measured, outcome.unit),
         unit="" if is_text else unit_of(outcome.unit).text,
         bar=bar_of(outcome.outcome, outcome.margin_share),
@@ -157,7 +167,7 @@ def closest(plan: Plan) -> str:
 
 def fact(name: str, value: str, note: str = "", href: str = "") -> Figure:
     """Make a figure that is words."""
-    return Figure(name=name, term="", value=value, unit="", bar=None, note=note, href=href)
+    return Figure(name=name, parts=(), value=value, unit="", bar=None, note=note, href=href)
 
 
 def unselected_figures(plan: Plan) -> tuple[Figure, ...]:

@@ -15,6 +15,7 @@ from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
 from reviews.selectors.pages import DecisionView, decision_view
 from reviews.services.signoffs import signoff_give
 from reviews.web.banner_rows import alternatives, banner, notices
+from reviews.web.flip_rows import flip_groups
 from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
 from reviews.web.frontier_rows import frontier, order, order_text
 from reviews.web.inbox import number_or_none
@@ -83,6 +84,7 @@ def shown(
         notices=notices(plan),
         banner=banner(plan, query=query),
         why=why_rows(plan, query=query),
+        flips=flip_groups(plan, query=query),
         baseline=plan.baseline,
         order_text=order_text(plan),
         order=order(plan),

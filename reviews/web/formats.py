@@ -59,6 +59,21 @@ KEY_UNITS = {
 """Units of the keys of a selection order; the others are counts that their own name explains."""
 
 
+KEY_TITLES = {
+    "output_tokens_per_s_per_charged_device": "output tok/s per charged device",
+    "output_tokens_per_s": "output tok/s",
+    "usd_per_million_output_tokens": "USD per million output tokens",
+    "serving_group_ranks": "ranks of the largest serving group",
+    "charged_devices": "charged devices",
+    "ttft": "TTFT",
+}
+
+
+def key_title(key: str) -> str:
+    """Name a key of a selection order."""
+    return KEY_TITLES.get(key, key.replace("_", " "))
+
+
 def unit_of(name: str | None) -> Unit:
     """Return how a unit is shown."""
     if name is None:

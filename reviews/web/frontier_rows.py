@@ -8,7 +8,7 @@ from typing import Any
 
 from planner.numbers import exact
 from planner.records.plan import FrontierPoint, Plan, Value
-from reviews.web.formats import KEY_UNITS, count, quantity
+from reviews.web.formats import KEY_UNITS, count, key_title, quantity
 from reviews.web.matrix_rows import candidate_order
 from reviews.web.plot_labels import plot_label
 from reviews.web.words import SELECTED, STATES, Word
@@ -164,7 +164,7 @@ def order(plan: Plan) -> Order:
         for place, row in enumerate(plan.eligible, 1)
     )
     titles = tuple(
-        " ".join(part for part in (key.key.replace("_", " "), key.statistic, key.load_point) if part) for key in keys
+        " ".join(part for part in (key_title(key.key), key.statistic, key.load_point) if part) for key in keys
     )
     return Order(
         keys=titles,
@@ -177,5 +177,5 @@ def order(plan: Plan) -> Order:
 
 def order_text(plan: Plan) -> str:
     """Name the first keys of the order."""
-    keys = [f"{key.key.replace('_', ' ')} {'↓' if key.direction == 'desc' else '↑'}" for key in plan.order[:2]]
+    keys = [f"{key_title(key.key)} {'↓' if key.direction == 'desc' else '↑'}" for key in plan.order[:2]]
     return f"order: {', then '.join(keys)}" if keys else ""

@@ -45,6 +45,7 @@ LANES = 8
 NIC_HEIGHT = 22
 NIC_GAP = 18
 PAD = 12
+TOP = 34.0
 BETWEEN_TWO = 96
 BETWEEN_MANY = 44
 
@@ -177,7 +178,7 @@ def nic_boxes(nics: tuple[str, ...], left: float, right: float, y: float) -> dic
     return {nic: Box(left + step * at + (step - width) / 2, y, width, NIC_HEIGHT) for at, nic in enumerate(nics)}
 
 
-def node_place(site: Site, node: str, y: float, size: Density, *, faces_up: bool) -> NodePlace:
+def node_place(site: Site, node: str, y: float, size: Density, *, faces_up: bool, gutter: int = 0) -> NodePlace:
     """Place one node. NICs and lanes: NICs face the other node of two, lanes lie on the far side."""
     runs = island_runs(site, node)
     spanning = [name for name, _ in runs if name and spans_nodes(site, name)]
@@ -202,7 +203,7 @@ def node_place(site: Site, node: str, y: float, size: Density, *, faces_up: bool
     height = below - y + (lanes + HEADER - PAD if faces_up else nic_room) + PAD
     return NodePlace(
         id=node,
-        box=Box(MARGIN, y, WIDTH - 2 * MARGIN - GUTTER, height),
+        box=Box(MARGIN, y, WIDTH - 2 * MARGIN - gutter, height),
         islands=tuple((name, place) for name, place in islands if name and name not in spanning),
         devices=devices,
         nics=nic_boxes(nics, left, right, nic_y),
@@ -234,12 +235,13 @@ def places(site: Site) -> Places:
     size = ROOMY if len(site.hardware.devices) <= ROOMY_UP_TO else DENSE
     order = node_order(site)
     found: list[NodePlace] = []
-    y = 46.0
+    y = TOP
     for at, node in enumerate(order):
-        place = node_place(site, node, y, size, faces_up=len(order) == 2 and at == 1)
+        faces_up = len(order) == 2 and at == 1
+        place = node_place(site, node, y, size, faces_up=faces_up, gutter=GUTTER if len(order) > 2 else 0)
         found.append(place)
         y = place.box.bottom + (BETWEEN_TWO if len(order) == 2 else BETWEEN_MANY)
-    height = (found[-1].box.bottom if found else 60) + 30
+    height = (found[-1].box.bottom if found else 60) + 16
     return Places(width=WIDTH, height=height, density=size, nodes=tuple(found), racks=rack_boxes(site, found))
 
 

@@ -218,7 +218,7 @@ def notes_of(view: View, ground: Places, lines: tuple[Line, ...]) -> Iterator[No
     top = ground.nodes[0].box.bottom
     middle = (top + ground.nodes[1].box.y) / 2
     width = 230.0
-    start = (ground.width - 30 - len(crossing) * (width + 12)) / 2
+    start = (ground.width - len(crossing) * (width + 12)) / 2
     for at, (kind, far) in enumerate(crossing):
         box = Box(start + at * (width + 12), middle - 22, width, 44)
         words = "cut" if view.lost else "crosses nodes"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from planner.numbers import exact
 from planner.records.plan import Candidate, LimitOutcome, Outcome, Plan
 from reviews.web.cells import ALWAYS, Cell, CellKey, Detail, cell_of, detail_of, limit_outcome
-from reviews.web.formats import KEY_UNITS, count, limit_text, percent, quantity
+from reviews.web.formats import KEY_UNITS, count, key_title, limit_text, percent, quantity
 from reviews.web.links import Query
 from reviews.web.words import Word, state_word
 
@@ -135,7 +135,7 @@ def candidate_order(plan: Plan) -> tuple[str, ...]:
 
 def first_key_text(plan: Plan, candidate: Candidate) -> str:
     """Write the candidate's value of the first key of the selection order."""
-    if not plan.order or plan.order[0].key not in candidate.keys:
+    if not plan.order or candidate.keys.get(plan.order[0].key) is None:
         return ""
     return quantity(candidate.keys[plan.order[0].key], KEY_UNITS.get(plan.order[0].key))
 
@@ -158,7 +158,7 @@ def head_of_trial(plan: Plan, trial: str, map_href: str) -> Head:
         name=f"{candidate.topology}@{trial}" if shared else candidate.topology,
         word=state_word(candidate.state, selected=is_selected),
         is_selected=is_selected,
-        lines=(line, first_key_text(plan, candidate)),
+        lines=tuple(part for part in (line, first_key_text(plan, candidate)) if part),
         first_key=first_key_text(plan, candidate),
         href=f"{map_href}?trial={trial}",
     )
@@ -243,8 +243,8 @@ def tightest_text(context: Context, rows: tuple[tuple[str, str], ...]) -> str:
     for key in rows:
         share = outcomes_of(context.plan, key, (context.selected,))[0].margin_share
         if share is not None and not isinstance(share, str):
-            shares.append((exact(share), key[0], percent(share)))
-    return ", ".join(f"{gate} {text}" for _, gate, text in sorted(shares)[:3])
+            shares.append((exact(share), " ".join(part for part in key if part != ALWAYS), percent(share)))
+    return ", ".join(f"{name} {text}" for _, name, text in sorted(shares)[:3])
 
 
 def page_of(context: Context, size: int) -> tuple[tuple[str, ...], Page]:
@@ -320,7 +320,7 @@ def matrix(plan: Plan, *, query: Query, titles: Mapping[str, str], map_href: str
         candidates_href=query.link("matrix", rows="candidates", cell=None, page=None),
         can_show_gates=can_show_gates,
         columns=len(heads) + 2 if as_gates else len(keys) + 2,
-        first_key_name=plan.order[0].key.replace("_", " ") if plan.order else "",
+        first_key_name=key_title(plan.order[0].key) if plan.order else "",
         steps=() if as_gates else steps_of(blocking + passing),
     )
 

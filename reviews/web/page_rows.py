@@ -157,7 +157,9 @@ def turn_strip(page: DecisionPage) -> Strip:
             action="Go to sign-off",
             is_turn=True,
         )
-    return Strip(lead=f"Waiting on {others or 'nobody'}.", text=page.approval.because, icon="wait")
+    owed = tuple(dict.fromkeys(name for row in page.requirements for name in row.owed_by))
+    text = f"Owed by {listed(owed)}." if owed else page.approval.because
+    return Strip(lead=f"Waiting on {others or 'nobody'}.", text=text, icon="wait")
 
 
 def moved_text(parts: Sequence[str]) -> str:
@@ -191,6 +193,11 @@ def event_text(row: EntryRow) -> str:
         "signoff.refused": f"Refused: sign-off by {row.who}{team}",
         "signoff.withdrawn": f"{row.who} withdrew a sign-off{team}",
         "submission.refused": f"Refused: submission by {row.who}",
+        "workspace.created": "Workspace made",
+        "policy.set": f"Policy set by {row.who}",
+        "roster.role_set": f"Role given by {row.who}",
+        "roster.seat_given": f"Seat{team} given by {row.who}",
+        "roster.seat_taken": f"Seat{team} taken by {row.who}",
     }
     return texts.get(row.action, f"{row.action.replace('.', ' ').replace('_', ' ')} by {row.who}")
 

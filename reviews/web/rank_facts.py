@@ -20,6 +20,7 @@ from planner.site import Site
 from reviews.web.formats import count, spans
 
 LETTERS = {"tp": "T", "pp": "P", "ep": "E", "dp": "D", "cp": "C"}
+ROLE_ORDER = ("tensor", "pipeline", "expert", "data", "context")
 NAMES = {"tensor": "Tensor", "pipeline": "Pipeline", "expert": "Expert", "data": "Data", "context": "Context"}
 
 
@@ -73,13 +74,15 @@ class RankFacts:
 
     @cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """The kinds of groups, in the layout's order; kinds that are no parallelism of their own come as context."""
+        """The kinds of groups, tensor first; a special kind (attention, context) only where it has groups."""
         if self.groups is None:
             return ()
         roles = [ROLES.get(kind, "other") for kind in self.groups.groups]
-        kinds = []
+        kinds: list[Kind] = []
         for kind, role in zip(self.groups.groups, roles, strict=True):
             found = self.groups.groups[kind]
+            if kind not in LETTERS and max(map(len, found), default=0) < 2:
+                continue
             base = NAMES.get(role, kind)
             kinds.append(
                 Kind(
@@ -91,7 +94,7 @@ class RankFacts:
                     largest=max(map(len, found), default=0),
                 )
             )
-        return tuple(kinds)
+        return tuple(sorted(kinds, key=lambda kind: ROLE_ORDER.index(kind.role)))
 
     def kind(self, asked: str) -> Kind | None:
         """Return the kind with this id or role; the first one when nothing fits."""

@@ -26,7 +26,7 @@ COMPONENTS = (
     ("kv_cache_bytes", "KV cache"),
     ("activations_bytes", "Activations"),
     ("communication_buffers_bytes", "Communication buffers"),
-    ("workspace_bytes", "Workspace"),
+    ("graph_and_kernel_workspaces_bytes", "Graph and kernel workspaces"),
     ("allocator_reserve_bytes", "Allocator reserve"),
 )
 PEAK = "device_used_peak_bytes"

@@ -129,7 +129,7 @@ def requirements_of(page: DecisionPage) -> Requirements:
     return Requirements(
         rows=tuple(rows),
         summary=f"{done} of {len(rows)} satisfied",
-        note=page.approval.because,
+        note=page.approval.because if done == len(rows) else "At least two people must agree, and no author counts.",
     )
 
 

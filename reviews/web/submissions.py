@@ -13,8 +13,10 @@ from django.views.decorators.http import require_http_methods
 
 from reviews.errors import ConflictError, Finding, InvalidRequestError, NotAllowedError
 from reviews.models import Decision, Workspace
+from reviews.policies.permissions import may_submit
 from reviews.selectors.decision_page import decision_named
 from reviews.selectors.pages import Preview, submission_preview
+from reviews.selectors.people import standing_of
 from reviews.services.submissions import submission_create
 from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
@@ -122,9 +124,11 @@ def answer(
     contract, evidence = (given.contract, given.evidence) if given else (None, None)
     trials = trial_rows(preview.evidence) if preview and preview.evidence else ()
     rows = problem_rows(tuple(problems), contract, evidence)
+    verdict = may_submit(standing_of(request.user, workspace_of(slug)))
     context = frame(
         slug,
         "new",
+        off=verdict.reason,
         decision=decision,
         title=typed.get("title", ""),
         as_of=typed.get("as_of", ""),

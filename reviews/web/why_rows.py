@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from planner.records.plan import Plan, Reason
+from planner.records.plan import Plan
 from reviews.web.banner_rows import cell_link
 from reviews.web.cells import ALWAYS
-from reviews.web.formats import listed, percent
+from reviews.web.formats import listed
 from reviews.web.links import Query
 from reviews.web.words import Word
 
@@ -26,20 +26,7 @@ class WhyRow:
     title: str
     word: Word
     sentence: str
-    cost: str
     gates: tuple[tuple[str, str], ...]
-
-
-def why_cost(reason: Reason) -> str:
-    """Say what a degree costs against the smaller trial, and what it gains."""
-    parts = []
-    if reason.gain is not None:
-        parts.append(f"{percent(reason.gain)} on the first key of the order")
-    if reason.extra_devices:
-        parts.append(f"{reason.extra_devices:+d} charged devices".replace("-", "−"))
-    if reason.extra_group_ranks:
-        parts.append(f"{reason.extra_group_ranks:+d} ranks in the largest serving group".replace("-", "−"))
-    return ", ".join(parts)
 
 
 def why_rows(plan: Plan, *, query: Query) -> tuple[WhyRow, ...]:
@@ -60,7 +47,6 @@ def why_rows(plan: Plan, *, query: Query) -> tuple[WhyRow, ...]:
                 title=title,
                 word=WHY[reason.verdict],
                 sentence=reason.sentence,
-                cost=why_cost(reason),
                 gates=tuple(gates),
             )
         )

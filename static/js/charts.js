@@ -45,10 +45,18 @@ function mix(paint, share) {
   return `rgb(${ink.map((value, at) => Math.round(value * share + ground[at] * (1 - share))).join(",")})`;
 }
 
+/** A scale of steps: between them no ground is so grey that neither dark nor light words can be read on it. */
+function steps(colors) {
+  return colors.flatMap((color, at) => [
+    [at / colors.length, color],
+    [(at + 1) / colors.length, color],
+  ]);
+}
+
 function heat(data, paint) {
   const layout = base(paint, "", "");
-  layout.xaxis = { ...layout.xaxis, showgrid: false, showticklabels: false, ticks: "" };
-  layout.yaxis = { ...layout.yaxis, showgrid: false, autorange: "reversed", type: "category" };
+  layout.xaxis = { ...layout.xaxis, showgrid: false, showline: false, showticklabels: false, ticks: "" };
+  layout.yaxis = { ...layout.yaxis, showgrid: false, showline: false, ticks: "", autorange: "reversed", type: "category" };
   layout.margin = { l: 72, r: 16, t: 8, b: 8 };
   const trace = {
     type: "heatmap",
@@ -62,7 +70,7 @@ function heat(data, paint) {
     ygap: 2,
     zmin: data.low,
     zmax: data.high,
-    colorscale: [0.06, 0.16, 0.28, 0.7, 0.92].map((share, at) => [at / 4, mix(paint, share)]),
+    colorscale: steps([0.05, 0.14, 0.26, 0.78, 0.94].map((share) => mix(paint, share))),
     colorbar: { thickness: 10, outlinewidth: 0, title: { text: data.unit, side: "right" } },
   };
   return { traces: [trace], layout };
