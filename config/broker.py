@@ -29,7 +29,7 @@ class BrokerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """A running server: its process (leader of its own session) and its URL as Celery wants it."""
+    """A running server: its process (leader of its own session) and the URL that clients connect to."""
 
     process: subprocess.Popen[bytes]
     url: str
@@ -61,7 +61,7 @@ def start_broker(folder: Path, log: IO[bytes] | None = None) -> Broker:
         start_new_session=True,
     )
     wait_until_it_answers(socket, process)
-    return Broker(process=process, url=f"redis+socket://{socket}")
+    return Broker(process=process, url=f"unix://{socket}")
 
 
 def connect(socket: Path) -> redis.Redis:

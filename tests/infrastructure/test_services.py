@@ -17,7 +17,7 @@ def test_suite_runs_on_the_database_it_was_asked_for() -> None:
 
 
 def test_broker_speaks_the_redis_protocol_and_keeps_what_it_is_told() -> None:
-    client = connect(Path(settings.REDIS_URL.removeprefix("redis+socket://")))
+    client = connect(Path(settings.REDIS_URL.removeprefix("unix://")))
     assert client.ping() is True
     assert client.config_get("appendonly") == {"appendonly": "yes"}
 
