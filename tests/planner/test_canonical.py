@@ -105,7 +105,7 @@ def test_file_digest_is_that_of_sha256sum() -> None:
     assert file_sha256(b"") == "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 
-@pytest.mark.parametrize("name", ["worked", "minimal"])
+@pytest.mark.parametrize("name", ["worked", "blast-radius", "minimal"])
 def test_examples_have_the_content_id_their_evidence_names(name: str) -> None:
     assert content_id(example(name, "contract")) == example(name, "evidence")["contract_content_id"]
 

@@ -26,7 +26,7 @@ def test_evidence_is_read_with_its_digests_and_one_for_each_trial() -> None:
     assert document.trial_content_ids == {trial: content_id(body) for trial, body in WORKED["trials"].items()}
 
 
-@pytest.mark.parametrize("name", ["worked", "minimal"])
+@pytest.mark.parametrize("name", ["worked", "blast-radius", "minimal"])
 def test_shipped_evidence_belongs_to_its_contract(name: str) -> None:
     assert findings(read_evidence, example(name, "evidence"), contract(name=name)) == []
 

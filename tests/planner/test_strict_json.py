@@ -61,7 +61,9 @@ def test_no_file_of_the_public_suite_takes_a_second() -> None:
         pytest.param(b" \t\r\n1 ", 1, id="white space around"),
         pytest.param(b'"\\u00e9\\ud83d\\ude00\\n"', "é😀\n", id="escapes and a surrogate pair"),
         pytest.param(b"[9007199254740991, -9007199254740991]", [2**53 - 1, -(2**53) + 1], id="largest integers"),
-        pytest.param(b"[1e308, 1e21, 5e-324, 0.0, 0e0, 0e-999]", [1e308, 1e21, 5e-324, 0.0, 0.0, 0.0], id="range of doubles"),
+        pytest.param(
+            b"[1e308, 1e21, 5e-324, 0.0, 0e0, 0e-999]", [1e308, 1e21, 5e-324, 0.0, 0.0, 0.0], id="range of doubles"
+        ),
         pytest.param(b"[0.1, 1.50, 1E2, 123.456e78]", [0.1, 1.5, 100.0, 123.456e78], id="decimals as written"),
         pytest.param(b'["\\\\", "[[[", "\\"{{"]', ["\\", "[[[", '"{{'], id="brackets and escapes in text"),
         pytest.param(b"[" * 64 + b"]" * 64, None, id="nesting of 64"),
