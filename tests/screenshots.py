@@ -1,0 +1,106 @@
+"""``make screenshots``: draw the pictures of the documentation from a running demo, into docs/images.
+
+Each picture is a page as somebody sees it after logging in; nothing is staged but the size of the window. With
+``--all FOLDER`` every page is drawn wide and narrow, light and dark, for looking through before a release.
+"""
+
+import argparse
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Literal
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser import find_chromium
+from tests.e2e.embedded_run import EmbeddedRun, embedded_run
+from tests.shared import ROOT
+
+Theme = Literal["light", "dark"]
+IMAGES = ROOT / "docs" / "images"
+WIDE, NARROW = (1440, 900), (420, 860)
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One picture: who looks at which page, in which theme and window."""
+
+    name: str
+    login: str
+    path: str
+    theme: Theme = "light"
+    size: tuple[int, int] = WIDE
+    whole: bool = False
+
+
+PAGES = {
+    "inbox": ("reviewer-serving", "/w/demo/"),
+    "new": ("author", "/w/demo/decisions/new"),
+    "decision": ("reviewer-serving", "/w/demo/decisions/{worked}/"),
+    "map": ("reviewer-networking", "/w/demo/decisions/{worked}/map/"),
+    "history": ("auditor", "/w/demo/decisions/{worked}/history/"),
+    "audit": ("auditor", "/w/demo/audit/"),
+}
+DOCUMENTATION = (
+    Shot("inbox", *PAGES["inbox"]),
+    Shot("decision", *PAGES["decision"]),
+    Shot("rank-map", *PAGES["map"]),
+    Shot("decision-dark", *PAGES["decision"], theme="dark"),
+)
+
+
+def main() -> int:
+    """Start the demo, draw, stop."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--all", metavar="FOLDER", type=Path, help="draw every page in every shape into FOLDER")
+    folder: Path | None = arguments.parse_args().all
+    shots = every_shape() if folder else DOCUMENTATION
+    with tempfile.TemporaryDirectory() as place, embedded_run(Path(place) / "run") as run:
+        time.sleep(10)  # the worker plans the examples; pages would show its progress otherwise
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
+            for shot in shots:
+                draw(browser, run, shot, folder or IMAGES)
+            browser.close()
+        run.interrupt()
+    return 0
+
+
+def every_shape() -> tuple[Shot, ...]:
+    """Return every page in both themes and both sizes, whole."""
+    themes: tuple[Theme, ...] = ("light", "dark")
+    return tuple(
+        Shot(f"{name}-{theme}-{'wide' if size == WIDE else 'narrow'}", *page, theme=theme, size=size, whole=True)
+        for (name, page), theme, size in product(PAGES.items(), themes, (WIDE, NARROW))
+    )
+
+
+def draw(browser: Browser, run: EmbeddedRun, shot: Shot, folder: Path) -> None:
+    """Log in, open the page, save the picture."""
+    folder.mkdir(parents=True, exist_ok=True)
+    width, height = shot.size
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=shot.theme)
+    page = context.new_page()
+    address = f"http://localhost:{run.port}"
+    page.goto(f"{address}/login")
+    page.fill("#id_username", shot.login)
+    page.fill("#id_password", run.passwords[shot.login])
+    page.click("button[type=submit]")
+    page.goto(address + shot.path.replace("{worked}", worked_decision(page)))
+    page.wait_for_load_state("networkidle")
+    page.screenshot(path=str(folder / f"{shot.name}.png"), full_page=shot.whole)
+    sys.stdout.write(f"{folder / shot.name}.png\n")
+    context.close()
+
+
+def worked_decision(page: Page) -> str:
+    """Return the number of the decision on the worked example, as the inbox links it."""
+    link = page.locator("a[href*='/decisions/']", has_text="worked").first
+    return (link.get_attribute("href") or "").rstrip("/").rsplit("/", 1)[-1] if link.count() else "1"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
