@@ -18,7 +18,7 @@ run: .venv/runtime.stamp ## Start Topogate with its demo workspace on http://loc
 	@$(BIN)/python -m config.run
 
 test: .venv/dev.stamp ## Lint, then the whole suite on PostgreSQL and SQLite, with a real broker and a real browser
-	@$(BIN)/python -m tests.browser
+	@$(BIN)/python -m tests.chromium
 	@$(MAKE) --no-print-directory lint
 	@$(BIN)/python -m tests
 
@@ -34,10 +34,10 @@ format: .venv/dev.stamp ## Format the code and mend what ruff can mend
 	@$(BIN)/ruff format .
 
 fuzz: .venv/dev.stamp ## Throw random documents at the intake for some minutes (not part of `make test`)
-	@$(BIN)/python -m tests.fuzz
+	@$(BIN)/python -m tests.fuzz.fuzz_documents 20000
 
 bench: .venv/dev.stamp ## Print how long bytes to plan takes beside parsing and hashing alone
-	@$(BIN)/python -m bench
+	@$(BIN)/python -m bench.bytes_to_plan
 
 screenshots: .venv/dev.stamp ## Draw docs/images anew from the running demo
 	@$(BIN)/python -m tests.screenshots

@@ -15,7 +15,7 @@ from typing import Literal
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser import find_chromium
+from tests.chromium import find_chromium
 from tests.e2e.embedded_run import EmbeddedRun, embedded_run
 from tests.shared import ROOT
 
