@@ -252,19 +252,40 @@ STORAGES = {
 # --- API ---------------------------------------------------------------------------------------------------------
 
 REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "reviews.api.authentication.BearerAuthentication",
+        "reviews.api.authentication.BrowserAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["reviews.api.permissions.ScopeAllows"],
+    "DEFAULT_THROTTLE_CLASSES": ["reviews.api.throttles.ReadThrottle", "reviews.api.throttles.SubmitThrottle"],
+    # Per token, else per person, else per address, in each web process.
+    "DEFAULT_THROTTLE_RATES": {
+        "read": env.str("API_READ_RATE", default="600/min"),
+        "submit": env.str("API_SUBMIT_RATE", default="60/min"),
+    },
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "reviews.api.negotiation.OneRenderer",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    # Documents arrive as opaque parts; no view takes a body that the framework would parse.
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.MultiPartParser"],
+    "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "reviews.api.errors.problem_response",
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Topogate",
+    "DESCRIPTION": "Everything but signing, which is done on the page.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.1",
-    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "ENUM_NAME_OVERRIDES": {
+        "DecisionState": "reviews.api.serializers.DECISION_STATES",
+        "RevisionState": "reviews.api.serializers.REVISION_STATES",
+    },
+    "SERVE_INCLUDE_SCHEMA": True,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None},
 }
 
 # --- Logging -----------------------------------------------------------------------------------------------------

@@ -7,5 +7,6 @@ from config.health import live, ready
 urlpatterns = [
     path("health/live", live, name="health-live"),
     path("health/ready", ready, name="health-ready"),
+    path("api/v1/", include("reviews.api.urls")),
     path("", include("reviews.web.urls")),
 ]

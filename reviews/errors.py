@@ -51,6 +51,13 @@ class NotFoundError(ReviewError):
     code = "not_found"
 
 
+class NotAuthenticatedError(ReviewError):
+    """Nobody has shown who they are, or what was shown is not accepted."""
+
+    status = 401
+    code = "not_authenticated"
+
+
 class NotAllowedError(ReviewError):
     """The person may see it but not do this with it."""
 

@@ -1,0 +1,76 @@
+"""Reads the query of an address: only parameters that the view names, each once, all that is wrong at once."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.http import QueryDict
+
+from reviews.errors import Finding, InvalidRequestError
+from reviews.models import DecisionState
+
+Reader = Callable[[str], Any]
+"""Text of a parameter in, its value out; raises ValueError whose text says what was expected."""
+
+TEXT_LENGTH = 200
+DIGEST_LENGTH = len("sha256:") + 64
+MOST_ROWS = 100
+
+
+def integer(lowest: int, highest: int) -> Reader:
+    """Take a whole number in decimal digits."""
+
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and len(text) < 10 and lowest <= int(text) <= highest):
+            raise ValueError(f"a whole number from {lowest} to {highest}")
+        return int(text)
+
+    return read
+
+
+def printable(text: str) -> str:
+    """Take text without control characters."""
+    if len(text) > TEXT_LENGTH or not text.isprintable():
+        raise ValueError(f"at most {TEXT_LENGTH} printable characters")
+    return text
+
+
+def state(text: str) -> str:
+    """Take a state of a decision."""
+    if text not in DecisionState.values:
+        raise ValueError(f"one of {', '.join(DecisionState.values)}")
+    return text
+
+
+def digest(text: str) -> str:
+    """Take a whole digest."""
+    hexes = text.removeprefix("sha256:")
+    if len(text) != DIGEST_LENGTH or len(hexes) != 64 or not set(hexes) <= set("0123456789abcdef"):
+        raise ValueError("sha256: and 64 hexadecimal digits")
+    return text
+
+
+BEFORE = integer(0, 999_999_999)
+PAGING: Mapping[str, Reader] = {"before": BEFORE, "limit": integer(1, MOST_ROWS)}
+
+
+def read_query(query: QueryDict, readers: Mapping[str, Reader]) -> dict[str, Any]:
+    """Return the values of the parameters that are given.
+
+    Raises:
+        InvalidRequestError: with every parameter that is unknown, repeated or wrong.
+    """
+    problems, values = [], {}
+    for name in sorted(query):
+        given = query.getlist(name)
+        try:
+            if name not in readers:
+                raise ValueError(f"one of {', '.join(sorted(readers)) or 'no parameters'}")
+            if len(given) > 1:
+                raise ValueError("one value")
+            values[name] = readers[name](given[0])
+        except ValueError as wrong:
+            found = f"{len(given)} values" if len(given) > 1 else (given[0][:80] if name in readers else "another")
+            problems.append(Finding("request", "request/query", name[:80], str(wrong), found or "nothing"))
+    if problems:
+        raise InvalidRequestError(tuple(problems))
+    return values

@@ -1,0 +1,201 @@
+"""Shapes of what the API answers; the OpenAPI document is made from them.
+
+Answers only: nothing that is sent in is read by a serializer, documents least of all.
+"""
+
+from rest_framework import serializers
+
+from reviews.models import DecisionState
+from reviews.services.submissions import TITLE_LENGTH
+
+DECISION_STATES = [(value, value) for value in DecisionState.values]
+REVISION_STATES = [(value, value) for value in ("queued", "running", "planned", "failed")]
+
+
+class ProblemItem(serializers.Serializer[object]):
+    """One thing wrong with what was sent."""
+
+    document = serializers.ChoiceField(["contract", "evidence", "request"])
+    code = serializers.CharField(help_text="stable, documented")
+    pointer = serializers.CharField(help_text="JSON pointer into the document, or the name of the request's field")
+    expected = serializers.CharField()
+    found = serializers.CharField()
+    line = serializers.IntegerField(required=False)
+    column = serializers.IntegerField(required=False)
+
+
+class Problem(serializers.Serializer[object]):
+    """Problem details, RFC 9457."""
+
+    type = serializers.CharField()
+    title = serializers.CharField()
+    status = serializers.IntegerField()
+    detail = serializers.CharField()
+    instance = serializers.CharField()
+    problems = ProblemItem(many=True)
+    moved = serializers.ListField(child=serializers.CharField(), required=False)
+
+
+class Check(serializers.Serializer[object]):
+    """What a dry run found."""
+
+    ok = serializers.BooleanField()
+    problems = ProblemItem(many=True)
+
+
+class PlanSummary(serializers.Serializer[object]):
+    """A plan in short; ``url`` leads to its bytes."""
+
+    plan_id = serializers.CharField()
+    decision = serializers.ChoiceField(["SELECT_TOPOLOGY", "NO_ELIGIBLE_TOPOLOGY", "INCONCLUSIVE"])
+    selected_trial = serializers.CharField(allow_null=True)
+    selected_topology = serializers.CharField(allow_null=True)
+    eligible = serializers.IntegerField()
+    rejected = serializers.IntegerField()
+    inconclusive = serializers.IntegerField()
+    url = serializers.CharField()
+
+
+class DocumentLink(serializers.Serializer[object]):
+    """An uploaded document: its two digests, and where its bytes are."""
+
+    content_id = serializers.CharField()
+    file_sha256 = serializers.CharField()
+    url = serializers.CharField()
+
+
+class Progress(serializers.Serializer[object]):
+    """How far the planner is."""
+
+    candidates_done = serializers.IntegerField()
+    candidates_total = serializers.IntegerField()
+    attempts = serializers.IntegerField()
+
+
+class PlanningError(serializers.Serializer[object]):
+    """Why there is no plan."""
+
+    code = serializers.CharField()
+    detail = serializers.CharField()
+
+
+class Revision(serializers.Serializer[object]):
+    """A revision with every digest it is bound to, and how its planning stands."""
+
+    decision = serializers.IntegerField()
+    revision = serializers.IntegerField()
+    state = serializers.ChoiceField(REVISION_STATES)
+    progress = Progress()
+    error = PlanningError(allow_null=True)
+    author = serializers.CharField()
+    made_at = serializers.DateTimeField()
+    as_of = serializers.CharField()
+    contract = DocumentLink()
+    evidence = DocumentLink()
+    identity = serializers.CharField()
+    policy = serializers.CharField()
+    policy_version = serializers.IntegerField()
+    planner_version = serializers.CharField()
+    plan = PlanSummary(allow_null=True)
+    subject = serializers.CharField(allow_null=True, help_text="what sign-offs are bound to; null until planned")
+    planned_at = serializers.DateTimeField(allow_null=True)
+    url = serializers.CharField()
+    page = serializers.CharField(help_text="for people")
+
+
+class RevisionPage(serializers.Serializer[object]):
+    """Revisions, newest first."""
+
+    revisions = Revision(many=True)
+    next = serializers.CharField(allow_null=True)
+
+
+class Requirement(serializers.Serializer[object]):
+    """What one team owes."""
+
+    team = serializers.CharField()
+    quorum = serializers.IntegerField()
+    approvals = serializers.IntegerField()
+    status = serializers.ChoiceField(["SATISFIED", "UNSATISFIED", "UNSATISFIABLE"])
+    because = serializers.CharField()
+    owed_by = serializers.ListField(child=serializers.CharField())
+
+
+class Approval(serializers.Serializer[object]):
+    """Whether the newest revision is approved now, and why not."""
+
+    approved = serializers.BooleanField()
+    because = serializers.CharField()
+
+
+class SignOff(serializers.Serializer[object]):
+    """A sign-off and whether it counts now. Signing is done on the page only."""
+
+    revision = serializers.IntegerField()
+    team = serializers.CharField()
+    person = serializers.CharField()
+    meaning = serializers.ChoiceField(["approve", "request_changes", "reject"])
+    statement = serializers.CharField()
+    signed_at = serializers.DateTimeField()
+    subject = serializers.CharField()
+    status = serializers.ChoiceField(["CURRENT", "STALE", "WITHDRAWN", "VOID"])
+    reason = serializers.CharField(allow_blank=True)
+    keys = serializers.ListField(child=serializers.CharField())
+
+
+class Decision(serializers.Serializer[object]):
+    """A decision as lists show it."""
+
+    number = serializers.IntegerField()
+    label = serializers.CharField()  # type: ignore[assignment] # a field of the answer, not the serializer's own
+    title = serializers.CharField(max_length=TITLE_LENGTH)
+    slot = serializers.CharField()
+    state = serializers.ChoiceField(DECISION_STATES)
+    state_since = serializers.DateTimeField()
+    opened_by = serializers.CharField()
+    opened_at = serializers.DateTimeField()
+    newest = Revision()
+    approval = Approval()
+    requirements = Requirement(many=True)
+    url = serializers.CharField()
+    page = serializers.CharField(help_text="for people")
+
+
+class DecisionPage(serializers.Serializer[object]):
+    """Decisions, newest first."""
+
+    decisions = Decision(many=True)
+    next = serializers.CharField(allow_null=True)
+
+
+class DecisionDetail(Decision):
+    """One decision with its sign-offs."""
+
+    signoffs = SignOff(many=True)
+
+
+class Entry(serializers.Serializer[object]):
+    """One entry of the audit log."""
+
+    seq = serializers.IntegerField()
+    at = serializers.DateTimeField()
+    action = serializers.CharField()
+    decision = serializers.IntegerField(allow_null=True)
+    revision = serializers.IntegerField(allow_null=True)
+    who = serializers.CharField()
+    team = serializers.CharField(allow_blank=True)
+    meaning = serializers.CharField(allow_blank=True)
+    reason = serializers.CharField(allow_blank=True)
+    subject = serializers.CharField(allow_blank=True)
+    sha256 = serializers.CharField()
+    prev = serializers.CharField()
+    payload_sha256 = serializers.CharField(allow_blank=True)
+    payload = serializers.JSONField()
+
+
+class EntryPage(serializers.Serializer[object]):
+    """Entries, newest first; ``entries`` counts the whole log."""
+
+    audit = Entry(many=True)
+    entries = serializers.IntegerField()
+    next = serializers.CharField(allow_null=True)

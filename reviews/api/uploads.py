@@ -1,0 +1,126 @@
+"""Documents as they arrive: opaque parts of a multipart body.
+
+The framework never reads a document: it is taken out of its part byte for byte and goes to the planner's intake,
+which gives every file the same verdict wherever it comes from. Sizes and the outer form are judged here, before the
+body is read where that is possible.
+"""
+
+from dataclasses import dataclass
+
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.http import parse_header_parameters
+from rest_framework.exceptions import UnsupportedMediaType
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+
+from planner.strict_json import MAX_BYTES
+from reviews.api.errors import TooLargeError
+from reviews.errors import DocumentName, Finding, InvalidRequestError
+
+DOCUMENTS: tuple[DocumentName, ...] = ("contract", "evidence")
+MAX_BODY_BYTES = 2 * MAX_BYTES + 2**20
+"""Two documents of the largest size, and room for the rest."""
+
+LONGEST_CONTENT_TYPE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """What was sent: each document's bytes (None where the part is absent) and the fields beside them."""
+
+    contract: bytes | None
+    evidence: bytes | None
+    fields: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Both documents."""
+
+    contract: bytes
+    evidence: bytes
+    fields: dict[str, str]
+
+
+def check_outer_form(request: Request) -> None:
+    """Judge length and content type, before anything of the body is read.
+
+    Raises:
+        UnsupportedMediaType: it is no multipart/form-data, or in another character set than UTF-8.
+        TooLargeError: the body is longer than two documents can be.
+    """
+    content_type = request.META.get("CONTENT_TYPE", "")
+    media_type, parameters = parse_header_parameters(content_type[:LONGEST_CONTENT_TYPE])
+    charset = parameters.get("charset", "utf-8").lower()
+    if media_type != MultiPartParser.media_type or charset not in ("utf-8", "utf8"):
+        raise UnsupportedMediaType(content_type[:80])
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    if length.isdigit() and int(length) > MAX_BODY_BYTES:
+        raise TooLargeError(f"Expected at most {MAX_BODY_BYTES} bytes, found {length}.")
+
+
+def uploaded(request: Request, *, fields: tuple[str, ...], needs_both: bool = True) -> Upload:
+    """Take the parts out of the body; ``fields`` names what may stand beside the documents.
+
+    Raises:
+        UnsupportedMediaType, TooLargeError: see ``check_outer_form``.
+        InvalidRequestError: with every part that is missing, repeated, of the wrong kind or not taken here.
+    """
+    check_outer_form(request)
+    problems = [
+        *_unknown(request, fields),
+        *_repeated(request),
+        *(problem for name in DOCUMENTS for problem in _wrong_kind(request, name)),
+        *_missing(request, needs_both=needs_both),
+    ]
+    if problems:
+        raise InvalidRequestError(tuple(problems))
+    return Upload(
+        contract=_bytes(request, "contract"),
+        evidence=_bytes(request, "evidence"),
+        fields={name: str(request.POST[name]) for name in fields if name in request.POST},
+    )
+
+
+def uploaded_pair(request: Request, *, fields: tuple[str, ...]) -> Pair:
+    """The same where both documents are needed."""
+    found = uploaded(request, fields=fields)
+    return Pair(found.contract or b"", found.evidence or b"", found.fields)
+
+
+def _bytes(request: Request, name: DocumentName) -> bytes | None:
+    upload: UploadedFile[bytes] | None = request.FILES.get(name)
+    return None if upload is None else bytes(upload.read())
+
+
+def _unknown(request: Request, fields: tuple[str, ...]) -> list[Finding]:
+    sent = {*request.POST, *request.FILES} - {*DOCUMENTS, *fields, "csrfmiddlewaretoken"}
+    sent |= set(request.FILES) & set(fields)
+    expected = ", ".join((*DOCUMENTS, *fields))
+    return [
+        Finding("request", "request/unknown_part", name[:80], f"one of {expected}", "another part")
+        for name in sorted(sent)
+    ]
+
+
+def _repeated(request: Request) -> list[Finding]:
+    return [
+        Finding("request", "request/repeated_part", name[:80], "one part", f"{len(parts.getlist(name))} parts")
+        for parts in (request.POST, request.FILES)
+        for name in sorted(parts)
+        if len(parts.getlist(name)) > 1
+    ]
+
+
+def _wrong_kind(request: Request, name: DocumentName) -> list[Finding]:
+    """A field is text in somebody's character set; only a part with a file name keeps its bytes."""
+    if name not in request.POST:
+        return []
+    return [Finding(name, "request/not_a_file", "", "a part with a file name", "a field of text")]
+
+
+def _missing(request: Request, *, needs_both: bool) -> list[Finding]:
+    absent = [name for name in DOCUMENTS if name not in request.FILES and name not in request.POST]
+    if not needs_both and len(absent) < len(DOCUMENTS):
+        return []
+    return [Finding(name, "request/missing_part", "", f"a file in a part named {name}", "nothing") for name in absent]
