@@ -106,7 +106,8 @@ def chart_data(plan: Plan, points: tuple[FrontierPoint, ...]) -> dict[str, Any] 
         labels = []
         for point, _, _ in rows:
             word = "selected" if point.trial == selected else STATES[point.state].text.lower()
-            labels.append(f"{plot_label(name_of(plan, point.trial))} · {word}")
+            label = plot_label(name_of(plan, point.trial).replace("@", ":"))
+            labels.append(f"{label} · {word}")
         groups.append({"css": css, "x": [x for _, x, _ in rows], "y": [y for _, _, y in rows], "labels": labels})
     limits = limit_lines(plan)
     xs = [x for _, x, _ in drawn] + [limit["at"] for limit in limits]

@@ -1,0 +1,94 @@
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from planner.records.plan import Ratio, Value
+from reviews.web import formats
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        pytest.param(53687091200, "bytes", "50.0 GiB", id="bytes are GiB with one decimal"),
+        pytest.param(53687091201, "bytes", "50.0 GiB", id="a byte more rounds away"),
+        pytest.param(1, "bytes", "0.000000000931 GiB", id="a single byte is not zero"),
+        pytest.param(0, "bytes", "0.0 GiB", id="zero keeps its decimal"),
+        pytest.param(420, "ms", "420 ms", id="whole milliseconds"),
+        pytest.param(415.25, "ms", "415.2 ms", id="half to even"),
+        pytest.param(415.35, "ms", "415.4 ms", id="half to even, upwards"),
+        pytest.param(1180, "tok/s", "1,180 tok/s", id="thousands have commas"),
+        pytest.param(0.6, "share", "0.60", id="a share keeps two decimals"),
+        pytest.param(0.675, "share", "0.675", id="a share shows three where it has them"),
+        pytest.param(1, "groups", "1 group", id="one is singular"),
+        pytest.param(2, "groups", "2 groups", id="two are plural"),
+        pytest.param(10.189, "usd", "10.19 USD", id="money has two decimals"),
+        pytest.param(Ratio(num=1, den=3), "ms", "0.3 ms", id="a ratio is rounded from its exact value"),
+        pytest.param(-80, "ms", "−80 ms", id="the minus is the real one"),
+        pytest.param("inside_island", None, "inside island", id="words lose their underscores"),
+        pytest.param(None, "ms", "–", id="missing is a dash"),
+        pytest.param(3, "furlongs_per_week", "3 furlongs/week", id="an unknown unit is shown as written"),
+    ],
+)
+def test_quantity(value: Value, unit: str | None, text: str) -> None:
+    assert formats.quantity(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        pytest.param(Ratio(num=4, den=25), "+16 %", id="room"),
+        pytest.param(Ratio(num=-209, den=675), "−31 %", id="shortfall"),
+        pytest.param(0, "±0 %", id="exactly at the limit"),
+        pytest.param(Ratio(num=1, den=100000), "+<0.1 %", id="less than shown is not zero"),
+        pytest.param(Ratio(num=-1, den=100000), "−<0.1 %", id="a hair's breadth of failing is not zero"),
+        pytest.param(12.5, "+1,250 %", id="thousands have commas"),
+        pytest.param(None, "", id="no margin"),
+    ],
+)
+def test_percent(share: Value, text: str) -> None:
+    assert formats.percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("comparator", "text"),
+    [("<=", "≤ 64.0 GiB"), (">=", "≥ 64.0 GiB"), ("==", "= 64.0 GiB"), (None, "64.0 GiB")],
+)
+def test_limit(comparator: Any, text: str) -> None:
+    assert formats.limit_text(comparator, 68719476736, "bytes") == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        pytest.param(30, "just now", id="half a minute"),
+        pytest.param(240, "4 min ago", id="minutes"),
+        pytest.param(68_400, "19 h ago", id="hours"),
+        pytest.param(172_800, "2 d ago", id="days"),
+        pytest.param(-172_800, "in 2 d", id="to come"),
+    ],
+)
+def test_distance_to_now(seconds: int, text: str) -> None:
+    now = datetime(2026, 11, 28, 16, tzinfo=UTC)
+    assert formats.ago(datetime.fromtimestamp(now.timestamp() - seconds, UTC), now) == text
+
+
+def test_a_time_is_written_with_its_month() -> None:
+    assert formats.when(formats.moment("2026-11-28T16:00:00Z")) == "28 Nov 2026 16:00"
+
+
+def test_a_digest_is_shortened_at_both_ends() -> None:
+    assert formats.short_digest("sha256:c4d0" + "0" * 56 + "040f") == "c4d0…040f"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"),
+    [((0, 1, 2, 3, 8, 9), "0–3, 8–9"), ((5,), "5"), ((), ""), ((3, 1), "1, 3")],
+)
+def test_spans(numbers: tuple[int, ...], text: str) -> None:
+    assert formats.spans(numbers) == text
+
+
+@pytest.mark.parametrize(("words", "text"), [((), ""), (("a",), "a"), (("a", "b", "c"), "a, b and c")])
+def test_a_list_reads_as_a_sentence(words: tuple[str, ...], text: str) -> None:
+    assert formats.listed(words) == text
