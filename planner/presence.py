@@ -73,7 +73,8 @@ def want_required(required: RequiredEvidence) -> Iterator[Want]:
 
 def presence(view: TrialView, want: Want) -> Presence:
     """Look for a wanted metric in every counted window at its load point."""
-    windows = view.windows(want.load_point)
+    traced = want.section in TRACED
+    windows = view.traced(want.load_point, want.section, want.field) if traced else view.windows(want.load_point)
     if not windows:
         return Presence(want=want, readings=1, gaps=view.unmeasured(want.load_point))
     found = [list(_gaps(view, window, want)) for window in windows if _applies(view, want)]
@@ -155,8 +156,25 @@ def _replica(view: TrialView, window: WindowView, want: Want) -> Iterator[str]:
             yield f"{window.at}/replicas/{name}/{want.field}"
 
 
-SECTIONS = {"load": _load, "per_rank": _per_rank, "links": _link, "replicas": _replica}
-"""How each section of a window is searched; a section that documents do not have yet is always a gap."""
+def _traced(view: TrialView, window: WindowView, want: Want) -> Iterator[str]:
+    """Look in a section of entries, or of one record, that traces fill."""
+    found = getattr(window.record, want.section)
+    at = f"{window.at}/{want.section}"
+    entries = found if isinstance(found, dict) else {"": found}
+    if isinstance(found, UnsetType) or not entries or not _fine(want, TRACED[want.section]):
+        yield f"{at}/{want.field}"
+        return
+    for name, entry in sorted(entries.items()):
+        value = getattr(entry, want.field, None)
+        if value is None or isinstance(value, UnsetType):
+            yield f"{at}/{name}/{want.field}" if name else f"{at}/{want.field}"
+
+
+TRACED: Mapping[str, str] = {"collectives": "replica", "stages": "replica", "experts": "rank", "handoff": "deployment"}
+"""Sections that instrumented windows may answer for, each with the scope of its figures."""
+
+SECTIONS = {"load": _load, "per_rank": _per_rank, "links": _link, "replicas": _replica} | dict.fromkeys(TRACED, _traced)
+"""How each section of a window is searched; a section that documents do not have is always a gap."""
 
 
 def _links(view: TrialView, want: Want) -> tuple[str, ...]:

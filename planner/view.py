@@ -21,7 +21,7 @@ from planner.layouts import LayoutRefusedError
 from planner.numbers import exact
 from planner.rankmap import TopologyGroups
 from planner.readings import BEYOND_PERCENTILE, Reading, WindowView, statistic, throughput
-from planner.records.base import UnsetType
+from planner.records.base import UNSET, UnsetType
 from planner.records.contract import Comparison, Contract, Fleet, Workload
 from planner.records.evidence import Instance, Replica, Trial, Window
 from planner.site import Charge, Site, charge
@@ -198,6 +198,27 @@ class TrialView:
         """The counted windows at a load point."""
         return self.counted.get(load_point, ())
 
+    def stretches(self, load_point: str, purpose: str) -> tuple[WindowView, ...]:
+        """The windows of another purpose at a load point, in window id order."""
+        return tuple(
+            self._window(window_id, window)
+            for window_id, window in sorted(self.trial.windows.items())
+            if window.purpose == purpose and window.load_point == load_point
+        )
+
+    def traced(self, load_point: str, section: str, field: str = "") -> tuple[WindowView, ...]:
+        """The windows that answer for what only traces show.
+
+        Those are instrumented windows that record the metric, with the counted ones that do; without such an
+        instrumented window, every counted window owes it.
+        """
+        instrumented = self.stretches(load_point, "instrumented")
+        found = tuple(window for window in instrumented if recorded(window.record, section, field))
+        if not found:
+            return self.windows(load_point) or instrumented
+        counted = (window for window in self.windows(load_point) if recorded(window.record, section, field))
+        return tuple(sorted((*found, *counted), key=lambda window: window.id))
+
     @cached_property
     def _throughputs(self) -> Mapping[str, Reading]:
         return {
@@ -270,6 +291,16 @@ class TrialView:
             ranks=self.ranks,
             tolerance=self.tolerance,
         )
+
+
+def recorded(window: Window, section: str, field: str = "") -> bool:
+    """Say whether a window has a section, or in it a field of the section or of one of its entries."""
+    found = getattr(window, section, UNSET)
+    if isinstance(found, UnsetType) or not field:
+        return not isinstance(found, UnsetType)
+    if not isinstance(found, dict):
+        return getattr(found, field, UNSET) is not UNSET
+    return field in found or any(getattr(entry, field, UNSET) is not UNSET for entry in found.values())
 
 
 def views(contract: ContractDocument, evidence: EvidenceDocument, as_of: str) -> Mapping[str, TrialView]:

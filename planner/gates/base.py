@@ -30,7 +30,8 @@ class Ask:
     """Evidence that a limit reads: ``metric`` (``<section>.<field>``) in every counted window at ``load_point``.
 
     ``fields`` are the members of the metric that must be there (``n`` and ``p95`` of ``load.ttft_ms``). ``phase``
-    and ``link_class`` narrow link metrics.
+    and ``link_class`` narrow link metrics. ``conditional`` evidence is owed only by some topologies or may
+    stand in instrumented windows: the rule itself looks for it and names what is missing, and telemetry does not.
     """
 
     metric: str
@@ -38,6 +39,7 @@ class Ask:
     fields: tuple[str, ...] = ()
     phase: Phase | None = None
     link_class: str | None = None
+    conditional: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -197,6 +197,7 @@ def telemetry(view: TrialView, standing: Standing) -> Finding:
             link_class=owed.ask.link_class,
         )
         for owed in standing.owed
+        if not owed.ask.conditional
     )
     required = view.contract.evidence_required
     entries = {} if isinstance(required, UnsetType) else required

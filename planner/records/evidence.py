@@ -8,12 +8,47 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from planner.records.base import Bytes, Count, Digest, Id, Number, PositiveCount, Prose, Record, Text, Time
+from planner.records.base import Bytes, Count, Digest, Id, Number, PositiveCount, Prose, Record, Share, Text, Time
+from planner.records.figures import Bound, PerRank, Phase, Scope, Statistics
+from planner.records.sections import Collective, ExpertLoad, Handoff, IncidentKind, Incidents, StageTimes
+from planner.records.trials import Baseline, Diagnostic, Injection, Quality, Transport
+
+__all__ = [
+    "Baseline",
+    "Bound",
+    "Collective",
+    "Diagnostic",
+    "Evidence",
+    "ExpertLoad",
+    "Handoff",
+    "Incidents",
+    "Injection",
+    "Instance",
+    "LinkCounters",
+    "Load",
+    "ObservedIdentity",
+    "PerRank",
+    "Phase",
+    "Placement",
+    "Provenance",
+    "Quality",
+    "Rate",
+    "Replica",
+    "Requests",
+    "Scope",
+    "ShapeLoad",
+    "SourceFile",
+    "StageTimes",
+    "Statistics",
+    "TokenLengths",
+    "Tool",
+    "Topology",
+    "Transport",
+    "Trial",
+    "Window",
+]
 
 Json = Any
-Bound = Literal["exact", "lower", "upper"]
-Scope = Literal["rank", "device", "nic", "replica", "deployment"]
-Phase = Literal["prefill", "decode", "mixed"]
 
 
 class Tool(Record, frozen=True, kw_only=True):
@@ -99,26 +134,48 @@ class Placement(Record, frozen=True, kw_only=True):
 
 
 class Requests(Record, frozen=True, kw_only=True):
-    """Request counts of a window."""
+    """Request counts of a window.
+
+    ``refused`` and ``timed_out`` are among ``failed``; ``good`` are the completed ones that met ``Load.good_if``.
+    """
 
     sent: Count | UnsetType | None = UNSET
     completed: Count | UnsetType | None = UNSET
     failed: Count | UnsetType | None = UNSET
     cut_off: Count | UnsetType | None = UNSET
+    refused: Count | UnsetType | None = UNSET
+    timed_out: Count | UnsetType | None = UNSET
+    retried: Count | UnsetType | None = UNSET
+    cancelled: Count | UnsetType | None = UNSET
+    good: Count | UnsetType | None = UNSET
 
 
-class Statistics(Record, frozen=True, kw_only=True):
-    """A distribution over ``n`` samples; units stand in the field that holds it."""
+class TokenLengths(Record, frozen=True, kw_only=True):
+    """Measured token lengths per request."""
 
-    definition: Text | UnsetType = UNSET
-    n: Count | UnsetType | None = UNSET
     mean: Number | UnsetType | None = UNSET
     p50: Number | UnsetType | None = UNSET
-    p90: Number | UnsetType | None = UNSET
     p95: Number | UnsetType | None = UNSET
-    p99: Number | UnsetType | None = UNSET
-    p99_9: Number | UnsetType | None = UNSET
-    max: Number | UnsetType | None = UNSET
+    max: Count | UnsetType | None = UNSET
+
+
+class GoodIf(Record, frozen=True, kw_only=True):
+    """Ceilings that a request had to meet to count as good, in milliseconds."""
+
+    ttft_ms: Number | UnsetType = UNSET
+    tpot_ms: Number | UnsetType = UNSET
+    itl_ms: Number | UnsetType = UNSET
+    e2e_ms: Number | UnsetType = UNSET
+
+
+class ShapeLoad(Record, frozen=True, kw_only=True):
+    """Tails of the requests of one shape that the contract declares."""
+
+    requests: Count | UnsetType | None = UNSET
+    ttft_ms: Statistics | UnsetType = UNSET
+    tpot_ms: Statistics | UnsetType = UNSET
+    itl_ms: Statistics | UnsetType = UNSET
+    e2e_ms: Statistics | UnsetType = UNSET
 
 
 class Rate(Record, frozen=True, kw_only=True):
@@ -138,6 +195,19 @@ class Load(Record, frozen=True, kw_only=True):
     output_tokens_mean: Number | UnsetType | None = UNSET
     in_flight_mean: Number | UnsetType | None = UNSET
     longest_sequence_tokens: Count | UnsetType | None = UNSET
+    prompt_tokens: TokenLengths | UnsetType = UNSET
+    output_tokens: TokenLengths | UnsetType = UNSET
+    tokens_counted_by: Literal["server", "client"] | UnsetType = UNSET
+    cache_hit_share: Share | UnsetType | None = UNSET
+    acceptance_length_mean: Number | UnsetType | None = UNSET
+    synthetic_acceptance: bool | UnsetType = UNSET
+    batch_size_mean: Number | UnsetType | None = UNSET
+    queued_requests_mean: Number | UnsetType | None = UNSET
+    queued_requests_max: Count | UnsetType | None = UNSET
+    preemptions: Count | UnsetType | None = UNSET
+    kv_measured_at_context_tokens: PositiveCount | UnsetType | None = UNSET
+    kv_used_peak_share: Share | UnsetType | None = UNSET
+    good_if: GoodIf | UnsetType = UNSET
     requests_per_s: Rate | UnsetType = UNSET
     output_tokens_per_s: Rate | UnsetType = UNSET
     total_tokens_per_s: Rate | UnsetType = UNSET
@@ -147,16 +217,9 @@ class Load(Record, frozen=True, kw_only=True):
     tpot_ms: Statistics | UnsetType = UNSET
     itl_ms: Statistics | UnsetType = UNSET
     e2e_ms: Statistics | UnsetType = UNSET
-
-
-class PerRank(Record, frozen=True, kw_only=True):
-    """One metric for every rank; ``values[r]`` belongs to global rank r, ``null`` is missing."""
-
-    scope: Scope | UnsetType = UNSET
-    bound: Bound | UnsetType = UNSET
-    sample_interval_s: Number | UnsetType = UNSET
-    samples: Count | UnsetType = UNSET
-    values: tuple[Annotated[int, Meta(ge=0, le=2**53 - 1)] | Annotated[float, Meta(ge=0)] | None, ...]
+    queue_ms: Statistics | UnsetType = UNSET
+    schedule_lag_ms: Statistics | UnsetType = UNSET
+    shapes: dict[Id, ShapeLoad] | UnsetType = UNSET
 
 
 class LinkCounters(Record, frozen=True, kw_only=True):
@@ -174,12 +237,23 @@ class LinkCounters(Record, frozen=True, kw_only=True):
 
 
 class Replica(Record, frozen=True, kw_only=True):
-    """One serving group as its scheduler saw it."""
+    """One serving group as its scheduler saw it.
+
+    ``kv_capacity_tokens`` is what the group holds as a whole; ``kv_max_concurrent_requests`` is the engine's own
+    figure for requests of ``kv_measured_at_context_tokens`` each.
+    """
 
     ranks: Annotated[tuple[Count, ...], Meta(min_length=1)]
     completed: Count | UnsetType | None = UNSET
     output_tokens_total: Count | UnsetType | None = UNSET
     longest_sequence_tokens: Count | UnsetType | None = UNSET
+    kv_capacity_tokens: Count | UnsetType | None = UNSET
+    kv_max_concurrent_requests: Number | UnsetType | None = UNSET
+    kv_measured_at_context_tokens: PositiveCount | UnsetType | None = UNSET
+    kv_used_mean_share: Share | UnsetType | None = UNSET
+    queued_requests_mean: Number | UnsetType | None = UNSET
+    affinity_hit_share: Share | UnsetType | None = UNSET
+    cold_start_s: Number | UnsetType | None = UNSET
 
 
 PerRankMetric = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,63}(?![\s\S])")]
@@ -202,6 +276,11 @@ class Window(Record, frozen=True, kw_only=True):
     per_rank: dict[PerRankMetric, PerRank] | UnsetType = UNSET
     links: dict[Id, dict[Phase, LinkCounters]] | UnsetType = UNSET
     replicas: dict[Id, Replica] | UnsetType = UNSET
+    collectives: dict[Id, Collective] | UnsetType = UNSET
+    stages: dict[Id, StageTimes] | UnsetType = UNSET
+    experts: dict[Id, ExpertLoad] | UnsetType = UNSET
+    handoff: Handoff | UnsetType = UNSET
+    incidents: dict[IncidentKind, Incidents] | UnsetType = UNSET
 
 
 class Trial(Record, frozen=True, kw_only=True):
@@ -211,6 +290,11 @@ class Trial(Record, frozen=True, kw_only=True):
     rank_map: Annotated[tuple[Placement, ...], Meta(min_length=1)]
     identity_id: Id
     windows: Annotated[dict[Id, Window], Meta(min_length=1)]
+    transport: dict[Id, Transport] | UnsetType = UNSET
+    quality: dict[Id, Quality] | UnsetType = UNSET
+    failures: dict[Id, Injection] | UnsetType = UNSET
+    baseline: Baseline | UnsetType = UNSET
+    diagnostics: dict[Id, Diagnostic] | UnsetType = UNSET
     source: Prose | UnsetType = UNSET
 
 
