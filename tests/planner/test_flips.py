@@ -52,6 +52,12 @@ def carried_out(flip: Flip, contract: Tree, trials: Tree) -> Plan:
     return planned(contract, trials)
 
 
+def falls_to_the_content_id(plan: Plan) -> bool:
+    """Say whether only the content id decides: changed evidence has another one, a flip leaves it as it is."""
+    best = [entry.values[:-1] for entry in plan.eligible[:2]]
+    return len(best) == 2 and best[0] == best[1]
+
+
 RATES = st.integers(min_value=4, max_value=18).map(lambda hundreds: hundreds * 800)
 TRIALS = st.dictionaries(
     st.sampled_from(["a", "b", "c", "d"]),
@@ -87,6 +93,8 @@ def test_planning_with_the_change_gives_the_stated_winner(
     plan = planned(contract, trials)
     for flip in plan.flips:
         again = carried_out(flip, contract, trials)
+        if flip.kind != "limit" and falls_to_the_content_id(again):
+            continue
         assert winner(again) == flip.winner, flip
         if flip.effect == "SAME_WINNER":
             assert again.candidates[str(flip.trial)].state == "ELIGIBLE", flip
