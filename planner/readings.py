@@ -14,7 +14,7 @@ from typing import Literal
 from planner.numbers import exact
 from planner.records.base import UNSET, Number, UnsetType
 from planner.records.contract import LoadPoint
-from planner.records.evidence import LinkCounters, Load, PerRank, Requests, Statistics, Window
+from planner.records.evidence import LinkCounters, Load, PerRank, Statistics, Window
 from planner.times import window_seconds
 
 Outcome = Literal["PASS", "FAIL", "UNKNOWN"]
@@ -332,36 +332,3 @@ def _side(name: str, load: Load | None) -> str:
     if name == "max":
         return "none" if from_histogram else "lower"
     return "upper" if from_histogram else "exact"
-
-
-def completed_share(windows: Iterable[WindowView]) -> Reading:
-    """Completed requests over those sent, without those cut off at the end, in each window; the lowest decides."""
-    return Reading(samples=tuple(_completed_share(window) for window in windows), worst_is="lowest")
-
-
-def _completed_share(window: WindowView) -> Sample:
-    load = window.record.load
-    requests = Requests() if isinstance(load, UnsetType) or isinstance(load.requests, UnsetType) else load.requests
-    sent, completed, cut_off = number(requests.sent), number(requests.completed), number(requests.cut_off)
-    fields = ("/load/requests/sent", "/load/requests/completed", "/load/requests/cut_off")
-    rest = Fraction(0) if sent is None else sent - _cut_off(window, cut_off)
-    owed = rest if rest > 0 else None
-    share = None if completed is None or owed is None else completed / owed
-    unusable_fields = [at for at, value in zip(fields, (owed, completed), strict=False) if value is None]
-    return Sample(
-        value=share,
-        low=share,
-        high=share,
-        where=(("window", window.id),),
-        read=tuple(window.at + at for at in fields[: 2 if cut_off is None else 3]),
-        missing=tuple(window.at + at for at in unusable_fields),
-        doubts=window.doubts(fields),
-        notes=(f"{int(cut_off):,} cut off at the end of window {window.id}.",) if cut_off else (),
-    )
-
-
-def _cut_off(window: WindowView, cut_off: Fraction | None) -> Fraction:
-    """Return the cut-off requests that can have been in flight: in closed loop no more than the load point allows."""
-    allowed = None if window.load_point is None else number(window.load_point.concurrent_requests)
-    found = cut_off or Fraction(0)
-    return found if allowed is None else min(found, allowed)

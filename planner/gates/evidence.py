@@ -15,9 +15,10 @@ from planner.gates.wording import apart, counted, no_window, share, why
 from planner.identity import Difference
 from planner.numbers import exact
 from planner.presence import Presence, Want, presence, want_required
-from planner.readings import WindowView, completed_share, number
+from planner.readings import WindowView, number
 from planner.records.base import UNSET, Id, Number, Share, UnsetType
 from planner.records.contract import RequiredEvidence
+from planner.request_shares import request_share
 from planner.shown import shown
 from planner.times import parsed_time, window_seconds
 from planner.view import TrialView
@@ -282,7 +283,8 @@ def completeness(view: TrialView, limit: CompletenessLimit) -> Finding:
     """Completed requests over those sent, without those cut off by the end of a time-boxed run, reach the floor in
     the worst counted window. Refused, failed and timed-out requests count against; cut-off ones only as far as they
     can have been in flight, and only where the tool says so."""
-    reading = view.qualified(completed_share(view.windows(limit.load_point)), limit.load_point)
+    shares = request_share(view.windows(limit.load_point), "completed", worst_is="lowest")
+    reading = view.qualified(shares, limit.load_point)
     floor = exact(limit.min_completed_share)
     result = compare(reading, ">=", floor)
     decides = result.decides

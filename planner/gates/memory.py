@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from planner.compare import Comparison, compare
-from planner.gates.base import Ask, Finding, Limit, compared, gate
-from planner.gates.wording import apart, gib, no_window, why
+from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
+from planner.gates.wording import apart, gib, no_window, share, why
 from planner.numbers import exact
 from planner.readings import Reading, Sample, Side, WindowView, absent, bounded, number, number_at, peak_bound
-from planner.records.base import UNSET, Bytes, Id, Number, UnsetType
+from planner.records.base import UNSET, Bytes, Id, Number, Share, UnsetType
 from planner.records.evidence import PerRank
 from planner.view import TrialView
 
@@ -28,6 +28,18 @@ COMPONENTS = (
     "graph_and_kernel_workspaces_bytes",
     "allocator_reserve_bytes",
 )
+
+
+class RankBalanceLimit(Limit, frozen=True, kw_only=True):
+    """A ceiling for (highest - lowest) / highest of the peaks of ranks with the same role."""
+
+    load_point: Id
+    max_spread_share: Share
+    max_sample_interval_s: Number | UnsetType = UNSET
+
+    def asks(self) -> tuple[Ask, ...]:
+        """Ask for the peak of every rank."""
+        return (Ask(metric=f"per_rank.{PEAK}", load_point=self.load_point),)
 
 
 class MemoryHeadroomLimit(Limit, frozen=True, kw_only=True):
@@ -278,3 +290,84 @@ def _notes(view: TrialView, limit: MemoryHeadroomLimit) -> Iterator[str]:
     parts = [set(_metrics(window)) & set(COMPONENTS) for window in windows]
     if any(found and found != set(COMPONENTS) for found in parts):
         yield "The breakdown is partial, so the sum of components is not tested."
+
+
+@gate(
+    "rank_balance",
+    family=FAMILY,
+    title="Ranks of one role use memory evenly",
+    limit=RankBalanceLimit,
+    reads=(f"per_rank.{PEAK}",),
+    unit="share",
+    comparator="<=",
+    needs=("groups", "devices"),
+    hint="Spread layers and experts evenly, and move what only one rank holds.",
+)
+def rank_balance(view: TrialView, limit: RankBalanceLimit) -> Finding:
+    """Among ranks of the same pool, pipeline stage and device type, (highest - lowest) / highest of the peak memory
+    is at most the ceiling in every counted window. Ranks of different roles rightly differ and are not compared. A
+    peak that is only a bound says nothing of a difference."""
+    roles = [ranks for ranks in _by_role(view).values() if len(ranks) > 1]
+    if not roles:
+        return not_applicable("No two ranks have the same role.")
+    ceiling = exact(limit.max_spread_share)
+    samples = tuple(
+        sample for window in view.windows(limit.load_point) for sample in _spreads(window, limit, roles, view)
+    )
+    reading = view.qualified(Reading(samples=samples, worst_is="highest"), limit.load_point)
+    result = compare(reading, "<=", ceiling)
+    return compared(result, _spread_sentence(result, limit, ceiling), limit_field="max_spread_share")
+
+
+def _by_role(view: TrialView) -> dict[tuple[str, int, str], list[int]]:
+    """Map (pool, stage, device type) to its ranks."""
+    pools = {rank: role for group, role in zip(view.serving_groups, view.group_roles, strict=True) for rank in group}
+    stages = view.topology_groups.coordinates.get("pp", (None,) * view.ranks)
+    found: dict[tuple[str, int, str], list[int]] = {}
+    for rank, device in enumerate(view.rank_device):
+        stage = stages[rank]
+        role = (pools[rank], 0 if stage is None else stage[1], view.site.hardware.devices[device].type)
+        found.setdefault(role, []).append(rank)
+    return found
+
+
+def _spreads(
+    window: WindowView, limit: RankBalanceLimit, roles: Sequence[Sequence[int]], view: TrialView
+) -> Iterator[Sample]:
+    at = f"/per_rank/{PEAK}"
+    metric = _metrics(window).get(PEAK)
+    if metric is None:
+        yield absent(window, at)
+        return
+    side = peak_bound(window, metric, limit.max_sample_interval_s)
+    for ranks in roles:
+        values = {rank: number_at(metric.values, rank) for rank in ranks}
+        missing = tuple(f"{window.at}{at}/values/{rank}" for rank, value in values.items() if value is None)
+        known = [(value, rank) for rank, value in values.items() if value is not None]
+        if missing or not known:
+            where = (("window", window.id), ("rank", str(ranks[0])))
+            yield Sample(value=None, low=None, high=None, where=where, missing=missing)
+            continue
+        (lowest, _), (highest, fullest) = min(known), max(known, key=lambda entry: (entry[0], -entry[1]))
+        spread = (highest - lowest) / highest if highest else Fraction(0)
+        yield Sample(
+            value=spread,
+            low=spread if side == "exact" else None,
+            high=spread if side == "exact" else None,
+            where=(("window", window.id), ("rank", str(fullest)), ("node", view.rank_node[fullest])),
+            read=tuple(f"{window.at}{at}/values/{rank}" for rank in ranks),
+            doubts=window.doubts((at,)),
+            notes=SAMPLED.get(side, ()),
+        )
+
+
+def _spread_sentence(result: Comparison, limit: RankBalanceLimit, ceiling: Fraction) -> str:
+    decides = result.decides
+    if decides is None:
+        return no_window(limit.load_point)
+    place = decides.place
+    if decides.value is None:
+        return f"{PEAK} is not recorded for every rank in window {place['window']}."
+    found, most = apart(share, decides.value, ceiling, 3)
+    peers = f"Ranks of the role of rank {place['rank']} on {place['node']}, which is fullest, differ by {found}"
+    return f"{peers} in window {place['window']}; at most {most}.{why(result)}"

@@ -10,11 +10,12 @@ from typing import Literal
 
 from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate
-from planner.gates.wording import apart, ms, no_window, rate, why
+from planner.gates.wording import apart, ms, no_window, rate, share, why
 from planner.numbers import exact
 from planner.readings import Reading, Sample, WindowView, number, unusable
-from planner.records.base import UNSET, Id, Number, UnsetType
+from planner.records.base import UNSET, Id, Number, Share, UnsetType
 from planner.records.evidence import Statistics
+from planner.request_shares import CEILINGS, good_share
 from planner.shown import shown
 from planner.view import TrialView
 
@@ -79,6 +80,24 @@ class ThroughputLimit(Limit, frozen=True, kw_only=True):
         """Ask for the totals that the rate is made of."""
         return tuple(
             Ask(metric=metric, load_point=self.load_point, fields=fields) for metric, fields in THROUGHPUT_READS
+        )
+
+
+class GoodputLimit(Limit, frozen=True, kw_only=True):
+    """A floor for the share of requests that met every ceiling named here, each in milliseconds."""
+
+    load_point: Id
+    min_good_share: Share
+    ttft_ms: Number | UnsetType = UNSET
+    tpot_ms: Number | UnsetType = UNSET
+    itl_ms: Number | UnsetType = UNSET
+    e2e_ms: Number | UnsetType = UNSET
+
+    def asks(self) -> tuple[Ask, ...]:
+        """Ask for what was sent, what was good, and what made a request good."""
+        return (
+            Ask(metric="load.requests", load_point=self.load_point, fields=("sent", "good")),
+            Ask(metric="load.good_if", load_point=self.load_point),
         )
 
 
@@ -174,6 +193,35 @@ def throughput(view: TrialView, limit: ThroughputLimit) -> Finding:
     floor = exact(limit.min_output_tokens_per_s)
     result = compare(reading, ">=", floor)
     return compared(result, _rate_sentence(result, limit, floor), limit_field="min_output_tokens_per_s")
+
+
+@gate(
+    "goodput",
+    family=FAMILY,
+    title="Requests meet all their ceilings",
+    limit=GoodputLimit,
+    reads=("load.requests", "load.good_if"),
+    unit="share",
+    comparator=">=",
+    hint="Admission control in front of the replicas, or more of them.",
+)
+def goodput(view: TrialView, limit: GoodputLimit) -> Finding:
+    """Requests that completed within every ceiling of the limit, over those sent without those cut off, reach the
+    floor in the worst counted window. A count made with other ceilings than the limit's answers nothing."""
+    wanted = {name: exact(value) for name in CEILINGS if not isinstance(value := getattr(limit, name), UnsetType)}
+    reading = view.qualified(good_share(view.windows(limit.load_point), wanted), limit.load_point)
+    floor = exact(limit.min_good_share)
+    result = compare(reading, ">=", floor)
+    decides = result.decides
+    if decides is None:
+        sentence = no_window(limit.load_point)
+    elif decides.value is None:
+        sentence = f"Requests sent and good are not recorded in window {decides.place['window']}."
+    else:
+        found, least = apart(share, decides.value, floor, 3)
+        where = f"at {limit.load_point} in window {decides.place['window']}"
+        sentence = f"{found} of the requests met every ceiling {where}; at least {least}.{why(result)}"
+    return compared(result, sentence, limit_field="min_good_share")
 
 
 def _latency(name: str, reading: Reading, limit: LatencyLimit) -> Finding:

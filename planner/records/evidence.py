@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from planner.records.base import Bytes, Count, Digest, Id, Number, PositiveCount, Prose, Record, Share, Text, Time
 from planner.records.figures import Bound, PerRank, Phase, Scope, Statistics
-from planner.records.sections import Collective, ExpertLoad, Handoff, IncidentKind, Incidents, StageTimes
+from planner.records.sections import Collective, ExpertLayer, ExpertLoad, Handoff, IncidentKind, Incidents, StageTimes
 from planner.records.trials import Baseline, Diagnostic, Injection, Quality, Transport
 
 __all__ = [
@@ -19,7 +19,9 @@ __all__ = [
     "Collective",
     "Diagnostic",
     "Evidence",
+    "ExpertLayer",
     "ExpertLoad",
+    "GoodIf",
     "Handoff",
     "Incidents",
     "Injection",

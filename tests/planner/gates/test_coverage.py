@@ -45,8 +45,9 @@ def test_no_case_shows_an_outcome_that_the_gate_is_said_never_to_give(gate: Gate
 
 
 @BY_ID
-def test_gate_stands_in_the_file_of_its_family(gate: Gate) -> None:
-    assert gate.rule.__module__ == f"planner.gates.{gate.family}"
+def test_gate_stands_in_a_file_of_its_family(gate: Gate) -> None:
+    package, _, module = gate.rule.__module__.rpartition(".")
+    assert (package, module.partition("_")[0]) == ("planner.gates", gate.family)
 
 
 @BY_ID
@@ -69,7 +70,8 @@ def test_a_limit_asks_only_for_what_its_gate_says_it_reads(case: Case) -> None:
 
 
 def test_families_are_listed_in_the_order_of_the_specification() -> None:
-    assert [family.__name__.rpartition(".")[2] for family in FAMILIES] == [
+    assert len(FAMILIES) == len(set(FAMILIES))
+    assert list(dict.fromkeys(gate.family for gate in GATES)) == [
         "shape",
         "fabric",
         "evidence",
