@@ -270,7 +270,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('slug',),
-                'constraints': [models.UniqueConstraint(fields=('slug',), name='workspace_slug_unique'), models.UniqueConstraint(fields=('log_origin',), name='workspace_log_origin_unique')],
+                'constraints': [models.UniqueConstraint(fields=('slug',), name='workspace_slug_unique', violation_error_message='This name is taken.'), models.UniqueConstraint(fields=('log_origin',), name='workspace_log_origin_unique')],
             },
         ),
         migrations.AddField(

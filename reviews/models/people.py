@@ -80,7 +80,9 @@ class Workspace(models.Model):
 
     class Meta:
         constraints = (
-            models.UniqueConstraint(fields=["slug"], name="workspace_slug_unique"),
+            models.UniqueConstraint(
+                fields=["slug"], name="workspace_slug_unique", violation_error_message="This name is taken."
+            ),
             models.UniqueConstraint(fields=["log_origin"], name="workspace_log_origin_unique"),
         )
         ordering = ("slug",)
