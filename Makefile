@@ -3,7 +3,7 @@
 PYTHON ?= python3
 PORT ?= 8000
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-deps
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet install --no-deps
 PINNED := $(PIP) --require-hashes --only-binary :all:
 
 export PORT
