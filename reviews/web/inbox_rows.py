@@ -58,7 +58,7 @@ def planning_text(row: DecisionRow) -> str:
     job = row.newest.job
     if row.state == "EVALUATION_FAILED":
         return f"Planning stopped: {job.error_detail or job.error_code}"
-    if job.candidates_total:
+    if job.state == "running" and job.candidates_total:
         return f"Checking gates, {job.candidates_done} of {count(job.candidates_total, 'candidate')}."
     return "Waiting for a worker."
 

@@ -1,0 +1,48 @@
+"""People in front of browsers, and decisions for them to look at."""
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from reviews.models import Decision, Person
+from tests.reviews.factories import Cast, Pair, cast, planned
+from tests.shared import ROOT
+
+Visit = Callable[[Person], Client]
+
+
+@pytest.fixture
+def people(db: None) -> Cast:
+    """A workspace with alice, bob, carol, dave and audrey; charlie is a stranger."""
+    return cast()
+
+
+@pytest.fixture
+def visit() -> Visit:
+    """A browser in which a person is logged in; forms without a token are refused as they are in use."""
+
+    def log_in(person: Person) -> Client:
+        client = Client(enforce_csrf_checks=False)
+        client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+        return client
+
+    return log_in
+
+
+def example_pair(name: str = "worked") -> Pair:
+    """The documents of a shipped example, as they would be uploaded."""
+    folder = ROOT / "examples" / name
+    return Pair((folder / "contract.json").read_bytes(), (folder / "evidence.json").read_bytes())
+
+
+@pytest.fixture
+def worked(people: Cast) -> Decision:
+    """The worked example, planned."""
+    return planned(people, pair=example_pair()).decision
+
+
+@pytest.fixture
+def decided(people: Cast) -> Decision:
+    """The smallest decision: one device, one trial, planned."""
+    return planned(people).decision

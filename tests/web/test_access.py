@@ -1,0 +1,112 @@
+"""Every page: who may see it, with which method, under which policy header."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from config.settings import CONTENT_SECURITY_POLICY
+from reviews.models import Decision
+from reviews.web.urls import urlpatterns
+from tests.reviews.factories import Cast
+from tests.web.conftest import Visit
+
+DIGEST = "sha256:" + "00" * 32
+PAGES = {
+    "home": [],
+    "decision-list": ["lab"],
+    "decision-new": ["lab"],
+    "decision-detail": ["lab", 1],
+    "decision-map": ["lab", 1],
+    "decision-history": ["lab", 1],
+    "audit-list": ["lab"],
+    "plan-json": ["lab", 1],
+    "matrix-csv": ["lab", 1],
+    "ranks-download": ["lab", 1, "csv"],
+    "audit-download": ["lab", "json"],
+    "digest-detail": ["lab", DIGEST],
+    "digest-raw": ["lab", DIGEST],
+}
+POSTS = {"decision-sign": ["lab", 1], "theme": [], "logout": []}
+OPEN = {"login", "logout", "theme"}
+
+
+def test_every_address_is_in_a_table_of_this_file() -> None:
+    assert {pattern.name for pattern in urlpatterns} == PAGES.keys() | POSTS.keys() | OPEN
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_stranger_is_sent_to_the_login(name: str, decided: Decision, client: Client) -> None:
+    address = reverse(name, args=PAGES[name])
+    answer = client.get(address)
+    assert (answer.status_code, answer["Location"].split("?")[0]) == (302, "/login")
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name != "home"])
+def test_somebody_outside_the_workspace_learns_nothing(name: str, decided: Decision, people: Cast, visit: Visit) -> None:
+    answer = visit(people.charlie).get(reverse(name, args=PAGES[name]))
+    assert answer.status_code == 404
+    assert b"One device" not in answer.content
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if not name.startswith(("digest", "home"))])
+@pytest.mark.parametrize("who", ["alice", "bob", "audrey"])
+def test_every_member_reads_every_page(name: str, who: str, decided: Decision, people: Cast, visit: Visit) -> None:
+    assert visit(getattr(people, who)).get(reverse(name, args=PAGES[name])).status_code == 200
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name != "decision-new"])
+def test_pages_are_only_read(name: str, people: Cast, visit: Visit) -> None:
+    assert visit(people.bob).post(reverse(name, args=PAGES[name])).status_code == 405
+
+
+@pytest.mark.parametrize("name", POSTS)
+def test_acts_need_a_form(name: str, people: Cast, visit: Visit) -> None:
+    assert visit(people.bob).get(reverse(name, args=POSTS[name])).status_code == 405
+
+
+@pytest.mark.parametrize("name", ["decision-sign", "decision-new", "theme"])
+def test_a_form_without_its_token_is_refused(name: str, people: Cast) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(people.alice, backend="django.contrib.auth.backends.ModelBackend")
+    answer = client.post(reverse(name, args=(PAGES | POSTS)[name]), {})
+    assert (answer.status_code, "The form is too old" in answer.content.decode()) == (403, True)
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if not name.endswith(("json", "csv", "download", "raw"))])
+def test_every_page_carries_the_policy(name: str, decided: Decision, people: Cast, visit: Visit) -> None:
+    policy = visit(people.bob).get(reverse(name, args=PAGES[name]))["Content-Security-Policy"]
+    found = {part.split()[0]: part.split()[1:] for part in policy.split(";") if part.strip()}
+    assert found["default-src"] == ["'none'"]
+    assert (found["script-src"], found["style-src"]) == (["'self'"], ["'self'"])
+    assert found.keys() == CONTENT_SECURITY_POLICY["DIRECTIVES"].keys()
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "heading"),
+    [
+        pytest.param("/w/lab/decisions/77/", 404, "There is no such page", id="no such decision"),
+        pytest.param("/w/lab/decisions/1/?revision=9", 404, "There is no such page", id="no such revision"),
+        pytest.param("/w/lab/decisions/1/map/?trial=nope", 404, "There is no such page", id="no such trial"),
+        pytest.param("/w/elsewhere/", 404, "There is no such page", id="no such workspace"),
+        pytest.param("/w/lab/audit/?seq=999", 404, "There is no such page", id="no such entry"),
+        pytest.param(f"/w/lab/digests/{DIGEST}/", 404, "There is no such page", id="no such digest"),
+        pytest.param("/nothing/here", 404, "There is no such page", id="no such address"),
+    ],
+)
+def test_what_is_not_there_is_said(
+    address: str, status: int, heading: str, decided: Decision, people: Cast, visit: Visit
+) -> None:
+    answer = visit(people.bob).get(address)
+    assert (answer.status_code, f"<h1>{heading}</h1>" in answer.content.decode()) == (status, True)
+
+
+@pytest.mark.parametrize(
+    "query", ["revision=x", "page=-1", "cell=%00", "rows=%3Cb%3E", "cell=t~g", "passing=%F0%9F%98%80"]
+)
+def test_nonsense_in_an_address_is_ignored(query: str, decided: Decision, people: Cast, visit: Visit) -> None:
+    assert visit(people.bob).get(f"/w/lab/decisions/1/?{query}").status_code == 200
+
+
+@pytest.mark.parametrize("query", ["rank=99", "rank=x", "colour=zz", "lost=planet:x", "metric=nope", "lost=%00"])
+def test_nonsense_in_the_address_of_a_map_is_ignored(query: str, decided: Decision, people: Cast, visit: Visit) -> None:
+    assert visit(people.bob).get(f"/w/lab/decisions/1/map/?{query}").status_code == 200

@@ -1,0 +1,84 @@
+import pytest
+
+from reviews.models import Decision, DecisionState
+from tests.reviews.factories import Cast, documents, planned, sign, submitted
+from tests.web.conftest import Visit
+
+
+def text(people: Cast, visit: Visit, who: str = "bob", query: str = "") -> str:
+    return visit(getattr(people, who)).get(f"/w/lab/{query}").content.decode()
+
+
+def test_a_workspace_without_decisions_says_how_to_get_one(people: Cast, visit: Visit) -> None:
+    page = text(people, visit)
+    assert ("No decision yet" in page, "Upload a contract and the evidence" in page) == (True, True)
+
+
+def test_what_only_i_can_do_stands_first_with_the_verb(worked: Decision, people: Cast, visit: Visit) -> None:
+    page = text(people, visit)
+    assert "<b>Sign for serving.</b> tp4-pp2-ep2-dp1 selected: 1 eligible, 0 inconclusive, 2 rejected." in page
+    assert 'aria-label="1 need you"' in page
+    assert 'id="waiting"' not in page
+
+
+def test_what_others_owe_is_named(worked: Decision, people: Cast, visit: Visit) -> None:
+    page = text(people, visit, "alice")
+    assert ("Nothing needs you" in page, "1 decision waits on others." in page) == (True, True)
+    assert "Serving owes 0 of 1 approval: Bob or Dave." in page
+    assert 'id="mine"' not in page
+
+
+def test_once_signed_a_decision_waits_on_others(worked: Decision, people: Cast, visit: Visit) -> None:
+    sign(people, worked.revisions.get())
+    page = text(people, visit)
+    assert ("Nothing needs you" in page, "1 of 2 requirements" in page) == (True, True)
+
+
+def test_planning_is_said_in_the_list(people: Cast, visit: Visit) -> None:
+    submitted(people)
+    page = text(people, visit)
+    assert ("Planning" in page, "Waiting for a worker." in page) == (True, True)
+
+
+def test_closed_decisions_are_settled(worked: Decision, people: Cast, visit: Visit) -> None:
+    worked.state = DecisionState.WITHDRAWN
+    worked.save(update_fields=["state"])
+    assert 'id="settled"' in text(people, visit)
+
+
+@pytest.mark.parametrize(
+    ("query", "is_found"),
+    [
+        ("?q=one+dev", True),
+        ("?q=eu-west", True),
+        ("?q=tp4-pp2", True),
+        ("?slot=chat/eu-west&state=IN_REVIEW", True),
+        ("?q=nothing", False),
+        ("?slot=chat", False),
+        ("?state=REJECTED", False),
+    ],
+)
+def test_filters(query: str, is_found: bool, worked: Decision, people: Cast, visit: Visit) -> None:
+    page = text(people, visit, query=query)
+    assert ("D-0001" in page, "Nothing fits these filters" in page) == (is_found, not is_found)
+
+
+def test_what_is_typed_is_kept_and_escaped(people: Cast, visit: Visit) -> None:
+    page = text(people, visit, query="?q=%22%3E%3Cscript%3E")
+    assert ('value="&quot;&gt;&lt;script&gt;"' in page, '"><script>' in page) == (True, False)
+
+
+def test_titles_from_outside_are_text(people: Cast, visit: Visit) -> None:
+    decision = planned(people).decision
+    decision.title = "<img src=x onerror=alert(1)>"
+    decision.save(update_fields=["title"])
+    page = text(people, visit)
+    assert ("<img src=x" in page, "&lt;img src=x onerror=alert(1)&gt;" in page) == (False, True)
+
+
+def test_older_decisions_are_a_link_away(people: Cast, visit: Visit) -> None:
+    for at in range(26):
+        submitted(people, pair=documents(slot=f"own/slot-{at}"))
+    assert '<a href="?before=2">Older decisions</a>' in text(people, visit)
+    older = text(people, visit, query="?before=2")
+    assert ("D-0001" in older, "D-0002" in older, "Newest</a>" in older) == (True, False, True)
