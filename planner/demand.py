@@ -6,8 +6,9 @@ gate; the replica reserve multiplies the supply (settled question 10); one spare
 
 from fractions import Fraction
 
+from planner.gates.wording import rate
 from planner.keys import key_value
-from planner.numbers import exact, plain, rounded
+from planner.numbers import exact, plain
 from planner.order import Order
 from planner.records.base import UnsetType
 from planner.records.contract import Contract
@@ -71,6 +72,6 @@ def _sentence(required: Fraction, usable: Fraction, units: int, devices: int) ->
     plural = "unit" if units == 1 else "units"
     how = "as measured" if units == 1 else "arithmetic, not measured"
     return (
-        f"{rounded(required, 3)} output tok/s needed, {rounded(usable, 3)} usable per unit: "
+        f"{rate(required)} of output needed, {rate(usable)} usable per unit: "
         f"{units} {plural} = {units * devices} devices ({how}); with one spare unit {(units + 1) * devices} devices."
     )

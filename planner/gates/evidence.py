@@ -160,7 +160,7 @@ def _aged(view: TrialView, oldest: tuple[datetime, WindowView] | None, odd: list
     age = None if oldest is None else Fraction(int((view.as_of - oldest[0]).total_seconds()))
     stale = most is not None and age is not None and age > most
     if odd:
-        sentence = f"Window {odd[0].id} ends {odd[0].record.end}, which is after the as-of time or has no zone."
+        sentence = _oddity(odd[0])
     elif most is None:
         sentence = f"The oldest window ended {int(age or 0):,} s before the as-of time; no maximum declared."
     else:
@@ -182,6 +182,14 @@ def _aged(view: TrialView, oldest: tuple[datetime, WindowView] | None, odd: list
         limit_at=None if most is None else "/validity/max_evidence_age_s",
         spreads_to=tuple(dict.fromkeys(window.record.load_point for window in odd)),
     )
+
+
+def _oddity(window: WindowView) -> str:
+    end = window.record.end
+    if not end.endswith("Z"):
+        return f"Window {window.id} ends {end}, which names no zone; a time ends in Z."
+    oddity = "which no calendar has" if parsed_time(end) is None else "after the as-of time"
+    return f"Window {window.id} ends {end}, {oddity}."
 
 
 @gate("telemetry", family=FAMILY, title="Every reading that decides is recorded", unit="readings", comparator="==")

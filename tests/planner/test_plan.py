@@ -54,7 +54,7 @@ def test_copies_of_the_winner_are_given_as_arithmetic() -> None:
         devices=8,
         units_with_spare=3,
         devices_with_spare=12,
-        sentence="6000.000 output tok/s needed, 3600.000 usable per unit: 2 units = 8 devices (arithmetic, not "
+        sentence="6,000 tok/s of output needed, 3,600 tok/s usable per unit: 2 units = 8 devices (arithmetic, not "
         "measured); with one spare unit 12 devices.",
     )
 

@@ -123,7 +123,15 @@ FRESHNESS = [
         gate="freshness",
         outcome="UNKNOWN",
         trial=(("/windows/w2/end", "2026-10-02T00:00:01Z"),),
-        sentence="Window w2 ends 2026-10-02T00:00:01Z, which is after the as-of time or has no zone.",
+        sentence="Window w2 ends 2026-10-02T00:00:01Z, after the as-of time.",
+        also={"missing": ("/trials/t/windows/w2/end",)},
+    ),
+    Case(
+        name="no zone",
+        gate="freshness",
+        outcome="UNKNOWN",
+        trial=(("/windows/w2/end", "2026-09-14T00:00:00"),),
+        sentence="Window w2 ends 2026-09-14T00:00:00, which names no zone; a time ends in Z.",
         also={"missing": ("/trials/t/windows/w2/end",)},
     ),
     Case(
