@@ -40,10 +40,12 @@ def _sweep_until_stopped() -> None:
     while not _stop_sweeping.is_set():
         try:
             jobs_sweep()
-        except DatabaseError:
+        except DatabaseError as error:
+            logger.warning("the sweep of plan jobs failed: %s", error)
+        finally:
+            # The worker forks children at any time; an open connection must not be carried into one.
             connection.close()
         _stop_sweeping.wait(settings.PLAN_SWEEP_SECONDS)
-    connection.close()
 
 
 worker_ready.connect(start_sweeping)

@@ -173,9 +173,13 @@ def jobs_sweep() -> Sweep:
     waiting = PlanJob.objects.filter(
         state=JobState.QUEUED, woken_at__lte=in_seconds(-settings.PLAN_REWAKE_SECONDS)
     ).order_by("woken_at", "pk")
-    job_ids = list(waiting.values_list("pk", flat=True)[:REWAKE_AT_ONCE])
-    PlanJob.objects.filter(pk__in=job_ids).update(woken_at=Now())
-    return Sweep(woken=sum(queue.wake(job_id) for job_id in job_ids), given_up=given_up)
+    woken = 0
+    for job_id in list(waiting.values_list("pk", flat=True)[:REWAKE_AT_ONCE]):
+        PlanJob.objects.filter(pk=job_id).update(woken_at=Now())
+        if not queue.wake(job_id):
+            break  # the broker is away; waiting for its time-out once more for every job helps nobody
+        woken += 1
+    return Sweep(woken=woken, given_up=given_up)
 
 
 def _hopeless() -> list[int]:
