@@ -75,7 +75,7 @@ def problem_response(error: Exception, context: dict[str, Any]) -> Response | No
     if refused.status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="topogate"'
     # Also where the view itself answers in something else than JSON.
-    request.accepted_renderer = JSONRenderer()
+    request.accepted_renderer, request.accepted_media_type = JSONRenderer(), JSONRenderer.media_type
     return Response(body, status=refused.status, headers=headers, content_type=CONTENT_TYPE)
 
 

@@ -93,4 +93,5 @@ class Absent(OpenView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse, whatever the method."""
+        super().initial(request, *args, **kwargs)
         raise Http404

@@ -22,6 +22,8 @@ MAX_BODY_BYTES = 2 * MAX_BYTES + 2**20
 """Two documents of the largest size, and room for the rest."""
 
 LONGEST_CONTENT_TYPE = 256
+REPLACED = "\N{REPLACEMENT CHARACTER}"
+"""Stands where the bytes of a field are no UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +75,18 @@ def uploaded(request: Request, *, fields: tuple[str, ...], needs_both: bool = Tr
         *(problem for name in DOCUMENTS for problem in _wrong_kind(request, name)),
         *_missing(request, needs_both=needs_both),
     ]
+    values = {name: str(request.POST[name]) for name in fields if name in request.POST}
+    problems += [
+        Finding("request", "request/encoding", name, "UTF-8", "other bytes")
+        for name, value in values.items()
+        if REPLACED in value
+    ]
     if problems:
         raise InvalidRequestError(tuple(problems))
     return Upload(
         contract=_bytes(request, "contract"),
         evidence=_bytes(request, "evidence"),
-        fields={name: str(request.POST[name]) for name in fields if name in request.POST},
+        fields=values,
     )
 
 

@@ -28,9 +28,9 @@ class Caller:
     token: str
     workspace: str
 
-    def get(self, path: str, **headers: str) -> Any:
+    def get(self, path: str, query: dict[str, Any] | None = None, **headers: str) -> Any:
         """GET below the workspace; a path from the root is taken as it is."""
-        return Client().get(self._address(path), headers={**self._headers(), **headers})
+        return Client().get(self._address(path), query or {}, headers={**self._headers(), **headers})
 
     def post(self, path: str, parts: dict[str, Any] | None = None, **headers: str) -> Any:
         """POST parts; bytes become parts with a file name."""
@@ -45,10 +45,10 @@ class Caller:
         headers = changes.pop("headers", {})
         return self.post("decisions", parts(**changes), **headers)
 
-    def raw(self, path: str, body: bytes, content_type: str, **headers: str) -> Any:
+    def raw(self, path: str, body: bytes, content_type: str, **environment: str) -> Any:
         """POST a body exactly as it is."""
-        return Client().post(
-            self._address(path), data=body, content_type=content_type, headers={**self._headers(), **headers}
+        return Client().generic(
+            "POST", self._address(path), body, headers=self._headers(), CONTENT_TYPE=content_type, **environment
         )
 
     def _address(self, path: str) -> str:

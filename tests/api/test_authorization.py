@@ -1,0 +1,193 @@
+"""Who reaches what: every address of the API, every kind of caller, every status written down."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from reviews.api.urls import urlpatterns
+from reviews.models import ApiToken, Membership, Person
+from reviews.services.jobs import job_run
+from reviews.services.tokens import token_revoke
+from tests.api.asking import API, Caller, parts, problem, token_of
+from tests.reviews.factories import Cast, cast, documents, submitted
+
+pytestmark = pytest.mark.both_databases
+
+CALLERS = (
+    "nobody",
+    "unknown token",
+    "member elsewhere",
+    "token of another workspace",
+    "reader",
+    "author",
+    "author, expired",
+    "author, revoked",
+    "author, switched off",
+    "author, no longer a member",
+)
+UNKNOWN = (401, 401, 404, 404)
+ENDED = (401, 401, 401, 404)
+OPEN = (200,) * len(CALLERS)
+READ = (*UNKNOWN, 200, 200, *ENDED)
+EXPECTED: dict[tuple[str, str], tuple[int, ...]] = {
+    ("api-decisions", "GET"): READ,
+    ("api-decisions", "POST"): (*UNKNOWN, 403, 201, *ENDED),
+    ("api-decision", "GET"): READ,
+    ("api-revisions", "GET"): READ,
+    ("api-revisions", "POST"): (*UNKNOWN, 403, 201, *ENDED),
+    ("api-revision", "GET"): READ,
+    ("api-plan", "GET"): READ,
+    ("api-contract", "GET"): READ,
+    ("api-evidence", "GET"): READ,
+    ("api-validate", "POST"): (*UNKNOWN, 403, 200, *ENDED),
+    ("api-audit", "GET"): READ,
+    ("api-schema", "GET"): OPEN,
+    ("api-openapi", "GET"): OPEN,
+    ("api-docs", "GET"): OPEN,
+    ("api-absent", "GET"): (404,) * len(CALLERS),
+}
+PATHS = {
+    "api-decisions": "workspaces/lab/decisions",
+    "api-decision": "workspaces/lab/decisions/1",
+    "api-revisions": "workspaces/lab/decisions/1/revisions",
+    "api-revision": "workspaces/lab/decisions/1/revisions/1",
+    "api-plan": "workspaces/lab/decisions/1/revisions/1/plan",
+    "api-contract": "workspaces/lab/decisions/1/revisions/1/contract",
+    "api-evidence": "workspaces/lab/decisions/1/revisions/1/evidence",
+    "api-validate": "workspaces/lab/validate",
+    "api-audit": "workspaces/lab/audit",
+    "api-schema": "schemas/contract",
+    "api-openapi": "openapi.json",
+    "api-docs": "docs",
+    "api-absent": "workspaces",
+}
+SENT = {
+    "api-decisions": parts(),
+    "api-revisions": {"evidence": documents(tokens=200000).evidence},
+    "api-validate": parts(title=None),
+}
+
+
+def token(people: Cast, kind: str) -> str:
+    """Make the token of one kind of caller."""
+    if kind == "nobody":
+        return ""
+    if kind == "unknown token":
+        return "tg_" + "a" * 43
+    if kind in ("member elsewhere", "token of another workspace"):
+        elsewhere = cast(slug="elsewhere")
+        person = elsewhere.alice
+        if kind == "token of another workspace":
+            person = people.alice
+            Membership.objects.create(workspace=elsewhere.workspace, person=person, role="author")
+        return token_of(elsewhere, person, "submit")
+    if kind == "reader":
+        return token_of(people, people.alice, "read")
+    secret = token_of(people, people.alice, "submit")
+    end(people, kind)
+    return secret
+
+
+def end(people: Cast, kind: str) -> None:
+    made = ApiToken.objects.get()
+    if kind == "author, expired":
+        ApiToken.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    elif kind == "author, revoked":
+        token_revoke(actor=people.alice, workspace=people.workspace, token_id=made.pk)
+    elif kind == "author, switched off":
+        Person.objects.filter(pk=people.alice.pk).update(is_active=False)
+    elif kind == "author, no longer a member":
+        Membership.objects.filter(person=people.alice).delete()
+
+
+@pytest.mark.parametrize("kind", CALLERS)
+def test_every_address_answers_every_caller_as_written_down(kind: str, people: Cast) -> None:
+    job_run(submitted(people).job_id)
+    who = Caller(token(people, kind), "lab")
+    answers = {
+        (name, method): who.get(f"{API}/{PATHS[name]}")
+        if method == "GET"
+        else who.post(f"{API}/{PATHS[name]}", SENT[name])
+        for name, method in EXPECTED
+    }
+    column = CALLERS.index(kind)
+    assert {key: answer.status_code for key, answer in answers.items()} == {
+        key: statuses[column] for key, statuses in EXPECTED.items()
+    }
+    for answer in answers.values():
+        if answer.status_code >= 400:
+            problem(answer)
+        assert answer.headers.get("WWW-Authenticate") == (
+            'Bearer realm="topogate"' if answer.status_code == 401 else None
+        )
+
+
+def test_no_address_is_missing_from_the_table() -> None:
+    assert {pattern.name for pattern in urlpatterns} == {name for name, _ in EXPECTED} == set(PATHS)
+
+
+@pytest.mark.parametrize("name", sorted(PATHS))
+def test_an_address_offers_only_the_methods_of_the_table(name: str, people: Cast) -> None:
+    offered = {method for other, method in EXPECTED if other == name}
+    offered |= {"HEAD"} if "GET" in offered else set()
+    secret = token_of(people, people.alice, "submit")
+    for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"} - offered:
+        answer = Client().generic(method, f"{API}/{PATHS[name]}", headers={"Authorization": f"Bearer {secret}"})
+        assert (method, answer.status_code) == (method, 404 if name == "api-absent" else 405)
+
+
+def test_nothing_in_the_api_signs(people: Cast) -> None:
+    assert [pattern for pattern in urlpatterns if "sign" in str(pattern.pattern)] == []
+
+
+def test_a_workspace_that_is_none_reads_like_one_of_others(people: Cast) -> None:
+    other = cast(slug="elsewhere")
+    who = Caller(token_of(people, people.alice, "read"), "lab")
+    texts = [problem(who.get(f"{API}/workspaces/{slug}/decisions")) for slug in (other.workspace.slug, "nowhere")]
+    assert [text["detail"].replace("elsewhere", "nowhere") for text in texts] == [texts[1]["detail"]] * 2
+
+
+@pytest.mark.parametrize("person", ["bob", "audrey"])
+def test_a_token_never_does_more_than_its_person(person: str, people: Cast) -> None:
+    """Somebody who was an author when the token was made, and is none any more."""
+    somebody: Person = getattr(people, person)
+    role = Membership.objects.get(person=somebody).role
+    Membership.objects.filter(person=somebody).update(role="author")
+    who = Caller(token_of(people, somebody, "submit"), "lab")
+    Membership.objects.filter(person=somebody).update(role=role)
+    assert problem(who.submit())["detail"] == f"Your role is {role}. Submitting needs the role author."
+
+
+def test_a_browser_reads_with_its_session(people: Cast) -> None:
+    job_run(submitted(people).job_id)
+    browser = Client()
+    browser.force_login(people.bob, backend="django.contrib.auth.backends.ModelBackend")
+    assert browser.get(f"{API}/workspaces/lab/decisions").status_code == 200
+
+
+def test_a_browser_changes_nothing_without_the_token_of_its_page(people: Cast) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(people.alice, backend="django.contrib.auth.backends.ModelBackend")
+    browser.get("/w/lab/decisions/new")
+    path = f"{API}/workspaces/lab/validate"
+    assert problem(browser.post(path, {}))["status"] == 403
+    allowed = browser.post(path, {}, headers={"X-CSRFToken": browser.cookies["csrf"].value})
+    assert allowed.status_code == 422
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        pytest.param("Basic YTpi", id="another scheme"),
+        pytest.param("Bearer", id="no token"),
+        pytest.param("Bearer tg_" + "a" * 10_000, id="a long token"),
+        pytest.param("Bearer tg_\u00e9\u00fc", id="not ASCII"),
+        pytest.param("Bearer tg_a tg_b", id="two tokens"),
+    ],
+)
+def test_a_header_that_is_no_token_is_refused_even_with_a_session(header: str, people: Cast) -> None:
+    browser = Client()
+    browser.force_login(people.bob, backend="django.contrib.auth.backends.ModelBackend")
+    assert browser.get(f"{API}/workspaces/lab/decisions", headers={"Authorization": header}).status_code == 401
