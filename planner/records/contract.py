@@ -78,6 +78,13 @@ class LoadPoint(Record, frozen=True, kw_only=True):
     burstiness: Number | UnsetType = UNSET
 
 
+class RequestShape(Record, frozen=True, kw_only=True):
+    """A bucket of requests by prompt length, both ends included; no maximum means without end."""
+
+    min_prompt_tokens: Count
+    max_prompt_tokens: Count | UnsetType = UNSET
+
+
 class Workload(Record, frozen=True, kw_only=True):
     """The requests that every trial must have served."""
 
@@ -90,6 +97,7 @@ class Workload(Record, frozen=True, kw_only=True):
     speculation: Text | Settings | UnsetType = UNSET
     sampling: Settings | UnsetType = UNSET
     batch: Settings | UnsetType = UNSET
+    request_shapes: dict[Id, RequestShape] | UnsetType = UNSET
     load_points: Annotated[dict[Id, LoadPoint], Meta(min_length=1)]
 
 
