@@ -42,7 +42,9 @@ def test_a_stranger_is_sent_to_the_login(name: str, decided: Decision, client: C
 
 
 @pytest.mark.parametrize("name", [name for name in PAGES if name != "home"])
-def test_somebody_outside_the_workspace_learns_nothing(name: str, decided: Decision, people: Cast, visit: Visit) -> None:
+def test_somebody_outside_the_workspace_learns_nothing(
+    name: str, decided: Decision, people: Cast, visit: Visit
+) -> None:
     answer = visit(people.charlie).get(reverse(name, args=PAGES[name]))
     assert answer.status_code == 404
     assert b"One device" not in answer.content

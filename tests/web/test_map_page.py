@@ -1,0 +1,81 @@
+import csv
+import io
+import json
+import re
+
+from reviews.models import Decision
+from tests.reviews.factories import Cast, planned, submitted
+from tests.web.conftest import Visit, example_pair
+
+PAGE = "/w/lab/decisions/1/map/"
+
+
+def text(people: Cast, visit: Visit, query: str = "") -> str:
+    return visit(people.audrey).get(f"{PAGE}{query}").content.decode()
+
+
+def test_every_rank_is_a_link_to_its_coordinates(worked: Decision, people: Cast, visit: Visit) -> None:
+    page = text(people, visit)
+    assert re.findall(r'class="m-a" href="\?rank=(\d+)#rank"', page) == [str(rank) for rank in range(16)]
+
+
+def test_a_rank_has_a_panel_with_its_groups(worked: Decision, people: Cast, visit: Visit) -> None:
+    panel = text(people, visit, "?rank=5").split('id="rank"')[1]
+    assert "Rank 5" in panel
+    assert '4, <b>5</b>, 6, 7 <span class="muted">· inside one island</span>' in panel
+
+
+def test_the_selected_trial_is_shown_unless_another_is_asked_for(worked: Decision, people: Cast, visit: Visit) -> None:
+    assert ">tp4-pp2-ep2-dp1</h2>" in text(people, visit)
+    assert ">tp4-pp1-ep2-dp1</h2>" in text(people, visit, "?trial=t-one-node")
+
+
+def test_colour_follows_the_kind_that_is_asked_for(worked: Decision, people: Cast, visit: Visit) -> None:
+    page = text(people, visit, "?colour=expert")
+    assert ("f-expert-0" in page, "f-tensor-0" in page) == (True, False)
+
+
+def test_what_a_lost_node_takes_down_is_said(worked: Decision, people: Cast, visit: Visit) -> None:
+    page = text(people, visit, "?lost=node-b")
+    assert "<b>node-b lost.</b>" in page
+    assert "8 lost, 8 down with their serving group" in page
+
+
+def test_the_same_ranks_are_a_table(worked: Decision, people: Cast, visit: Visit) -> None:
+    table = text(people, visit).split('id="ranks"')[1]
+    assert table.count('<tr class="tbl-row">') == 16
+    assert "T1.1" in table
+
+
+def test_a_trial_without_values_per_rank_has_no_chart(people: Cast, visit: Visit) -> None:
+    planned(people, pair=example_pair("gpt-oss-120b-h200"))
+    page = text(people, visit)
+    assert ("No metric was recorded per rank" in page, "plotly" in page) == (True, False)
+
+
+def test_labels_for_the_chart_are_plain_ids(worked: Decision, people: Cast, visit: Visit) -> None:
+    page = text(people, visit)
+    data = json.loads(re.findall(r'<script id="heat-data" type="application/json">(.*?)</script>', page)[0])
+    assert data["rows"] == ["node-a", "node-b"]
+
+
+def test_ranks_are_downloaded_as_csv(worked: Decision, people: Cast, visit: Visit) -> None:
+    answer = visit(people.audrey).get(f"{PAGE}ranks.csv?trial=t-base-16")
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    assert answer["Content-Disposition"] == 'attachment; filename="D-0001-r1-ranks.csv"'
+    assert (len(rows), rows[5]["device"], rows[5]["tp_group"], rows[4]["device_used_peak_bytes"]) == (
+        16,
+        "a5",
+        "T1.1",
+        "53687091200",
+    )
+
+
+def test_ranks_are_downloaded_as_json(worked: Decision, people: Cast, visit: Visit) -> None:
+    tree = visit(people.audrey).get(f"{PAGE}ranks.json").json()
+    assert (tree["trial"], tree["ranks"][4]["device_used_peak_bytes"]) == ("t-base-16", 53687091200)
+
+
+def test_an_unplanned_revision_has_a_map_too(people: Cast, visit: Visit) -> None:
+    submitted(people, pair=example_pair())
+    assert "Rank map of" in text(people, visit, "?trial=t-wide-16")

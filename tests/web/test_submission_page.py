@@ -1,0 +1,129 @@
+import json
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from reviews.models import AuditEntry, Decision, Revision, StoredDocument
+from tests.reviews.factories import Cast, documents
+from tests.web.conftest import Visit, example_pair
+
+NEW = "/w/lab/decisions/new"
+
+
+def send(
+    client: Client, *, act: str = "submit", files: dict[str, bytes] | None = None, query: str = "", **typed: str
+) -> Any:
+    uploads = [SimpleUploadedFile(name, data) for name, data in (files or {}).items()]
+    return client.post(f"{NEW}{query}", {"act": act, "files": uploads, **typed})
+
+
+def test_two_files_in_any_order_make_a_decision(people: Cast, visit: Visit) -> None:
+    pair = documents()
+    answer = send(visit(people.alice), files={"b.json": pair.evidence, "a.json": pair.contract}, title="Chat")
+    assert (answer.status_code, answer["Location"]) == (302, "/w/lab/decisions/1/")
+    assert Decision.objects.get().title == "Chat"
+    assert bytes(Revision.objects.get().evidence.blob.data) == pair.evidence
+
+
+def test_pasted_text_is_stored_as_it_was_pasted(people: Cast, visit: Visit) -> None:
+    pair = documents()
+    contract = pair.contract.decode() + "\n \n"
+    send(visit(people.alice), title="Chat", contract=contract, evidence=pair.evidence.decode())
+    assert bytes(Revision.objects.get().contract.blob.data).decode().replace("\r\n", "\n") == contract
+
+
+def test_problems_come_first_with_document_line_pointer_expected_and_found(people: Cast, visit: Visit) -> None:
+    tree = json.loads(documents().contract)
+    tree["slot"] = 7
+    tree["identity"]["model"]["layers"] = "many"
+    answer = send(
+        visit(people.alice),
+        files={"contract.json": json.dumps(tree, indent=1).encode(), "evidence.json": documents().evidence},
+    )
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert page.index("/identity/model/layers") < page.index('id="h-files"')
+    assert "contract contract.json line 3 · /slot" in page
+    assert "Every problem found, not only the first." in page
+
+
+def test_nothing_is_stored_of_a_refused_submission_but_its_entry(people: Cast, visit: Visit) -> None:
+    send(visit(people.alice), contract="{", evidence="[]")
+    assert (Decision.objects.count(), StoredDocument.objects.count()) == (0, 0)
+    assert AuditEntry.objects.latest("seq").action == "submission.refused"
+
+
+def test_what_was_typed_is_kept_on_an_error(people: Cast, visit: Visit) -> None:
+    page = send(visit(people.alice), contract="{ broken", evidence="[1]", title="Mine", as_of="then").content.decode()
+    assert ("{ broken</textarea>" in page, "[1]</textarea>" in page) == (True, True)
+    assert ('value="Mine"' in page, 'value="then"' in page) == (True, True)
+
+
+def test_a_small_refused_file_is_kept_as_text(people: Cast, visit: Visit) -> None:
+    page = send(visit(people.alice), files={"x.json": b"{ broken file"}, evidence="[]").content.decode()
+    assert "{ broken file</textarea>" in page
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        pytest.param({}, "a file or text with the contract", id="nothing at all"),
+        pytest.param({"contract": "{}"}, "a file or text with the evidence", id="no evidence"),
+        pytest.param({"act": "steal"}, "request/act", id="an act that does not exist"),
+        pytest.param({"title": "x" * 201}, "request/title", id="a title that is too long"),
+    ],
+)
+def test_an_incomplete_request_is_a_problem_too(typed: dict[str, str], found: str, people: Cast, visit: Visit) -> None:
+    answer = visit(people.alice).post(NEW, {"act": "submit"} | typed)
+    assert (answer.status_code, found in answer.content.decode()) == (422, True)
+
+
+def test_uploaded_text_is_shown_as_text(people: Cast, visit: Visit) -> None:
+    evil = '{"schema": "</textarea><script>alert(1)</script>", "<img src=x onerror=alert(2)>": 1}'
+    page = send(visit(people.alice), contract=evil, evidence=evil).content.decode()
+    assert ("<script>alert" in page, "<img src=x" in page) == (False, False)
+
+
+def test_a_check_stores_nothing_and_shows_the_trials(people: Cast, visit: Visit) -> None:
+    pair = example_pair()
+    answer = send(visit(people.alice), act="check", files={"c.json": pair.contract, "e.json": pair.evidence})
+    page = answer.content.decode()
+    assert (answer.status_code, "3 trials, no problem" in page, "tp8-pp1-ep2-dp1" in page) == (200, True, True)
+    assert (Decision.objects.count(), AuditEntry.objects.filter(action__startswith="submission").count()) == (0, 0)
+
+
+def test_a_check_lists_problems_without_an_entry(people: Cast, visit: Visit) -> None:
+    answer = send(visit(people.alice), act="check", contract="{", evidence="{")
+    assert (answer.status_code, AuditEntry.objects.filter(action="submission.refused").count()) == (422, 0)
+
+
+def test_new_evidence_makes_a_new_revision(decided: Decision, people: Cast, visit: Visit) -> None:
+    pair = documents(tokens=200_000)
+    client = visit(people.alice)
+    assert "New revision of D-0001" in client.get(f"{NEW}?decision=1").content.decode()
+    send(client, query="?decision=1", contract=pair.contract.decode(), evidence=pair.evidence.decode())
+    assert list(Revision.objects.order_by("number").values_list("decision__number", "number")) == [(1, 1), (1, 2)]
+
+
+def test_a_revision_for_another_slot_is_refused_in_words(decided: Decision, people: Cast, visit: Visit) -> None:
+    pair = documents(slot="own/elsewhere")
+    answer = send(
+        visit(people.alice), query="?decision=1", contract=pair.contract.decode(), evidence=pair.evidence.decode()
+    )
+    assert (answer.status_code >= 400, Revision.objects.count()) == (True, 1)
+    assert "own/elsewhere" in answer.content.decode()
+
+
+@pytest.mark.parametrize("who", ["bob", "audrey"])
+def test_who_may_not_submit_reads_why_and_the_buttons_are_off(who: str, people: Cast, visit: Visit) -> None:
+    page = visit(getattr(people, who)).get(NEW).content.decode()
+    assert ("Submitting needs the role author." in page, page.count("disabled aria-describedby")) == (True, 2)
+
+
+@pytest.mark.parametrize("act", ["check", "submit"])
+def test_who_may_not_submit_cannot_by_hand(act: str, people: Cast, visit: Visit) -> None:
+    pair = documents()
+    answer = send(visit(people.bob), act=act, contract=pair.contract.decode(), evidence=pair.evidence.decode())
+    assert (answer.status_code, Decision.objects.count()) == (403, 0)
