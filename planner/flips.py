@@ -13,7 +13,7 @@ from typing import Literal
 from planner.board import Board, Effect, Spot
 from planner.figures import beside, decimals, number, percent, readable
 from planner.keys import from_rate
-from planner.limit_flips import limit_flips
+from planner.limit_flips import can_pass, limit_flips
 from planner.numbers import plain
 from planner.records.plan import Eligible, Flip, Value
 
@@ -55,7 +55,7 @@ def _of_others(board: Board) -> Iterator[Flip]:
 def _rejected(board: Board, trial: str) -> Iterator[Flip]:
     """A trial that one limit keeps out gets in at that limit."""
     spot = board.only_failing(trial)
-    if spot is None or spot.gate in FOLLOWS_FROM_ANOTHER:
+    if spot is None or spot.gate in FOLLOWS_FROM_ANOTHER or not can_pass(board, trial, spot):
         return
     wins = board.would_win(board.values_at(trial, spot, spot.limit), board.winner)
     yield _reading_flip(board, trial, spot, spot.limit, strict=False, wins=wins)

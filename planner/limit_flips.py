@@ -1,27 +1,26 @@
 """Limits that would decide otherwise: the nearest value of one limit that lets a trial in or takes the winner out.
 
-Rules kept: a changed limit holds for every trial; a trial that it lets in is judged again in full with the changed
-limit, so one-sided evidence is not let in by arithmetic. Only limits are changed that are compared as they stand in
+Rules kept: a changed limit holds for every trial; whether it lets one in is the gate's answer to the changed limit, so
+one-sided evidence is not let in by arithmetic. Only limits are changed that are compared as they stand in
 the contract; a reserve or a device's own size between them and the reading leaves them out.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
 import msgspec
 
 from planner.board import Board, Effect, Spot
-from planner.evaluate import judge
 from planner.figures import beside, decimals, number, percent, readable
+from planner.gates import GATES
 from planner.numbers import exact, plain
 from planner.records.plan import Eligible, Flip
 
-__all__ = ["limit_flips"]
+__all__ = ["can_pass", "limit_flips"]
 
 MOST_OF_A_LIMIT = 10
-"""Values tried of one limit, smallest change first: each is judged in full."""
+"""Values tried of one limit, smallest change first."""
 
 Place = tuple[str, str]
 
@@ -41,13 +40,24 @@ def limit_flips(board: Board) -> Iterator[Flip]:
                 yield from _tightened(board, board.winner, spot)
 
 
+def can_pass(board: Board, trial: str, spot: Spot) -> bool:
+    """Say whether evidence of this kind can pass at all: a lower bound never passes a ceiling, whatever it reads.
+
+    Asked by moving the limit to the reading; True where that cannot be asked.
+    """
+    if _field(board, spot) is None:
+        return True
+    at_reading = _limit_beside(board, spot, up=spot.is_ceiling, strict=False)
+    return at_reading is None or _lets_in(board, trial, spot, at_reading)
+
+
 def _loosened(board: Board, out: list[tuple[str, Spot]]) -> Iterator[Flip]:
     """Move the limit to each reading that it keeps out; whatever else that lets in counts too."""
     for trial, spot in out[:MOST_OF_A_LIMIT]:
         new = _limit_beside(board, spot, up=spot.is_ceiling, strict=False)
         if new is None:
             continue
-        let_in = [name for name, other in out if _passes(other, new) and _eligible_at(board, name, spot, new)]
+        let_in = [name for name, other in out if _passes(other, new) and _lets_in(board, name, spot, new)]
         if trial not in let_in:
             continue
         entries = [Eligible(trial=name, values=board.values(name)) for name in let_in]
@@ -76,11 +86,10 @@ def _passes(spot: Spot, limit: Fraction) -> bool:
     return spot.reading <= limit if spot.is_ceiling else spot.reading >= limit
 
 
-def _eligible_at(board: Board, trial: str, spot: Spot, new: Fraction) -> bool:
-    view = board.views[trial]
-    gates = dict(view.limits)
-    gates[spot.gate] = {**gates[spot.gate], spot.limit_id: _limit_with(board, spot, new)}
-    return judge(replace(view, limits=gates), board.order.keys).state == "ELIGIBLE"
+def _lets_in(board: Board, trial: str, spot: Spot, new: Fraction) -> bool:
+    """Ask the gate itself: nothing else keeps the trial out, and one-sided evidence may still not pass."""
+    rule = next(gate.rule for gate in GATES if gate.id == spot.gate)
+    return rule(board.views[trial], _limit_with(board, spot, new)).outcome == "PASS"
 
 
 def _field(board: Board, spot: Spot) -> str | None:

@@ -1,6 +1,7 @@
 """Flips: each is stated as values, and planning documents that say so gives what it states."""
 
 import copy
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -42,7 +43,7 @@ def carried_out(flip: Flip, contract: Tree, trials: Tree) -> Plan:
     if flip.kind == "limit":
         contract["gates"][flip.gate][flip.limit_id][LIMIT_FIELDS[flip.gate]] = flip.new
         return planned(contract, trials)
-    for window in trials[flip.trial]["windows"].values():
+    for window in trials[str(flip.trial)]["windows"].values():
         if flip.gate == "throughput":
             tokens = value * SECONDS
             assert tokens.denominator == 1
@@ -194,10 +195,19 @@ def test_flips_come_by_effect_and_then_by_smallest_change() -> None:
     plan = planned(a_contract(gates=gates()), trials)
     groups = [flip.effect for flip in plan.flips]
     assert groups == sorted(groups, key=["OTHER_WINS", "NONE_LEFT", "SAME_WINNER"].index)
-    sizes = [abs(number(flip.change) or 0) for flip in plan.flips if flip.effect == "OTHER_WINS"]
+    sizes = [abs(number(flip.change) or Fraction(0)) for flip in plan.flips if flip.effect == "OTHER_WINS"]
     assert sizes == sorted(sizes)
 
 
 def test_a_contract_that_allows_copies_has_no_flips() -> None:
     selection = {"keys": [{"key": "charged_devices"}], "scale": "independent_replicas"}
     assert planned(a_contract(selection=selection), {"w": a_trial(6400, tp=8)}).flips == ()
+
+
+def test_one_sided_evidence_is_let_in_by_no_flip() -> None:
+    """The largest of the requests seen is a lower bound: it fails the ceiling and never passes one."""
+    contract = changed(a_contract(gates=gates()), ("/gates/ttft/tail/statistic", "max"))
+    trial = changed(a_trial(6400, tp=8), ("/windows/w0/load/ttft_ms", {"n": 1000, "max": 600}))
+    plan = planned(contract, {"t": trial})
+    assert plan.candidates["t"].failing == ("ttft",)
+    assert plan.flips == ()
