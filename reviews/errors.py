@@ -9,6 +9,16 @@ from typing import ClassVar, Literal
 DocumentName = Literal["contract", "evidence", "request"]
 
 
+def shown(text: str, limit: int = 40) -> str:
+    """Return foreign text as it may stand in a message, an entry or a column: printable, and not long."""
+    return (text if text.isprintable() else ascii(text))[:limit]
+
+
+def is_storable(text: str) -> bool:
+    """Whether both databases hold the text: no NUL, no lone surrogate."""
+    return "\0" not in text and not any("\ud800" <= sign <= "\udfff" for sign in text)
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing wrong with what was sent.

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
+from reviews.errors import is_storable
 from reviews.models import Decision, DecisionState, Person, Revision, Workspace
 from reviews.selectors.judgement import Judgement, judge_decisions
 from reviews.selectors.people import standing_of
@@ -59,12 +60,14 @@ def newest_revisions(decisions: list[Decision]) -> list[Revision]:
 
 
 def _wanted(decisions: QuerySet[Decision], wanted: DecisionFilter) -> QuerySet[Decision]:
+    if not all(map(is_storable, (wanted.state, wanted.slot, wanted.text))):
+        return decisions.none()  # no stored text holds it, and PostgreSQL would not even take the question
     if wanted.state:
         decisions = decisions.filter(state=wanted.state)
     if wanted.slot:
         decisions = decisions.filter(slot=wanted.slot)
     if wanted.text:
-        text = wanted.text.replace("\0", "")
+        text = wanted.text
         topology = Revision.objects.filter(
             decision=OuterRef("pk"), planned__plan__selected_topology__icontains=text
         ).values("decision")

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from django.db.models import QuerySet
 
-from reviews.errors import NotFoundError
+from reviews.errors import NotFoundError, is_storable
 from reviews.models import AuditEntry, Person, Workspace
 from reviews.selectors.people import standing_of
 
@@ -112,6 +112,8 @@ def audit_entry_bytes(*, actor: Person, workspace: Workspace, seq: int) -> tuple
 
 
 def _wanted(entries: QuerySet[AuditEntry], wanted: EntryFilter) -> QuerySet[AuditEntry]:
+    if not all(map(is_storable, (wanted.action, wanted.team, wanted.digest))):
+        return entries.none()  # no stored text holds it, and PostgreSQL would not even take the question
     if wanted.decision is not None:
         entries = entries.filter(decision_number=wanted.decision)
     if wanted.action.endswith("."):

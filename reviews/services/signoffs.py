@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 from planner.canonical import canonical_bytes, content_id
 from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.clock import database_now, utc_text
-from reviews.errors import ConflictError, Finding, InvalidRequestError, NotAllowedError, NotFoundError
+from reviews.errors import (
+    ConflictError,
+    Finding,
+    InvalidRequestError,
+    NotAllowedError,
+    NotFoundError,
+    is_storable,
+    shown,
+)
 from reviews.facts import Authentication, Standing
 from reviews.models import (
     Decision,
@@ -23,6 +31,7 @@ from reviews.models import (
     Team,
     Workspace,
 )
+from reviews.models.fields import DIGEST_LENGTH
 from reviews.planning import identity_tree, plan_tree
 from reviews.policies.document import read_policy
 from reviews.policies.permissions import may_sign
@@ -69,19 +78,19 @@ def signoff_give(
     """
     standing = standing_of(actor, workspace)
     signing = Signing(
-        team=team,
-        meaning=meaning,
+        team=shown(team),
+        meaning=shown(meaning, 24),
         statement=statement.strip(),
-        seen_subject=seen_subject,
+        seen_subject=shown(seen_subject, DIGEST_LENGTH),
         authentication=authentication or Authentication(),
     )
     attempt = Act(
         action="signoff.refused",
         actor=standing.token,
         decision=decision_number,
-        subject=seen_subject[:71] or None,
-        team=team[:40],
-        meaning=meaning[:24],
+        subject=signing.seen_subject or None,
+        team=signing.team,
+        meaning=signing.meaning,
         authentication=signing.authentication,
         request_id=request_id,
     )
@@ -109,8 +118,8 @@ def require_signing(standing: Standing, decision: Decision, signing: Signing) ->
     problems = []
     if signing.meaning not in Meaning.values:
         expected = ", ".join(Meaning.values)
-        problems.append(Finding("request", "request/meaning", "meaning", expected, signing.meaning[:40] or "nothing"))
-    if not 0 < len(signing.statement) <= STATEMENT_LENGTH or "\0" in signing.statement:
+        problems.append(Finding("request", "request/meaning", "meaning", expected, signing.meaning or "nothing"))
+    if not _is_prose(signing.statement):
         expected = f"1 to {STATEMENT_LENGTH} characters"
         found = f"{len(signing.statement)} characters"
         problems.append(Finding("request", "request/statement", "statement", expected, found))
@@ -126,6 +135,10 @@ def require_signing(standing: Standing, decision: Decision, signing: Signing) ->
     )
     if not verdict.allowed:
         raise NotAllowedError(verdict.reason)
+
+
+def _is_prose(text: str) -> bool:
+    return 0 < len(text) <= STATEMENT_LENGTH and is_storable(text)
 
 
 def _signable(decision: Decision, seen_subject: str) -> Revision:
@@ -276,7 +289,7 @@ def signoff_withdraw(
     with refusals_recorded(workspace, act), workspace_write(workspace.pk):
         if signoff.person_id != standing.person_id or authentication.method == "token":
             raise NotAllowedError("Only its signer withdraws a sign-off, on the page.")
-        if not 0 < len(reason.strip()) <= STATEMENT_LENGTH or "\0" in reason:
+        if not _is_prose(reason.strip()):
             expected = f"1 to {STATEMENT_LENGTH} characters"
             found = f"{len(reason.strip())} characters"
             raise InvalidRequestError((Finding("request", "request/reason", "reason", expected, found),))

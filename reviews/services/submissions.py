@@ -12,7 +12,7 @@ from reviews import queue
 from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.blobs import blob_keep
 from reviews.clock import database_now
-from reviews.errors import ConflictError, DocumentsRefusedError, Finding, InvalidRequestError, NotAllowedError
+from reviews.errors import ConflictError, DocumentsRefusedError, Finding, InvalidRequestError, NotAllowedError, shown
 from reviews.facts import Authentication, Standing
 from reviews.models import (
     Decision,
@@ -169,7 +169,7 @@ def _request_findings(*, title: str, as_of: str | None, key: str | None) -> list
         findings.append(Finding("request", "request/title", "title", expected, f"{len(title)} characters"))
     if as_of is not None and not _is_time(as_of):
         expected = "UTC in whole seconds, as in 2026-09-20T16:00:00Z"
-        findings.append(Finding("request", "request/as_of", "as_of", expected, as_of[:40]))
+        findings.append(Finding("request", "request/as_of", "as_of", expected, shown(as_of)))
     if key is not None and not (0 < len(key) <= KEY_LENGTH and key.isascii() and key.isprintable()):
         expected = f"1 to {KEY_LENGTH} printable ASCII characters"
         findings.append(Finding("request", "request/idempotency_key", "idempotency_key", expected, "another text"))

@@ -44,6 +44,8 @@ def test_the_log_is_read_page_by_page(people: Cast) -> None:
         pytest.param(EntryFilter(action="revision"), [], id="no prefix without its full stop"),
         pytest.param(EntryFilter(decision=1, team="serving"), ["signoff.given"], id="team on a decision"),
         pytest.param(EntryFilter(decision=9), [], id="another decision"),
+        pytest.param(EntryFilter(action="\0"), [], id="NUL, which PostgreSQL cannot hold"),
+        pytest.param(EntryFilter(digest="\ud800"), [], id="half a character"),
     ],
 )
 def test_the_log_is_filtered(people: Cast, wanted: EntryFilter, actions: list[str]) -> None:

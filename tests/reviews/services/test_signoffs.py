@@ -108,6 +108,21 @@ def test_a_signoff_is_one_entry_with_the_persons_token_and_no_name(people: Cast,
             id="no statement",
         ),
         pytest.param(
+            "bob", {"statement": "NUL \0"}, InvalidRequestError, "statement: expected", id="NUL in the statement"
+        ),
+        pytest.param("bob", {"statement": "\ud800"}, InvalidRequestError, "statement: expected", id="half a character"),
+        pytest.param(
+            "bob", {"meaning": "\ud800"}, InvalidRequestError, r"found '\ud800'.", id="half a character as meaning"
+        ),
+        pytest.param("bob", {"team": "\0"}, NotAllowedError, r"not a member of '\x00'", id="NUL as team"),
+        pytest.param(
+            "bob",
+            {"seen_subject": "\0" * 200, "request_id": "\ud800" * 999},
+            ConflictError,
+            "belongs to no revision",
+            id="NUL as subject",
+        ),
+        pytest.param(
             "bob",
             {"seen_subject": "sha256:" + "0" * 64},
             ConflictError,

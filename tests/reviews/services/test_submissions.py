@@ -204,6 +204,16 @@ def test_problems_of_both_documents_and_of_the_request_come_together(people: Cas
     ]
 
 
+@pytest.mark.parametrize(
+    "as_of", ["\ud800", "\0", "2026-09-20", "2026-09-20T16:00:00", "2026-09-20T16:00:00+00:00", ""]
+)
+def test_a_time_that_is_none_is_refused_whatever_it_is_made_of(people: Cast, as_of: str) -> None:
+    with pytest.raises(DocumentsRefusedError) as refused:
+        submitted(people, as_of=as_of)
+    assert findings(refused.value) == [("request", "request/as_of", "as_of")]
+    assert last_entry(people)["reason"] == refused.value.message
+
+
 def test_a_contract_for_another_slot_is_no_revision_of_this_decision(people: Cast) -> None:
     decision = planned(people).decision
     with pytest.raises(DocumentsRefusedError) as refused:
