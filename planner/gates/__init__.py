@@ -6,11 +6,37 @@ in ``FAMILIES``, beside those of its family.
 
 from types import ModuleType
 
-from planner.gates import cost, evidence, fabric, failure, memory, memory_kv, shape, slo
+from planner.gates import (
+    balance,
+    balance_experts,
+    balance_replicas,
+    balance_stages,
+    cost,
+    evidence,
+    fabric,
+    failure,
+    memory,
+    memory_kv,
+    shape,
+    slo,
+)
 from planner.gates.base import Gate
 from planner.registry import collect
 
-FAMILIES: tuple[ModuleType, ...] = (shape, fabric, evidence, memory, memory_kv, slo, failure, cost)
+FAMILIES: tuple[ModuleType, ...] = (
+    shape,
+    fabric,
+    evidence,
+    memory,
+    memory_kv,
+    slo,
+    balance,
+    balance_stages,
+    balance_experts,
+    balance_replicas,
+    failure,
+    cost,
+)
 GATES: tuple[Gate, ...] = collect(FAMILIES, Gate)
 
 __all__ = ["FAMILIES", "GATES", "Gate"]

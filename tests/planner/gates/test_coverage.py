@@ -77,6 +77,7 @@ def test_families_are_listed_in_the_order_of_the_specification() -> None:
         "evidence",
         "memory",
         "slo",
+        "balance",
         "failure",
         "cost",
     ]
