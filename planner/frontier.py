@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import msgspec
 
-from planner.keys import key_reading, key_value
+from planner.keys import from_rate, key_reading
 from planner.numbers import exact, plain
 from planner.order import Order, ttft_limit
 from planner.records.base import UnsetType
@@ -34,25 +34,27 @@ def frontier(
 
 def _point(view: TrialView, candidate: Candidate, order: Order) -> FrontierPoint:
     at = order.load_point
+    rate = view.throughput(at).value
     return FrontierPoint(
         trial=view.id,
         state=candidate.state,
-        output_tokens_per_s_per_charged_device=key_value(
-            view, OrderKey(key="output_tokens_per_s_per_charged_device", direction="desc", load_point=at)
-        ),
-        output_tokens_per_s_per_request=_per_request(view, at),
+        output_tokens_per_s_per_charged_device=_at_rate(view, "output_tokens_per_s_per_charged_device", rate),
+        output_tokens_per_s_per_request=_per_request(view, at, rate),
         ttft_ms=_ttft(view, at),
-        usd_per_million_output_tokens=key_value(
-            view, OrderKey(key="usd_per_million_output_tokens", direction="asc", load_point=at)
-        ),
+        usd_per_million_output_tokens=_at_rate(view, "usd_per_million_output_tokens", rate),
         non_dominated=False,
     )
 
 
-def _per_request(view: TrialView, load_point: str) -> Value:
+def _at_rate(view: TrialView, key: str, rate: Fraction | None) -> Value:
+    """Return what follows from the worst window's rate; it is the worst window's own figure too."""
+    change = from_rate(view, OrderKey(key=key, direction="desc"))
+    return None if change is None or not rate else plain(change(rate))
+
+
+def _per_request(view: TrialView, load_point: str, rate: Fraction | None) -> Value:
     """Return the rate that one of the requests in flight sees; closed loop only, where their number is declared."""
     declared = view.workload.load_points.get(load_point)
-    rate = view.throughput(load_point).value
     if declared is None or rate is None or isinstance(declared.concurrent_requests, UnsetType):
         return None
     return plain(rate / declared.concurrent_requests)
