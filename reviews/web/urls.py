@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import path, re_path
 
-from reviews.web import decisions, digests, downloads, history, inbox, log, maps, people, submissions
+from reviews.web import decisions, digests, downloads, history, inbox, log, maps, people, submissions, tokens
 
 DIGEST = r"(?P<digest>sha256:[0-9a-f]{64})"
 WORKSPACE = r"^w/(?P<slug>[a-z0-9-]+)"
@@ -32,4 +32,6 @@ urlpatterns = [
     re_path(rf"{WORKSPACE}/audit/entries\.(?P<suffix>csv|json)$", log.audit_download, name="audit-download"),
     re_path(rf"{WORKSPACE}/digests/{DIGEST}/$", digests.digest_detail, name="digest-detail"),
     re_path(rf"{WORKSPACE}/digests/{DIGEST}/raw$", digests.digest_raw, name="digest-raw"),
+    path("w/<slug:slug>/settings/tokens", tokens.token_list, name="token-list"),
+    path("w/<slug:slug>/settings/tokens/<int:token_id>/revoke", tokens.token_revoked, name="token-revoke"),
 ]

@@ -1,11 +1,11 @@
 """Ask the API as somebody: a token in the header, documents as parts of a multipart body."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.http import HttpResponse
 from django.test import Client
 
 from reviews.models import Person
@@ -13,6 +13,7 @@ from reviews.services.tokens import token_create
 from tests.reviews.factories import Cast, documents
 
 API = "/api/v1"
+Headers = Mapping[str, Any]
 
 
 def token_of(people: Cast, person: Person, scope: str, *, days: int = 7) -> str:
@@ -28,34 +29,34 @@ class Caller:
     token: str
     workspace: str
 
-    def get(self, path: str, query: dict[str, Any] | None = None, **headers: str) -> Any:
+    def get(self, path: str, query: Headers | None = None, headers: Headers | None = None) -> Any:
         """GET below the workspace; a path from the root is taken as it is."""
-        return Client().get(self._address(path), query or {}, headers={**self._headers(), **headers})
+        return Client().get(self._address(path), dict(query or {}), headers=self._headers(headers))
 
-    def post(self, path: str, parts: dict[str, Any] | None = None, **headers: str) -> Any:
+    def post(self, path: str, parts: Mapping[str, Any] | None = None, headers: Headers | None = None) -> Any:
         """POST parts; bytes become parts with a file name."""
         sent = {
             name: SimpleUploadedFile(f"{name}.json", value) if isinstance(value, bytes) else value
             for name, value in (parts or {}).items()
         }
-        return Client().post(self._address(path), sent, headers={**self._headers(), **headers})
+        return Client().post(self._address(path), sent, headers=self._headers(headers))
 
     def submit(self, **changes: Any) -> Any:
         """Submit a sound pair as a new decision, with changes; None leaves a part out."""
-        headers = changes.pop("headers", {})
-        return self.post("decisions", parts(**changes), **headers)
+        headers = changes.pop("headers", None)
+        return self.post("decisions", parts(**changes), headers)
 
-    def raw(self, path: str, body: bytes, content_type: str, **environment: str) -> Any:
+    def raw(self, path: str, body: bytes, content_type: str, *, length: int | None = None) -> Any:
         """POST a body exactly as it is."""
-        return Client().generic(
-            "POST", self._address(path), body, headers=self._headers(), CONTENT_TYPE=content_type, **environment
-        )
+        claimed = {} if length is None else {"CONTENT_LENGTH": str(length)}
+        environment: dict[str, Any] = {"CONTENT_TYPE": content_type, **claimed}
+        return Client().generic("POST", self._address(path), body, headers=self._headers(None), **environment)
 
     def _address(self, path: str) -> str:
         return path if path.startswith(("/", "http")) else f"{API}/workspaces/{self.workspace}/{path}"
 
-    def _headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+    def _headers(self, more: Headers | None) -> dict[str, Any]:
+        return {**({"Authorization": f"Bearer {self.token}"} if self.token else {}), **(more or {})}
 
 
 def caller(people: Cast, person: Person, scope: str) -> Caller:
@@ -70,7 +71,7 @@ def parts(**changes: Any) -> dict[str, Any]:
     return {name: value for name, value in whole.items() if value is not None}
 
 
-def problem(response: HttpResponse) -> dict[str, Any]:
+def problem(response: Any) -> dict[str, Any]:
     """Return problem details after checking that they are ones."""
     assert response.headers["Content-Type"] == "application/problem+json"
     value: dict[str, Any] = json.loads(response.content)
@@ -78,6 +79,6 @@ def problem(response: HttpResponse) -> dict[str, Any]:
     return value
 
 
-def codes(response: HttpResponse) -> list[tuple[str, str, str]]:
+def codes(response: Any) -> list[tuple[str, str, str]]:
     """Return document, code and pointer of every problem."""
     return [(item["document"], item["code"], item["pointer"]) for item in problem(response)["problems"]]

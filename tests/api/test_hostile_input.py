@@ -120,7 +120,7 @@ def test_parts_beyond_reason_are_refused(pieces: list[bytes], status: int, alice
 
 
 def test_a_body_that_claims_to_be_too_long_is_refused_unread(alice: Caller, people: Cast) -> None:
-    refused = alice.raw("decisions", b"", MULTIPART, CONTENT_LENGTH=str(MAX_BODY_BYTES + 1))
+    refused = alice.raw("decisions", b"", MULTIPART, length=MAX_BODY_BYTES + 1)
     assert problem(refused)["detail"] == f"Expected at most {MAX_BODY_BYTES} bytes, found {MAX_BODY_BYTES + 1}."
 
 

@@ -40,6 +40,6 @@ def test_every_token_is_counted_by_itself(bob: Caller, people: Cast) -> None:
 def test_a_header_gives_nobody_another_address(people: Cast) -> None:
     nobody = Caller("", "lab")
     statuses = [
-        nobody.get("/api/v1/openapi.json", **{"X-Forwarded-For": f"10.0.0.{at}"}).status_code for at in range(3)
+        nobody.get("/api/v1/openapi.json", headers={"X-Forwarded-For": f"10.0.0.{at}"}).status_code for at in range(3)
     ]
     assert statuses == [200, 200, 429]

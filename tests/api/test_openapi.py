@@ -1,6 +1,5 @@
 """The OpenAPI document: valid, without warnings, the same as what is served."""
 
-import jsonschema
 import pytest
 from django.core.management import call_command
 from django.test import Client
@@ -39,7 +38,6 @@ def test_every_refusal_is_problem_details(document: dict[str, dict[str, dict[str
 def test_the_schemas_of_documents_are_served(kind: str, db: None) -> None:
     answer = Client().get(f"{API}/schemas/{kind}")
     assert answer.json() == document_schema(kind)  # type: ignore[arg-type] # one of its keys
-    jsonschema.Draft202012Validator.check_schema(answer.json())
     again = Client().get(f"{API}/schemas/{kind}", headers={"If-None-Match": answer.headers["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
 

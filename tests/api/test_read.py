@@ -97,9 +97,9 @@ def test_what_the_client_has_is_not_sent_again(path: str, bob: Caller, people: C
     planned(people)
     address = f"decisions/1/revisions/1{path}"
     etag = bob.get(address).headers["ETag"]
-    again = bob.get(address, **{"If-None-Match": f'"other", W/{etag}'})
+    again = bob.get(address, headers={"If-None-Match": f'"other", W/{etag}'})
     assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", etag)
-    assert bob.get(address, **{"If-None-Match": '"other"'}).status_code == 200
+    assert bob.get(address, headers={"If-None-Match": '"other"'}).status_code == 200
 
 
 def test_a_decision_shows_who_signed_and_what_is_owed(bob: Caller, people: Cast) -> None:

@@ -1,5 +1,7 @@
 """Every page: who may see it, with which method, under which policy header."""
 
+from typing import Any
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -11,7 +13,7 @@ from tests.reviews.factories import Cast
 from tests.web.conftest import Visit
 
 DIGEST = "sha256:" + "00" * 32
-PAGES = {
+PAGES: dict[str, list[Any]] = {
     "home": [],
     "decision-list": ["lab"],
     "decision-new": ["lab"],
@@ -25,8 +27,9 @@ PAGES = {
     "audit-download": ["lab", "json"],
     "digest-detail": ["lab", DIGEST],
     "digest-raw": ["lab", DIGEST],
+    "token-list": ["lab"],
 }
-POSTS = {"decision-sign": ["lab", 1], "theme": [], "logout": []}
+POSTS: dict[str, list[Any]] = {"decision-sign": ["lab", 1], "token-revoke": ["lab", 1], "theme": [], "logout": []}
 OPEN = {"login", "logout", "theme"}
 
 
@@ -56,7 +59,7 @@ def test_every_member_reads_every_page(name: str, who: str, decided: Decision, p
     assert visit(getattr(people, who)).get(reverse(name, args=PAGES[name])).status_code == 200
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if name != "decision-new"])
+@pytest.mark.parametrize("name", [name for name in PAGES if name not in ("decision-new", "token-list")])
 def test_pages_are_only_read(name: str, people: Cast, visit: Visit) -> None:
     assert visit(people.bob).post(reverse(name, args=PAGES[name])).status_code == 405
 
@@ -66,7 +69,7 @@ def test_acts_need_a_form(name: str, people: Cast, visit: Visit) -> None:
     assert visit(people.bob).get(reverse(name, args=POSTS[name])).status_code == 405
 
 
-@pytest.mark.parametrize("name", ["decision-sign", "decision-new", "theme"])
+@pytest.mark.parametrize("name", ["decision-sign", "decision-new", "token-list", "token-revoke", "theme"])
 def test_a_form_without_its_token_is_refused(name: str, people: Cast) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(people.alice, backend="django.contrib.auth.backends.ModelBackend")
