@@ -59,9 +59,7 @@ def test_the_program_itself_prints_the_same(capsys: Capture) -> None:
     main(["plan", *WORKED, "--as-of", AS_OF])
     expected = capsys.readouterr()
     program = Path(sys.executable).with_name("topogate")
-    done = subprocess.run(
-        [program, "plan", *WORKED, "--as-of", AS_OF], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([program, "plan", *WORKED, "--as-of", AS_OF], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == (expected.out, expected.err)
 
 
