@@ -18,13 +18,19 @@ from planner.strict_json import MAX_BYTES
 __all__ = [
     "Command",
     "Exit",
+    "Refused",
     "UnreadableInputError",
     "add_format",
     "input_bytes",
     "json_line",
+    "print_refused",
     "problem_json",
     "problem_lines",
 ]
+
+
+Refused = dict[str, tuple[Problem, ...]]
+"""What is wrong, by file."""
 
 
 class Exit(IntEnum):
@@ -87,6 +93,15 @@ def problem_lines(name: str, problems: tuple[Problem, ...]) -> str:
         f"found {problem.found} [{problem.code}]"
         for problem in problems
     )
+
+
+def print_refused(refused: Refused, form: str) -> None:
+    """Print the problems of files: as JSON to stdout, as lines for people to stderr."""
+    for name, problems in refused.items():
+        if form == "json":
+            print(json_line({"file": name, "ok": False, "problems": [problem_json(problem) for problem in problems]}))
+        else:
+            print(problem_lines(name, problems), file=sys.stderr)
 
 
 def _place(problem: Problem) -> str:

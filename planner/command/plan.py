@@ -14,12 +14,11 @@ from typing import TypeVar
 from planner.command.base import (
     Command,
     Exit,
+    Refused,
     UnreadableInputError,
     add_format,
     input_bytes,
-    json_line,
-    problem_json,
-    problem_lines,
+    print_refused,
 )
 from planner.documents import ContractDocument
 from planner.errors import DocumentRefusedError, Problem
@@ -37,20 +36,20 @@ EXIT: dict[DecisionWord, Exit] = {
 }
 
 Document = TypeVar("Document")
-Refused = dict[str, tuple[Problem, ...]]
 
 
 def _configure(parser: ArgumentParser) -> None:
     parser.add_argument("contract", metavar="CONTRACT", help="contract file")
     parser.add_argument("evidence", metavar="EVIDENCE", help="evidence file")
     parser.add_argument(
-        "--as-of", type=_time, metavar="TIME", help="judge the age of evidence at this UTC time (default: now)"
+        "--as-of", type=utc_time, metavar="TIME", help="judge the age of evidence at this UTC time (default: now)"
     )
     parser.add_argument("--explain", action="store_true", help="also print every gate of every candidate (text)")
     add_format(parser)
 
 
-def _time(text: str) -> str:
+def utc_time(text: str) -> str:
+    """Take a time of the command line; raises ArgumentTypeError for any other text."""
     if parsed_time(text) is None:
         raise ArgumentTypeError(f"expected a UTC time such as 2026-11-28T17:12:00Z, found {text!r}")
     return text
@@ -65,7 +64,7 @@ def _run(arguments: Namespace) -> int:
     contract = _opened(read_contract, arguments.contract, refused)
     evidence = _opened(lambda raw: read_evidence(raw, contract), arguments.evidence, refused)
     if contract is None or evidence is None:
-        _print_refused(refused, arguments.format)
+        print_refused(refused, arguments.format)
         return Exit.BAD_INPUT
     plan = plan_parallelism(contract, evidence, arguments.as_of or _now())
     if arguments.format == "json":
@@ -85,14 +84,6 @@ def _opened(read: Callable[[bytes], Document], name: str, refused: Refused) -> D
         found = str(error).rpartition(": ")[2]
         refused[name] = (Problem("file/unreadable", "", "a file that can be read", found),)
     return None
-
-
-def _print_refused(refused: Refused, form: str) -> None:
-    for name, problems in refused.items():
-        if form == "json":
-            print(json_line({"file": name, "ok": False, "problems": [problem_json(problem) for problem in problems]}))
-        else:
-            print(problem_lines(name, problems), file=sys.stderr)
 
 
 def _print_text(plan: Plan, contract: ContractDocument, *, explain: bool) -> None:
