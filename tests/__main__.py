@@ -1,8 +1,8 @@
 """The whole suite: ``python -m tests``.
 
-Three passes: what may share the machine runs in parallel on PostgreSQL; what drives a browser or starts servers runs
-alone, because its waits are honest only on a quiet machine; what depends on the database runs again on SQLite. All
-passes run even when one fails; the last line adds them up.
+What may share the machine runs in parallel on PostgreSQL; what drives a browser or starts servers runs alone, because
+its waits are honest only on a quiet machine; what depends on the database runs again on SQLite. All passes run even
+when one fails; the last line adds them up.
 """
 
 import os
@@ -30,6 +30,7 @@ PASSES = (
     Pass("in parallel, PostgreSQL", "not browser and not processes", "postgresql", 2),
     Pass("browser and processes, PostgreSQL", "browser or processes", "postgresql", 0),
     Pass("what depends on the database, SQLite", "both_databases and not browser and not processes", "sqlite", 2),
+    Pass("processes that depend on the database, SQLite", "both_databases and processes", "sqlite", 0),
 )
 
 

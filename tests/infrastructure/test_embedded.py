@@ -8,10 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from pytest_django.fixtures import Settings
 
 from config import embedded
 from config.run import StartError, chosen_port, free_addresses
+from reviews.models import Person
 
 
 def test_folder_is_private_to_its_owner(tmp_path: Path) -> None:
@@ -96,3 +98,10 @@ def test_path_too_long_for_a_socket_is_one_clear_line(tmp_path: Path) -> None:
     assert start_refused({"PORT": str(port), "DATA_DIR": str(folder), "REDIS_URL": ""}) == (
         f"Topogate did not start: the path {path} is too long for a socket; move the project to a shorter path\n"
     )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_database_with_other_peoples_work_gets_no_demo() -> None:
+    call_command("create_workspace", "lab", title="Lab")
+    assert embedded.load_demo() == ("This database holds other work. The demo is loaded into an empty database only.\n")
+    assert not Person.objects.exists()
