@@ -270,9 +270,13 @@ def statistic(windows: Iterable[WindowView], field_name: str, name: str, *, beyo
 
 def _statistic(window: WindowView, field_name: str, name: str, beyond: Fraction) -> Sample:
     load = window.record.load
-    at = f"/load/{field_name}"
+    recorded = UNSET if isinstance(load, UnsetType) else getattr(load, field_name)
+    return statistic_at(window, f"/load/{field_name}", recorded, name, beyond)
+
+
+def statistic_at(window: WindowView, at: str, recorded: object, name: str, beyond: Fraction) -> Sample:
+    """Read one statistic of the distribution that stands at ``at`` below a window, if one does."""
     fields = (f"{at}/{name}", f"{at}/n")
-    recorded = None if isinstance(load, UnsetType) else getattr(load, field_name)
     if not isinstance(recorded, Statistics):
         return absent(window, fields[0])
     value, n = number(getattr(recorded, name)), number(recorded.n)
@@ -282,7 +286,8 @@ def _statistic(window: WindowView, field_name: str, name: str, beyond: Fraction)
     short = _too_few(name, n, beyond)
     if short:
         return replace(absent(window, at), value=value, missing=(window.at + fields[1],), notes=(short,))
-    side = _side(name, None if isinstance(load, UnsetType) else load)
+    of_load = at.startswith("/load/") and not isinstance(window.record.load, UnsetType)
+    side = _side(name, window.record.load if of_load else UNSET)
     low, high = bounded(value, side)
     sample = Sample(
         value=value,
@@ -293,7 +298,7 @@ def _statistic(window: WindowView, field_name: str, name: str, beyond: Fraction)
         doubts=window.doubts(fields),
         notes=ONE_SIDED.get(side, ()),
     )
-    return _from_schedule(sample, window) if field_name in FROM_START else sample
+    return _from_schedule(sample, window) if of_load and at.rpartition("/")[2] in FROM_START else sample
 
 
 def _from_schedule(sample: Sample, window: WindowView) -> Sample:
@@ -322,13 +327,13 @@ def _too_few(name: str, n: Fraction, beyond: Fraction) -> str | None:
     return f"n = {int(n):,}, {name} needs {-(-needed.numerator // needed.denominator):,}."
 
 
-def _side(name: str, load: Load | None) -> str:
+def _side(name: str, load: Load | UnsetType) -> str:
     """Say which side of the true statistic the figure is on.
 
     The largest of the requests seen is a lower bound of the largest there can be; the upper edge of a histogram
     bucket is an upper bound of a percentile; together they bound nothing.
     """
-    from_histogram = load is not None and load.quantile_method == "histogram_upper" and name != "mean"
+    from_histogram = not isinstance(load, UnsetType) and load.quantile_method == "histogram_upper" and name != "mean"
     if name == "max":
         return "none" if from_histogram else "lower"
     return "upper" if from_histogram else "exact"

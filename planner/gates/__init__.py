@@ -17,6 +17,9 @@ from planner.gates import (
     failure,
     memory,
     memory_kv,
+    service,
+    service_load,
+    service_scale,
     shape,
     slo,
 )
@@ -34,6 +37,9 @@ FAMILIES: tuple[ModuleType, ...] = (
     balance_stages,
     balance_experts,
     balance_replicas,
+    service,
+    service_load,
+    service_scale,
     failure,
     cost,
 )

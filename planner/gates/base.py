@@ -23,6 +23,8 @@ Ground = Literal["groups", "devices"]
 """What other gates stand on: process groups of known ranks, and a device for every rank."""
 
 EVERY_LOAD_POINT = ("*",)
+WHOLE_TRIAL = ""
+"""The load point of evidence that stands on the trial and not in a window."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ import msgspec
 
 from planner.errors import Problem
 from planner.gates import GATES
-from planner.gates.base import Limit
+from planner.gates.base import WHOLE_TRIAL, Limit
 from planner.intake.parts import missing, object_at, objects_at, referenced, value_at
 from planner.intake.shape import shape_problems
 from planner.pointers import child
@@ -64,7 +64,7 @@ def _default_load_point(tree: Any, limit: dict[str, Any], record: type[Limit], p
         asks = msgspec.convert(limit, record).asks()
     except msgspec.ValidationError:
         return
-    for name in sorted({ask.load_point for ask in asks} - set(points)):
+    for name in sorted({ask.load_point for ask in asks} - {*points, WHOLE_TRIAL}):
         yield missing(f"{pointer}/load_point", f"a load point of this contract, because none is named {name}")
 
 
@@ -77,6 +77,8 @@ def _references(tree: Any, gate: str, limit: dict[str, Any], pointer: str) -> It
         yield from referenced(limit.get("link_class"), classes, "the class of a link", f"{pointer}/link_class")
     elif "link_class" in limit:
         yield missing("/identity/hardware/links", f"links, because {gate} limits a class of them")
+    shapes = object_at(tree, "identity", "workload", "request_shapes")
+    yield from referenced(limit.get("shape"), shapes, "a request shape of this contract", f"{pointer}/shape")
     domains = (*_IMPLIED_DOMAINS, *object_at(tree, "fleet", "failure_domains"))
     expected = "node, device, island, or a kind under /fleet/failure_domains"
     yield from referenced(limit.get("domain"), domains, expected, f"{pointer}/domain")

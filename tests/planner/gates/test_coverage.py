@@ -78,6 +78,7 @@ def test_families_are_listed_in_the_order_of_the_specification() -> None:
         "memory",
         "slo",
         "balance",
+        "service",
         "failure",
         "cost",
     ]
