@@ -13,8 +13,10 @@ from planner.gates import (
     balance_stages,
     cost,
     evidence,
+    evidence_workload,
     fabric,
     failure,
+    handoff,
     memory,
     memory_kv,
     service,
@@ -30,6 +32,7 @@ FAMILIES: tuple[ModuleType, ...] = (
     shape,
     fabric,
     evidence,
+    evidence_workload,
     memory,
     memory_kv,
     slo,
@@ -42,6 +45,7 @@ FAMILIES: tuple[ModuleType, ...] = (
     service_scale,
     failure,
     cost,
+    handoff,
 )
 GATES: tuple[Gate, ...] = collect(FAMILIES, Gate)
 

@@ -315,8 +315,8 @@ def completeness(view: TrialView, limit: CompletenessLimit) -> Finding:
     reads=("window.compile_events", "window.concurrent_runs", "load.output_tokens_total", "load.duration_s"),
 )
 def steady_state(view: TrialView, limit: SteadyStateLimit) -> Finding:
-    """Counted windows of the load point hold no compile event and no other run, do not overlap a warm-up, are as
-    many and as long as declared, and differ in output rate by at most max_spread_share. What is not steady is
+    """Counted windows of the load point hold no compile event and no other run, overlap no warm-up, no injection and
+    no other counted window, are as many and as long as declared, and differ in output rate by at most max_spread_share. What is not steady is
     UNKNOWN, never FAIL, and so is everything read there."""
     windows = view.windows(limit.load_point)
     faults = list(_unsteady(view, limit, windows))
@@ -335,12 +335,14 @@ def steady_state(view: TrialView, limit: SteadyStateLimit) -> Finding:
 
 
 Fault = tuple[str, str | None]
+DISTURBING = {"warmup": "the warm-up", "counted": "the counted window", "injection": "the injection"}
+"""Windows that are another run, or none that counts, at the same time."""
 
 
 def _unsteady(view: TrialView, limit: SteadyStateLimit, windows: tuple[WindowView, ...]) -> Iterator[Fault]:
     if not windows:
         yield no_window(limit.load_point), None
-    elif len(windows) < view.min_repeats:
+    elif view.repeats(limit.load_point) < view.min_repeats:
         yield view.too_few_windows(limit.load_point)[0], None
     for window in windows:
         yield from _disturbed(view, limit, window)
@@ -360,8 +362,9 @@ def _disturbed(view: TrialView, limit: SteadyStateLimit, window: WindowView) -> 
         yield f"Window {window.id} is shorter than {limit.min_window_s} s.", None
     for name, other in sorted(view.trial.windows.items()):
         # Times of equal form (UTC, whole seconds, Z) order as text.
-        if other.purpose == "warmup" and other.start < window.record.end and window.record.start < other.end:
-            yield f"Window {window.id} overlaps the warm-up {name}.", None
+        if name != window.id and other.start < window.record.end and window.record.start < other.end:
+            if other.purpose in DISTURBING:
+                yield f"Window {window.id} overlaps {DISTURBING[other.purpose]} {name}.", None
 
 
 def _spread(view: TrialView, limit: SteadyStateLimit) -> Iterator[Fault]:

@@ -81,4 +81,5 @@ def test_families_are_listed_in_the_order_of_the_specification() -> None:
         "service",
         "failure",
         "cost",
+        "handoff",
     ]

@@ -122,7 +122,8 @@ CASES = [
         outcome="UNKNOWN",
         limit=FLOOR,
         trial=score(0.83, topology="tp1-pp1-ep1-dp1"),
-        sentence=f'No usable score on "gsm8k" is recorded for {NAME}. 0.83 was measured on "tp1-pp1-ep1-dp1", not on {NAME}.',
+        sentence=f'No usable score on "gsm8k" is recorded for {NAME}. '
+        f'0.83 was measured on "tp1-pp1-ep1-dp1", not on {NAME}.',
         also={"missing": ("/trials/t/quality",)},
     ),
     Case(
@@ -131,7 +132,8 @@ CASES = [
         outcome="UNKNOWN",
         limit=FLOOR,
         trial=score(0.83, identity_id="earlier"),
-        sentence=f'No usable score on "gsm8k" is recorded for {NAME}. 0.83 was measured with identity earlier, not run.',
+        sentence=f'No usable score on "gsm8k" is recorded for {NAME}. '
+        "0.83 was measured with identity earlier, not run.",
     ),
     Case(
         name="no number of items",

@@ -1,0 +1,230 @@
+"""Hand-off between a prefill and a decode pool: did it happen, is there room for it, does the route carry it?
+
+Rules kept: transfers are counted as the engine counts them, so a count pooled over ranks is divided by what one
+request makes; whole requests are staged, so room is rounded down; the route keeps its bandwidth reserve; a topology
+without both pools hands nothing over. Not handled: TTFT and TPOT across the hand-off, which ``ttft`` and ``tpot``
+read where the client measures them.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+from planner.compare import Comparator, Comparison, compare
+from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
+from planner.gates.wording import apart, count, no_window, share, why
+from planner.numbers import exact
+from planner.readings import Reading, Sample, WindowView, number
+from planner.records.base import UNSET, Count, Id, Number, PositiveCount, Share, UnsetType
+from planner.records.contract import Lengths
+from planner.records.evidence import Handoff
+from planner.view import TrialView
+
+FAMILY = "handoff"
+
+
+class KvHandoffLimit(Limit, frozen=True, kw_only=True):
+    """A bound of one side of the hand-off.
+
+    ``tokens_per_request`` is prompt and output together, for staging room; left out, it is the sum of the contract's
+    fixed lengths. ``max_route_utilization`` is needed over measured bytes per second, before the bandwidth reserve.
+    ``min_pool_balance`` is the smaller of the pools' request rates over the larger.
+    """
+
+    one_of: ClassVar[tuple[str, ...]] = (
+        "min_handed_over_share",
+        "min_staging_requests",
+        "max_route_utilization",
+        "min_pool_balance",
+    )
+
+    load_point: Id
+    tokens_per_request: PositiveCount | UnsetType = UNSET
+    kv_bytes_per_token: PositiveCount | UnsetType = UNSET
+    block_tokens: PositiveCount = 1
+    min_handed_over_share: Share | UnsetType = UNSET
+    min_staging_requests: Count | UnsetType = UNSET
+    max_route_utilization: Number | UnsetType = UNSET
+    min_pool_balance: Share | UnsetType = UNSET
+
+    def asks(self) -> tuple[Ask, ...]:
+        """Ask for the hand-off, where there are pools."""
+        return (Ask(metric="handoff.transfers", load_point=self.load_point, conditional=True),)
+
+
+@gate(
+    "kv_handoff",
+    family=FAMILY,
+    title="The decode pool gets what the prefill pool made",
+    limit=KvHandoffLimit,
+    reads=(
+        "handoff.transfers",
+        "handoff.decode_kv_tokens",
+        "handoff.decode_running_max",
+        "handoff.tokens_sent_total",
+        "handoff.peak_requests_per_s",
+        "handoff.route_bytes_per_s",
+        "handoff.prefill_requests_per_s",
+        "handoff.decode_requests_per_s",
+        "load.requests",
+    ),
+    needs=("groups", "devices"),
+    hint="Check that requests reach the decode pool, give it KV room, or resize the pools.",
+)
+def kv_handoff(view: TrialView, limit: KvHandoffLimit) -> Finding:
+    """Of the completed requests the floor was handed over; or whole requests that the decode KV cache holds beyond
+    those running are at least the floor; or KV bytes per token x tokens sent x peak rate x copies over the measured
+    route stay under the ceiling after the bandwidth reserve; or the pools' rates are balanced."""
+    if not {"prefill", "decode"} <= set(view.group_roles):
+        return not_applicable("No prefill and decode pools.")
+    field = next(name for name in limit.one_of if not isinstance(getattr(limit, name), UnsetType))
+    comparator: Comparator = "<=" if field.startswith("max") else ">="
+    bound = exact(getattr(limit, field))
+    if field == "max_route_utilization":
+        bound *= 1 - _reserve(view)
+    samples = tuple(MEASURES[field](view, window, limit) for window in view.windows(limit.load_point))
+    reading = Reading(samples=samples, worst_is="highest" if comparator == "<=" else "lowest")
+    result = compare(view.qualified(reading, limit.load_point), comparator, bound)
+    finding = compared(result, _sentence(result, limit, field, bound), limit_field=field)
+    return replace(finding, comparator=comparator, unit="requests" if field == "min_staging_requests" else "share")
+
+
+def _reserve(view: TrialView) -> Fraction:
+    headroom = view.contract.headroom
+    if isinstance(headroom, UnsetType) or isinstance(headroom.bandwidth, UnsetType):
+        return Fraction(0)
+    return exact(headroom.bandwidth.reserved_share)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """Numbers of a window by their pointer below it; one that is missing is None."""
+
+    window: WindowView
+    found: dict[str, Fraction | None]
+
+    def value(self, at: str) -> Fraction:
+        """Return a number that is known to be there."""
+        return self.found[at] or Fraction(0)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Pointers of what is not there."""
+        return tuple(self.window.at + at for at, value in self.found.items() if value is None)
+
+    def sample(self, value: Fraction | None, *notes: str, missing: tuple[str, ...] = ()) -> Sample:
+        """Make the sample of a value that was computed from these numbers."""
+        lacking = (*self.missing, *missing)
+        usable = None if lacking else value
+        return Sample(
+            value=None if self.missing else value,
+            low=usable,
+            high=usable,
+            where=(("window", self.window.id),),
+            read=() if self.missing else tuple(self.window.at + at for at in self.found),
+            missing=lacking,
+            doubts=self.window.doubts(self.found),
+            notes=notes,
+        )
+
+
+COMPLETED = "/load/requests/completed"
+
+
+def _figures(window: WindowView, *fields: str, completed: bool = False) -> Figures:
+    handoff = _handoff(window)
+    found = {f"/handoff/{name}": number(getattr(handoff, name)) for name in fields}
+    if completed:
+        load = window.record.load
+        requests = UNSET if isinstance(load, UnsetType) else load.requests
+        # None of none is no share, so a window in which nothing completed counts as one that does not say.
+        found[COMPLETED] = None if isinstance(requests, UnsetType) else number(requests.completed) or None
+    return Figures(window=window, found=found)
+
+
+def _handoff(window: WindowView) -> Handoff:
+    return Handoff() if isinstance(window.record.handoff, UnsetType) else window.record.handoff
+
+
+def _handed_over(view: TrialView, window: WindowView, limit: KvHandoffLimit) -> Sample:
+    figures = _figures(window, "transfers", completed=True)
+    handoff = _handoff(window)
+    if figures.missing:
+        return figures.sample(None)
+    transfers, completed = figures.value("/handoff/transfers"), figures.value(COMPLETED)
+    if handoff.counted_per == "rank" and isinstance(handoff.transfers_per_request, UnsetType):
+        note = "Transfers are counted per rank; how many one request makes is not recorded."
+        return figures.sample(None, note, missing=(f"{window.at}/handoff/transfers_per_request",))
+    per_request = 1 if isinstance(handoff.transfers_per_request, UnsetType) else handoff.transfers_per_request
+    handed = transfers / (completed * per_request)
+    if transfers and isinstance(handoff.counted_per, UnsetType):
+        note = "What one transfer counts for is not recorded."
+        return figures.sample(handed, note, missing=(f"{window.at}/handoff/counted_per",))
+    return figures.sample(handed)
+
+
+def _staging(view: TrialView, window: WindowView, limit: KvHandoffLimit) -> Sample:
+    figures = _figures(window, "decode_kv_tokens", "decode_running_max")
+    tokens = _tokens_per_request(view, limit)
+    if tokens is None:
+        return figures.sample(None, "The contract has no fixed lengths, and the limit no tokens_per_request.")
+    block = -(-tokens // limit.block_tokens) * limit.block_tokens
+    held = Fraction(figures.value("/handoff/decode_kv_tokens") // block)
+    return figures.sample(held - figures.value("/handoff/decode_running_max"))
+
+
+def _tokens_per_request(view: TrialView, limit: KvHandoffLimit) -> int | None:
+    if not isinstance(limit.tokens_per_request, UnsetType):
+        return limit.tokens_per_request
+    lengths = (view.workload.prompt_tokens, view.workload.output_tokens)
+    fixed = [each.fixed for each in lengths if isinstance(each, Lengths) and not isinstance(each.fixed, UnsetType)]
+    return sum(fixed) or None if len(fixed) == len(lengths) else None
+
+
+def _route(view: TrialView, window: WindowView, limit: KvHandoffLimit) -> Sample:
+    by_contract = not isinstance(limit.kv_bytes_per_token, UnsetType)
+    source = "tokens_sent_total" if by_contract else "bytes_total"
+    figures = _figures(window, source, "peak_requests_per_s", "route_bytes_per_s", completed=True)
+    route = figures.value("/handoff/route_bytes_per_s")
+    if figures.missing or route == 0:
+        return figures.sample(None, missing=() if figures.missing else (f"{window.at}/handoff/route_bytes_per_s",))
+    per_request = figures.value(f"/handoff/{source}") / figures.value(COMPLETED)
+    if not isinstance(limit.kv_bytes_per_token, UnsetType):
+        copies = _handoff(window).copies
+        per_request *= limit.kv_bytes_per_token * (1 if isinstance(copies, UnsetType) else copies)
+    return figures.sample(per_request * figures.value("/handoff/peak_requests_per_s") / route)
+
+
+def _pools(view: TrialView, window: WindowView, limit: KvHandoffLimit) -> Sample:
+    figures = _figures(window, "prefill_requests_per_s", "decode_requests_per_s")
+    rates = sorted(value or Fraction(0) for value in figures.found.values())
+    if figures.missing or rates[1] == 0:
+        return figures.sample(None, missing=() if figures.missing else (f"{window.at}/handoff/decode_requests_per_s",))
+    return figures.sample(rates[0] / rates[1])
+
+
+MEASURES: Mapping[str, Callable[[TrialView, WindowView, KvHandoffLimit], Sample]] = {
+    "min_handed_over_share": _handed_over,
+    "min_staging_requests": _staging,
+    "max_route_utilization": _route,
+    "min_pool_balance": _pools,
+}
+
+
+def _sentence(result: Comparison, limit: KvHandoffLimit, field: str, bound: Fraction) -> str:
+    decides = result.decides
+    if decides is None:
+        return no_window(limit.load_point)
+    where = f"in window {decides.place['window']}"
+    if decides.value is None:
+        return f"The hand-off is not recorded as asked {where}.{why(result)}"
+    if field == "min_staging_requests":
+        room = f"The decode pool has room for {count(decides.value)} more requests {where}"
+        return f"{room}; at least {count(bound)}.{why(result)}"
+    found, allowed = apart(share, decides.value, bound, 3)
+    if field == "min_handed_over_share":
+        return f"{found} of the completed requests were handed over {where}; at least {allowed}.{why(result)}"
+    if field == "max_route_utilization":
+        return f"The hand-off needs {found} of its route at peak {where}; at most {allowed}.{why(result)}"
+    return f"The slower pool keeps up with {found} of the faster {where}; at least {allowed}.{why(result)}"
