@@ -277,7 +277,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Everything but signing, which is done on the page.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.1",
-    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SCHEMA_PATH_PREFIX": r"/api/v1(?:/workspaces/\{workspace\})?",
     "ENUM_NAME_OVERRIDES": {
         "DecisionState": "reviews.api.serializers.DECISION_STATES",
         "RevisionState": "reviews.api.serializers.REVISION_STATES",
