@@ -4,13 +4,14 @@ Rules kept: the same counted windows answer the tail limits and the rate of one 
 a percentile needs samples behind it; a figure without a definition answers no limit that has one.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
 
 from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate
-from planner.gates.wording import apart, ms, no_window, rate, share, why
+from planner.gates.wording import apart, grouped, ms, no_window, rate, share, why
 from planner.numbers import exact
 from planner.readings import Reading, Sample, WindowView, number, unusable
 from planner.records.base import UNSET, Id, Number, Share, UnsetType
@@ -20,6 +21,8 @@ from planner.shown import shown
 from planner.view import TrialView
 
 FAMILY = "slo"
+SUSPICIOUS = 100
+"""A latency this many times its ceiling may be in another unit."""
 Statistic = Literal["mean", "p50", "p90", "p95", "p99", "p99_9", "max"]
 
 
@@ -233,11 +236,17 @@ def _latency(name: str, reading: Reading, limit: LatencyLimit) -> Finding:
         return compared(result, no_window(limit.load_point), limit_field="max_ms")
     window = decides.place["window"]
     if decides.value is None:
-        sentence = f"{what} is not recorded in window {window}."
-    else:
-        measured, most = apart(ms, decides.value, ceiling, 2)
-        sentence = f"{what} is {measured} in window {window}; at most {most}.{why(result)}"
-    return compared(result, sentence, limit_field="max_ms")
+        return compared(result, f"{what} is not recorded in window {window}.", limit_field="max_ms")
+    measured, most = apart(ms, decides.value, ceiling, 2)
+    sentence = f"{what} is {measured} in window {window}; at most {most}.{why(result)}"
+    notes = tuple(_far_off(decides.value, ceiling))
+    return compared(result, sentence, limit_field="max_ms", notes=notes)
+
+
+def _far_off(value: Fraction, ceiling: Fraction) -> Iterator[str]:
+    """Say so where a latency is so far above its ceiling that its unit may be another; nothing is corrected."""
+    if ceiling and value >= SUSPICIOUS * ceiling:
+        yield f"That is {grouped(value / ceiling, 0)} × the limit: compare the unit with the tool's."
 
 
 def _rate_sentence(result: Comparison, limit: ThroughputLimit, floor: Fraction) -> str:

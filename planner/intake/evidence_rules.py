@@ -89,6 +89,17 @@ def _calendar(value: Any, pointer: str) -> Iterator[Problem]:
         yield Problem("document/time", pointer, "a time that exists", shown(value))
 
 
+def _whole_numbers(tree: Any) -> Iterator[Problem]:
+    """Yield a problem for bytes or tokens of a rank that are not whole: such a figure has another unit."""
+    for pointer, _, _, window in _windows(tree):
+        for at, name, metric in objects_at(window, "per_rank"):
+            if name.endswith(_WHOLE):
+                for rank, value in enumerate(array_at(metric, "values")):
+                    if type(value) is float:
+                        where = f"{pointer}{at}/values/{rank}"
+                        yield Problem("document/type", where, f"an integer, because {name} counts", shown(value))
+
+
 def _look_alikes(tree: Any) -> Iterator[Problem]:
     for first, later in look_alikes(object_at(tree, "trials")):
         expected = f"an id that does not look like {shown(first)}"
@@ -104,4 +115,5 @@ def _equal_trials(bodies: Mapping[str, bytes]) -> Iterator[Problem]:
             yield Problem("document/duplicate_trial", child("/trials", trial), expected, "an equal one")
 
 
-_RULES = (_identities, _rank_order, _times, _look_alikes)
+_WHOLE = ("_bytes", "_tokens")
+_RULES = (_identities, _rank_order, _times, _whole_numbers, _look_alikes)
