@@ -35,7 +35,7 @@ BREACHES: dict[str, tuple[tuple[Change, ...], list[tuple[str, tuple[str, ...]]]]
     ),
     "C2 per-token latency too long for the rate": (
         ((f"{LOAD}/itl_ms/mean", 45),),
-        [("C2", ("/load/output_tokens_total", *RATE, "/load/itl_ms/mean"))],
+        [("C2", ("/load/output_tokens_total", *RATE, "/load/itl_ms"))],
     ),
     "C3 another mean in flight": (
         ((f"{LOAD}/in_flight_mean", 7),),
