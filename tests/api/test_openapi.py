@@ -1,5 +1,7 @@
 """The OpenAPI document: valid, without warnings, the same as what is served."""
 
+import re
+
 import pytest
 from django.core.management import call_command
 from django.test import Client
@@ -7,6 +9,7 @@ from django.test import Client
 from planner.schema import KINDS, document_schema
 from reviews.api.urls import urlpatterns
 from tests.api.asking import API
+from tests.shared import ROOT
 
 
 @pytest.fixture
@@ -32,6 +35,19 @@ def test_every_refusal_is_problem_details(document: dict[str, dict[str, dict[str
             for status, answer in operation["responses"].items():  # type: ignore[attr-defined] # JSON
                 if int(status) >= 400:
                     assert (path, method, list(answer["content"])) == (path, method, ["application/problem+json"])
+
+
+def test_every_code_of_a_request_is_documented() -> None:
+    sources = [*(ROOT / "reviews/api").rglob("*.py"), ROOT / "reviews/services/submissions.py"]
+    raised = {code for path in sources for code in re.findall(r'"(request/[a-z_]+)"', path.read_text())}
+    documented = set(re.findall(r"^\| `(request/[a-z_]+)`", (ROOT / "docs/reference/api.md").read_text(), re.MULTILINE))
+    assert documented == raised
+
+
+def test_every_address_is_documented(document: dict[str, dict[str, object]]) -> None:
+    text = (ROOT / "docs/reference/api.md").read_text()
+    ends = {path.replace("{workspace}", "W").rpartition("/")[2] for path in document["paths"]}
+    assert [end for end in ends if not end.startswith("{") and end not in text] == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
