@@ -172,7 +172,7 @@ def test_ordinary_series_of_ids_are_accepted(ids: list[str]) -> None:
 
 def test_bytes_of_a_rank_that_are_not_whole_are_refused_where_they_stand() -> None:
     metric = {"values": [1, 75.5]}
-    assert evidence_findings((f"{WINDOW}/per_rank/device_used_peak_bytes", metric)) == [
+    assert evidence_findings((f"{WINDOW}/per_rank", {"device_used_peak_bytes": metric})) == [
         (
             "document/type",
             f"{WINDOW}/per_rank/device_used_peak_bytes/values/1",
