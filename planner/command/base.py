@@ -8,9 +8,10 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, BinaryIO
 
 from planner.errors import PlannerError, Problem
 from planner.strict_json import MAX_BYTES
@@ -22,6 +23,7 @@ __all__ = [
     "UnreadableInputError",
     "add_format",
     "input_bytes",
+    "input_file",
     "json_line",
     "print_refused",
     "problem_json",
@@ -46,7 +48,11 @@ class Exit(IntEnum):
 
 
 class UnreadableInputError(PlannerError):
-    """A file named on the command line is not there or cannot be read; the text is the whole message."""
+    """What ``name`` on the command line leads to cannot be read; ``found`` says what is there instead."""
+
+    def __init__(self, name: str, found: str, *, expected: str = "a file that can be read") -> None:
+        super().__init__(f"{name}: expected {expected}, found {found}")
+        self.problem = Problem("file/unreadable", "", expected, found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,21 +70,44 @@ def add_format(parser: ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how the result is printed")
 
 
+def input_file(name: str) -> AbstractContextManager[BinaryIO]:
+    """Open a file to read, standard input for ``-``.
+
+    Raises:
+        UnreadableInputError: there is nothing to read.
+    """
+    if name == "-":
+        return nullcontext(sys.stdin.buffer)
+    try:
+        return open(name, "rb")
+    except OSError as error:
+        raise UnreadableInputError(name, _found(error)) from error
+    except ValueError as error:  # a NUL in the name
+        raise UnreadableInputError(repr(name), "a name that no file has") from error
+
+
 def input_bytes(name: str) -> bytes:
     """Return the bytes of a file, of standard input for ``-``; no more than one byte over the size limit.
 
     Raises:
         UnreadableInputError: there is nothing to read.
     """
-    try:
-        if name == "-":
-            return sys.stdin.buffer.read(MAX_BYTES + 1)
-        with open(name, "rb") as file:
+    with input_file(name) as file:
+        try:
             return file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise UnreadableInputError(f"{name}: {(error.strerror or str(error)).lower()}") from error
-    except ValueError as error:  # a NUL in the name
-        raise UnreadableInputError(f"{name!r}: {error}") from error
+        except OSError as error:
+            raise UnreadableInputError(name, _found(error)) from error
+
+
+def _found(error: OSError) -> str:
+    for kind, found in (
+        (FileNotFoundError, "no such file"),
+        (IsADirectoryError, "a directory"),
+        (PermissionError, "one without permission to read it"),
+    ):
+        if isinstance(error, kind):
+            return found
+    return f"an error: {(error.strerror or str(error)).lower()}"
 
 
 def problem_json(problem: Problem) -> dict[str, Any]:

@@ -5,13 +5,11 @@ Input is JSON Lines: ``engine``, ``degrees`` in the engine's own words, and ``gp
 rest goes on. Blank lines are passed over. Not handled: anything that is not one line; lines are at most 1 MiB.
 """
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, BinaryIO
 
-from planner.command.base import Command, Exit, UnreadableInputError, json_line
+from planner.command.base import Command, Exit, input_file, json_line
 from planner.errors import DocumentRefusedError
 from planner.layouts.asks import answer
 from planner.shown import shown
@@ -28,23 +26,12 @@ def _configure(parser: ArgumentParser) -> None:
 
 def _run(arguments: Namespace) -> int:
     complete = True
-    with _opened(arguments.file) as file:
+    with input_file(arguments.file) as file:
         for number, line in _lines(file):
             found = _answer(line)
             complete = complete and "valid" in found
             print(json_line(found if "valid" in found else {"line": number, **found}))
     return Exit.OK if complete else Exit.BAD_INPUT
-
-
-def _opened(name: str) -> AbstractContextManager[BinaryIO]:
-    if name == "-":
-        return nullcontext(sys.stdin.buffer)
-    try:
-        return open(name, "rb")
-    except OSError as error:
-        raise UnreadableInputError(f"{name}: {(error.strerror or str(error)).lower()}") from error
-    except ValueError as error:  # a NUL in the name
-        raise UnreadableInputError(f"{name!r}: {error}") from error
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:

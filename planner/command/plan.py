@@ -21,7 +21,7 @@ from planner.command.base import (
     print_refused,
 )
 from planner.documents import ContractDocument
-from planner.errors import DocumentRefusedError, Problem
+from planner.errors import DocumentRefusedError
 from planner.explanation import plan_explained
 from planner.intake import read_contract, read_evidence
 from planner.plan import plan_bytes, plan_parallelism
@@ -81,8 +81,7 @@ def _opened(read: Callable[[bytes], Document], name: str, refused: Refused) -> D
     except DocumentRefusedError as error:
         refused[name] = error.problems
     except UnreadableInputError as error:
-        found = str(error).rpartition(": ")[2]
-        refused[name] = (Problem("file/unreadable", "", "a file that can be read", found),)
+        refused[name] = (error.problem,)
     return None
 
 

@@ -103,11 +103,11 @@ def _token(file: str | None) -> str:
         try:
             token = Path(file).read_text(encoding="ascii").strip()
         except (OSError, ValueError) as error:
-            raise UnreadableInputError(f"--token-file {file}: expected a file with a token") from error
+            raise UnreadableInputError(f"--token-file {file}", "none", expected="a file with an API token") from error
     else:
         token = os.environ.get(TOKEN_VARIABLE, "").strip()
     if not (token.isascii() and token.isprintable() and token and " " not in token):
-        raise UnreadableInputError(f"expected an API token in ${TOKEN_VARIABLE} or in --token-file, found none")
+        raise UnreadableInputError("token", "none", expected=f"an API token in ${TOKEN_VARIABLE} or in --token-file")
     return token
 
 

@@ -13,7 +13,6 @@ from planner.command.base import (
     problem_json,
     problem_lines,
 )
-from planner.errors import Problem
 from planner.intake import Verdict, judge
 
 
@@ -30,16 +29,10 @@ def _run(arguments: Namespace) -> int:
             verdict = judge(input_bytes(name))
         except UnreadableInputError as error:
             print(f"topogate: {error}", file=sys.stderr)
-            verdict = _unreadable(error)
+            verdict = Verdict(kind=None, file_sha256="", content_id=None, problems=(error.problem,))
         print_verdict(name, verdict)
         accepted = accepted and verdict.ok
     return Exit.OK if accepted else Exit.BAD_INPUT
-
-
-def _unreadable(error: UnreadableInputError) -> Verdict:
-    found = str(error).rpartition(": ")[2]
-    problem = Problem("file/unreadable", "", "a file that can be read", found)
-    return Verdict(kind=None, file_sha256="", content_id=None, problems=(problem,))
 
 
 def _print_json(name: str, verdict: Verdict) -> None:

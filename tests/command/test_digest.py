@@ -47,5 +47,5 @@ def test_what_is_no_strict_json_has_no_content_id(tmp_path: Path, capsys: Captur
 def test_a_file_that_is_not_there_is_bad_input(capsys: Capture) -> None:
     assert main(["digest", "absent.json", str(CONTRACT)]) == 2
     printed = capsys.readouterr()
-    assert printed.err == "topogate: absent.json: no such file or directory\n"
+    assert printed.err == "topogate: absent.json: expected a file that can be read, found no such file\n"
     assert BOUND in printed.out

@@ -84,4 +84,4 @@ def test_a_file_that_is_not_there_is_bad_input(tmp_path: Path, capsys: pytest.Ca
     assert main(["groups", str(missing)]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert printed.err == f"topogate: {missing}: no such file or directory\n"
+    assert printed.err == f"topogate: {missing}: expected a file that can be read, found no such file\n"

@@ -165,7 +165,7 @@ def test_a_file_that_is_not_there_is_bad_input(tmp_path: Path, capsys: Capture) 
                 "code": "file/unreadable",
                 "pointer": "",
                 "expected": "a file that can be read",
-                "found": "no such file or directory",
+                "found": "no such file",
             }
         ],
     }

@@ -73,15 +73,15 @@ def test_json_is_one_line_per_file(tmp_path: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        pytest.param("absent.json", "no such file or directory", id="absent"),
-        pytest.param(".", "is a directory", id="folder"),
+        pytest.param("absent.json", "no such file", id="absent"),
+        pytest.param(".", "a directory", id="folder"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_said_on_stderr(name: str, reason: str, tmp_path: Path, capsys: Capture) -> None:
     path = str(tmp_path / name)
     assert main(["validate", path, CONTRACT, "--format", "json"]) == 2
     printed = capsys.readouterr()
-    assert printed.err == f"topogate: {path}: {reason}\n"
+    assert printed.err == f"topogate: {path}: expected a file that can be read, found {reason}\n"
     first, second = (json.loads(line) for line in printed.out.splitlines())
     assert first == {
         "file": path,
@@ -92,6 +92,13 @@ def test_a_file_that_cannot_be_read_is_said_on_stderr(name: str, reason: str, tm
         ],
     }
     assert second["ok"] is True
+
+
+def test_a_name_that_no_file_has_is_said_on_stderr(capsys: Capture) -> None:
+    assert main(["validate", "a\0b"]) == 2
+    assert capsys.readouterr().err == (
+        "topogate: 'a\\x00b': expected a file that can be read, found a name that no file has\n"
+    )
 
 
 def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
