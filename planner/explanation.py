@@ -61,10 +61,9 @@ def _gate_lines(gate: str, outcome: GateOutcome) -> Iterator[str]:
 def _details(limit: LimitOutcome) -> Iterator[str]:
     if limit.measured is not None and limit.limit is not None:
         unit = f" {limit.unit}" if limit.unit else ""
-        yield (
-            f"measured {figure(limit.measured)}{unit} {limit.comparator or 'against'} {figure(limit.limit)}{unit}, "
-            f"margin {figure(limit.margin)}"
-        )
+        margin = "" if limit.margin is None else f", margin {figure(limit.margin)}"
+        sign = limit.comparator or "against"
+        yield f"measured {figure(limit.measured)}{unit} {sign} {figure(limit.limit)}{unit}{margin}"
     if limit.would is not None:
         yield f"would {limit.would} if its evidence could be trusted"
     yield from (f"note {note}" for note in limit.notes)

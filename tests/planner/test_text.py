@@ -143,3 +143,9 @@ def test_the_explanation_puts_failing_gates_first(worked: Plan) -> None:
     candidate = worked.candidates[rejected]
     start = lines.index(f"{rejected} {candidate.topology} REJECTED")
     assert lines[start + 2].startswith(f"  FAIL {candidate.failing[0]}")
+
+
+def test_the_explanation_of_a_gate_without_a_margin_ends_with_its_limit(worked: Plan) -> None:
+    lines = plan_explained(worked).splitlines()
+    assert "    measured 16 ranks == 16 ranks" in lines
+    assert not [line for line in lines if "missing" in line and "margin" in line]
