@@ -15,18 +15,18 @@ from planner.records.contract import Contract
 from planner.records.plan import Demand, OrderKey
 from planner.view import TrialView
 
-__all__ = ["demand", "units_needed"]
+__all__ = ["demand", "required_rate", "reserved_capacity", "units_needed"]
 
 
 def demand(view: TrialView, order: Order) -> Demand | None:
     """Return what the declared need takes in units of one trial; None without a need or a measured rate."""
-    required = _required(view.contract)
+    required = required_rate(view.contract)
     measured = view.throughput(order.load_point).value
     units = units_needed(view, order)
     devices = key_value(view, OrderKey(key="charged_devices", direction="asc"))
     if required is None or measured is None or units is None or not isinstance(devices, int):
         return None
-    usable = measured * (1 - _reserve(view.contract))
+    usable = measured * (1 - reserved_capacity(view.contract))
     return Demand(
         required_output_tokens_per_s=plain(required),
         measured_output_tokens_per_s=plain(measured),
@@ -44,17 +44,18 @@ def units_needed(view: TrialView, order: Order) -> int | None:
 
     1 without a declared load; None where the trial has no usable rate, or the reserve leaves nothing of it.
     """
-    required = _required(view.contract)
+    required = required_rate(view.contract)
     if required is None:
         return 1
     measured = view.throughput(order.load_point).value
-    usable = None if measured is None else measured * (1 - _reserve(view.contract))
+    usable = None if measured is None else measured * (1 - reserved_capacity(view.contract))
     if not usable:
         return None
     return max(1, -(-required // usable))
 
 
-def _required(contract: Contract) -> Fraction | None:
+def required_rate(contract: Contract) -> Fraction | None:
+    """Return the declared load times its peak factor, in output tokens per second; None without one."""
     if isinstance(contract.needs, UnsetType) or isinstance(contract.needs.capacity, UnsetType):
         return None
     need = contract.needs.capacity
@@ -62,7 +63,8 @@ def _required(contract: Contract) -> Fraction | None:
     return exact(need.output_tokens_per_s) * exact(factor)
 
 
-def _reserve(contract: Contract) -> Fraction:
+def reserved_capacity(contract: Contract) -> Fraction:
+    """Return the share of capacity that is kept free for lost replicas; 0 without a reserve."""
     if isinstance(contract.headroom, UnsetType) or isinstance(contract.headroom.replica_capacity, UnsetType):
         return Fraction(0)
     return exact(contract.headroom.replica_capacity.reserved_share)

@@ -76,7 +76,7 @@ def _state(failing: tuple[str, ...], unsure: tuple[str, ...], missing_keys: tupl
 
 def _findings(view: TrialView, order: tuple[OrderKey, ...]) -> Findings:
     """Run the gates that others stand on first, then the rest, then spread UNKNOWN."""
-    standing = Standing(owed=tuple(_owed(view, order)))
+    standing = Standing(owed=tuple(owed_evidence(view, order)))
     found: Findings = {gate.id: _run(gate, view, standing, {}) for gate in GATES if gate.grounds}
     undefined = _undefined(found)
     found |= {gate.id: _run(gate, view, standing, undefined) for gate in GATES if not gate.grounds}
@@ -100,7 +100,7 @@ def _undefined(findings: Findings) -> dict[str, str]:
     }
 
 
-def _owed(view: TrialView, order: tuple[OrderKey, ...]) -> Iterator[Owed]:
+def owed_evidence(view: TrialView, order: tuple[OrderKey, ...]) -> Iterator[Owed]:
     """List the evidence that declared limits and selection keys read."""
     for gate in GATES:
         for name, limit in view.limits.get(gate.id, {}).items():

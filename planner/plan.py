@@ -32,7 +32,7 @@ from planner.undeclared import undeclared
 from planner.version import PLANNER_VERSION
 from planner.view import TrialView, views
 
-__all__ = ["plan_bytes", "plan_parallelism"]
+__all__ = ["check_binding", "plan_bytes", "plan_parallelism"]
 
 _ENCODER = msgspec.json.Encoder(order="sorted")
 _UNUSUAL_NUMBER = re.compile(rb'(?:":|[,\[])-?[0-9]+(?:\.[0-9]+)?(?:[eE]|(?<=\.0)[,\]}])')
@@ -57,7 +57,7 @@ def plan_parallelism(
     """
     recheck_contract(contract)
     recheck_evidence(evidence)
-    _check_binding(contract, evidence)
+    check_binding(contract, evidence)
     order = order_expand(contract.record)
     trials = views(contract, evidence, as_of)
     candidates = _judge_all(trials, order, progress)
@@ -92,8 +92,12 @@ def plan_bytes(plan: Plan) -> bytes:
     return canonical_bytes(msgspec.to_builtins(plan)) if _UNUSUAL_NUMBER.search(encoded) else encoded
 
 
-def _check_binding(contract: ContractDocument, evidence: EvidenceDocument) -> None:
-    """Refuse evidence of another contract; intake says the same when it reads both together."""
+def check_binding(contract: ContractDocument, evidence: EvidenceDocument) -> None:
+    """Refuse evidence of another contract; intake says the same when it reads both together.
+
+    Raises:
+        DocumentRefusedError: it is not about this contract and slot.
+    """
     bound, scope = evidence.record.contract_content_id, evidence.record.scope
     problems = []
     if scope != contract.record.slot:

@@ -82,7 +82,7 @@ def presence(view: TrialView, want: Want) -> Presence:
 
 
 def _applies(view: TrialView, want: Want) -> bool:
-    return want.section != "links" or bool(_links(view, want))
+    return want.section != "links" or bool(owing_links(view, want))
 
 
 def _gaps(view: TrialView, window: WindowView, want: Want) -> Iterator[str]:
@@ -129,7 +129,7 @@ def _per_rank(view: TrialView, window: WindowView, want: Want) -> Iterator[str]:
 
 def _link(view: TrialView, window: WindowView, want: Want) -> Iterator[str]:
     recorded = {} if isinstance(window.record.links, UnsetType) else window.record.links
-    for link in _links(view, want):
+    for link in owing_links(view, want):
         phases = recorded.get(link, {})
         wanted: list[Phase] = [want.phase] if want.phase else sorted(phases) or ["mixed"]
         for phase in wanted:
@@ -177,8 +177,8 @@ SECTIONS = {"load": _load, "per_rank": _per_rank, "links": _link, "replicas": _r
 """How each section of a window is searched; a section that documents do not have is always a gap."""
 
 
-def _links(view: TrialView, want: Want) -> tuple[str, ...]:
-    """Return the links that owe the metric: on NICs of ranks that cross a node, of the wanted class or of any."""
+def owing_links(view: TrialView, want: Want) -> tuple[str, ...]:
+    """Return the links that owe a link metric: on NICs of ranks that cross a node, of the wanted class or of any."""
     if isinstance(view.groups, LayoutRefusedError) or view.groups.ranks != view.ranks:
         return ()
     nics = {view.trial.rank_map[rank].nic for rank in view.crossing_ranks}

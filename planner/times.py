@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from planner.records.evidence import Window
 
-__all__ = ["parsed_time", "window_seconds"]
+__all__ = ["parsed_time", "time_text", "window_seconds"]
 
 # fromisoformat takes more forms than one, and the same moment must not have two texts in two plans.
 _UTC = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
@@ -20,6 +20,11 @@ def parsed_time(text: str) -> datetime | None:
         return datetime.fromisoformat(text)
     except ValueError:
         return None
+
+
+def time_text(moment: datetime) -> str:
+    """Write a UTC time of whole seconds as documents have it; unlike ``strftime``, with four digits for any year."""
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 def window_seconds(window: Window) -> Fraction | None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 
 from planner.records.base import Bytes, Count, Digest, Id, Number, PositiveCount, Prose, Record, Share, Text
+from planner.records.stress import Stress
 
 Json = Any
 """Any JSON value; only found in engine settings, whose leaves are compared and never interpreted."""
@@ -358,5 +359,5 @@ class Contract(Record, frozen=True, kw_only=True):
     comparison: Comparison | UnsetType = UNSET
     steady_state: SteadyState | UnsetType = UNSET
     selection: Selection
-    stress: dict[Id, Json] | UnsetType = UNSET
+    stress: Stress | UnsetType = UNSET
     validity: Validity | UnsetType = UNSET
