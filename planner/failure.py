@@ -71,22 +71,6 @@ def capacity_left(capacities: Sequence[Fraction], loss: Loss) -> Fraction:
     return sum(capacities, Fraction(0)) - sum((capacities[index] for index in loss.groups), Fraction(0))
 
 
-def share_lost(capacities: Sequence[Fraction], loss: Loss) -> Fraction | None:
-    """Return the lost part of all capacity; None where there is none to lose."""
-    total = sum(capacities, Fraction(0))
-    return None if total == 0 else 1 - capacity_left(capacities, loss) / total
-
-
-def pools_left(prefill: Sequence[Fraction], decode: Sequence[Fraction], loss: Loss) -> Fraction:
-    """Return what two pools of measured rates serve after a loss: the smaller of what each has left.
-
-    Groups are numbered through the prefill pool first, then the decode pool; rates are requests per second.
-    """
-    rates = (*prefill, *decode)
-    left = [Fraction(0) if index in loss.groups else rate for index, rate in enumerate(rates)]
-    return min(sum(left[: len(prefill)], Fraction(0)), sum(left[len(prefill) :], Fraction(0)))
-
-
 def pools_left_bounds(service: Fraction, shares_left: Iterable[Fraction]) -> Range:
     """Bound what two pools serve after a loss when only the service as a whole was measured.
 

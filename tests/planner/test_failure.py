@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from planner.failure import Loss, capacity_left, equal_shares, losses, pools_left, pools_left_bounds, share_lost
+from planner.failure import Loss, capacity_left, equal_shares, losses, pools_left_bounds
 
 
 def blocks(count: int, size: int) -> list[list[int]]:
@@ -126,29 +126,6 @@ def test_domains_without_a_rank_take_nothing_down() -> None:
     assert losses([[0]], devices(1), {"n0": frozenset({"d0"}), "idle": frozenset({"d9"})}) == (
         Loss(domain="n0", groups=(0,), ranks=1),
     )
-
-
-def test_share_lost_of_nothing_is_unknown() -> None:
-    assert share_lost([Fraction(0)], Loss(domain="n0", groups=(0,), ranks=1)) is None
-
-
-def test_share_lost_follows_measured_rates_not_counts() -> None:
-    assert share_lost([Fraction(300), Fraction(100)], Loss(domain="n0", groups=(0,), ranks=8)) == Fraction(3, 4)
-
-
-PREFILL, DECODE = [Fraction(4)] * 3, [Fraction("5.5")] * 2
-POOLS = {
-    "n0 holds two prefill engines": ((0, 1), Fraction(4)),
-    "n1 holds one prefill engine": ((2,), Fraction(8)),
-    "n2 holds one decode engine": ((3,), Fraction("5.5")),
-}
-
-
-@pytest.mark.parametrize(("groups", "left"), POOLS.values(), ids=POOLS.keys())
-def test_fd_6_pools_of_measured_rates_serve_the_smaller_of_what_is_left(
-    groups: tuple[int, ...], left: Fraction
-) -> None:
-    assert pools_left(PREFILL, DECODE, Loss(domain="n", groups=groups, ranks=0)) == left
 
 
 BOUNDS = {
