@@ -20,11 +20,6 @@ class Verdict:
 ALLOWED = Verdict(True)
 
 
-def may_read(standing: Standing) -> Verdict:
-    """Every member of a workspace reads its decisions, documents, history and audit log."""
-    return ALLOWED
-
-
 def may_submit(standing: Standing) -> Verdict:
     """Authors submit. Auditors never write; plain members read and comment."""
     if standing.role not in SUBMITTING_ROLES:

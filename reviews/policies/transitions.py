@@ -29,8 +29,3 @@ TRANSITIONS: dict[str, dict[str, str]] = {
 def next_state(state: str, act: str) -> str | None:
     """Return the state that the act leads to, or None where it is impossible."""
     return TRANSITIONS[state].get(act)
-
-
-def is_final(state: str) -> bool:
-    """Say whether nothing can follow."""
-    return not TRANSITIONS[state]

@@ -10,7 +10,7 @@ from reviews.policies.requirements import JudgedSignOff
 from reviews.selectors.judgement import Judgement, judge_decisions
 from reviews.selectors.people import standing_of
 from reviews.selectors.revisions import revision_row, row_parts, with_digests
-from reviews.selectors.rows import DecisionPage, JobRow, RevisionRow, SeatChoice, SignOffRow
+from reviews.selectors.rows import DecisionPage, SeatChoice, SignOffRow
 
 
 def decision_named(workspace: Workspace, number: int) -> Decision:
@@ -118,16 +118,3 @@ def _seats(standing: Standing, judgement: Judgement) -> tuple[SeatChoice, ...]:
         )
         for team in mine
     )
-
-
-def decision_progress(*, actor: Person, workspace: Workspace, number: int) -> tuple[str, RevisionRow, JobRow]:
-    """Return the decision's state, its newest revision and how the planner run stands: what a poll asks for.
-
-    Raises:
-        NotFoundError: no such decision, or the actor is no member of the workspace.
-    """
-    standing_of(actor, workspace)
-    decision = decision_named(workspace, number)
-    newest = with_digests(Revision.objects.filter(decision=decision)).order_by("-number")[0]
-    row = revision_row(newest)
-    return decision.state, row, row.job

@@ -3,7 +3,7 @@
 import pytest
 
 from reviews.facts import Authentication, Standing
-from reviews.policies.permissions import may_administer, may_read, may_sign, may_submit
+from reviews.policies.permissions import may_administer, may_sign, may_submit
 
 
 def standing(role: str = "member", *, teams: frozenset[str] = frozenset({"serving"})) -> Standing:
@@ -19,9 +19,8 @@ def standing(role: str = "member", *, teams: frozenset[str] = frozenset({"servin
         pytest.param("admin", "", True, id="admin"),
     ],
 )
-def test_roles_read_submit_and_administer(role: str, submits: str, administers: bool) -> None:
+def test_roles_submit_and_administer(role: str, submits: str, administers: bool) -> None:
     person = standing(role)
-    assert may_read(person).allowed
     assert (may_submit(person).allowed, may_submit(person).reason) == (not submits, submits)
     assert may_administer(person).allowed is administers
 

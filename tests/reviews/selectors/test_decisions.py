@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from reviews.errors import NotFoundError
 from reviews.models import Decision
-from reviews.selectors.decision_page import decision_page, decision_progress
+from reviews.selectors.decision_page import decision_page
 from reviews.selectors.decisions import DecisionFilter, decision_rows
 from reviews.services.people import seat_give
 from tests.reviews.factories import Cast, documents, planned, sign, submitted
@@ -173,18 +173,6 @@ def test_a_signoff_row_shows_what_was_displayed(people: Cast) -> None:
     row = decision_page(actor=people.bob, workspace=people.workspace, number=1).signoffs[0]
     assert (row.person, row.team, row.revision, row.is_mine, row.status) == ("Bob", "serving", 1, True, "CURRENT")
     assert json.loads(row.displayed)["subject"] == row.subject == signoff.subject
-
-
-def test_progress_is_what_a_poll_asks_for(people: Cast) -> None:
-    submitted(people)
-    state, newest, job = decision_progress(actor=people.bob, workspace=people.workspace, number=1)
-    assert (state, newest.number, job.state, job.candidates_done, job.candidates_total) == (
-        "EVALUATING",
-        1,
-        "queued",
-        0,
-        1,
-    )
 
 
 @pytest.mark.parametrize(
