@@ -8,16 +8,14 @@ Leaves that only the trial has are counted, never bound. Not handled: what follo
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import msgspec
 
 from planner.numbers import exact
-from planner.pointers import child
+from planner.pointers import joined
 
 CHOICE_SECTIONS = ("model", "precision", "workload")
-ENVIRONMENT_SECTIONS = ("stack", "hardware", "telemetry")
 UNKNOWN = "unknown"
 
 _ABSENT = object()
@@ -88,7 +86,7 @@ def compare_identity(
     differing: dict[bool, list[Difference]] = {True: [], False: []}
     unknown: dict[bool, list[str]] = {True: [], False: []}
     for path, expected in bound.items():
-        at = reduce(child, path, "")
+        at = joined(path)
         choice = path[0] in CHOICE_SECTIONS or _below(f"/identity{at}", chosen)
         found = seen.get(path, _ABSENT)
         if path in inner:

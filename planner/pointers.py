@@ -1,6 +1,9 @@
 """JSON pointers (RFC 6901)."""
 
-__all__ = ["child"]
+from collections.abc import Iterable
+from functools import reduce
+
+__all__ = ["child", "joined"]
 
 
 def child(pointer: str, step: str | int) -> str:
@@ -11,3 +14,8 @@ def child(pointer: str, step: str | int) -> str:
     if not escaped.isascii():
         escaped = escaped.encode("utf-8", "replace").decode("utf-8")
     return f"{pointer}/{escaped}"
+
+
+def joined(path: Iterable[str | int]) -> str:
+    """Return the pointer of what a path from the whole document leads to."""
+    return reduce(child, path, "")

@@ -7,6 +7,8 @@ upload and nothing could ever be found equal.
 
 from typing import Any
 
+from planner.identity import leaves
+from planner.pointers import joined
 from reviews.policies.document import PolicyDocument, gate_owner, identity_owner
 
 
@@ -24,7 +26,10 @@ def team_scope(
         "planner_version": plan["planner_version"],
         "decision": plan["decision"],
         "identity": {
-            pointer: value for pointer, value in leaves(identity) if identity_owner(document, pointer) == team
+            pointer: value
+            for path, value in leaves(identity)
+            for pointer in (joined(path),)
+            if identity_owner(document, pointer) == team
         },
         "gates": {
             trial: {
@@ -36,13 +41,3 @@ def team_scope(
         },
         "selected": selected and {key: selected[key] for key in ("topology", "rank_map_digest", "rank_map")},
     }
-
-
-def leaves(value: Any, pointer: str = "") -> list[tuple[str, Any]]:
-    """Return (JSON pointer, value) of every leaf; a leaf is whatever is not a non-empty object."""
-    if not isinstance(value, dict) or not value:
-        return [(pointer, value)]
-    found: list[tuple[str, Any]] = []
-    for key, item in sorted(value.items()):
-        found += leaves(item, f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}")
-    return found

@@ -8,7 +8,7 @@ import pytest
 
 from planner.canonical import content_id
 from reviews.policies.document import read_policy
-from reviews.policies.scope import leaves, team_scope
+from reviews.policies.scope import team_scope
 from tests.reviews.factories import IDENTITY, POLICY
 
 DOCUMENT = read_policy(msgspec.json.encode(POLICY))
@@ -71,11 +71,3 @@ def changed(value: Any, path: str, new: Any) -> Any:
 )
 def test_a_scope_moves_with_what_its_team_owns(change: dict[str, Any], moved: set[str]) -> None:
     assert {team for team in ("serving", "networking") if digest(team, **change) != digest(team)} == moved
-
-
-def test_a_leaf_is_whatever_is_no_object_with_fields() -> None:
-    assert leaves({"a": {"b/c": 1, "d~": {}}, "e": [1, {"f": 2}]}) == [
-        ("/a/b~1c", 1),
-        ("/a/d~0", {}),
-        ("/e", [1, {"f": 2}]),
-    ]
