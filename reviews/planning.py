@@ -1,7 +1,7 @@
 """The only bridge between stored rows and the planner: bytes in, records, plans and digests out. Knows no people."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import msgspec
@@ -110,16 +110,7 @@ def identity_tree(contract: bytes) -> dict[str, Any]:
 
 def subject_digest(parts: SubjectParts) -> str:
     """Return the digest that sign-offs are bound to: the content id over everything the revision states."""
-    return content_id(
-        {
-            "contract": parts.contract,
-            "evidence": parts.evidence,
-            "identity": parts.identity,
-            "policy": parts.policy,
-            "planner_version": parts.planner_version,
-            "plan": parts.plan,
-        }
-    )
+    return content_id(asdict(parts))
 
 
 def make_plan(

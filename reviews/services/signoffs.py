@@ -36,6 +36,7 @@ from reviews.planning import identity_tree, plan_tree
 from reviews.policies.document import read_policy
 from reviews.policies.permissions import may_sign
 from reviews.policies.scope import team_scope
+from reviews.selectors.decision_page import decision_named
 from reviews.selectors.people import standing_of
 from reviews.services.planned import subject_parts
 
@@ -95,7 +96,7 @@ def signoff_give(
         request_id=request_id,
     )
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
-        decision = _decision(workspace, decision_number)
+        decision = decision_named(workspace, decision_number)
         require_signing(standing, decision, signing)
         revision = _signable(decision, signing.seen_subject)
         latest = _latest(revision, standing, signing)
@@ -104,13 +105,6 @@ def signoff_give(
         signoff = _signoff(revision, standing, signing, turn=latest.turn + 1 if latest else 1)
         append(workspace, _given(attempt, signoff))
     return signoff
-
-
-def _decision(workspace: Workspace, number: int) -> Decision:
-    decision = Decision.objects.filter(workspace=workspace, number=number).first()
-    if decision is None:
-        raise NotFoundError(f"There is no decision D-{number:04d} in {workspace.slug}.")
-    return decision
 
 
 def require_signing(standing: Standing, decision: Decision, signing: Signing) -> None:

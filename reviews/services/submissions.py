@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from planner.canonical import content_id, file_sha256
+from planner.times import parsed_time, time_text
 from reviews import queue
 from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.blobs import blob_keep
@@ -156,7 +157,7 @@ def submission_draft(
         contract=contract,
         evidence=evidence,
         title=title,
-        as_of=as_of or database_now().strftime("%Y-%m-%dT%H:%M:%SZ"),
+        as_of=as_of or time_text(database_now()),
         key=key,
         request_sha256=content_id(request),
     )
@@ -167,21 +168,13 @@ def _request_findings(*, title: str, as_of: str | None, key: str | None) -> list
     if not title or len(title) > TITLE_LENGTH or not title.isprintable():
         expected = f"1 to {TITLE_LENGTH} printable characters"
         findings.append(Finding("request", "request/title", "title", expected, f"{len(title)} characters"))
-    if as_of is not None and not _is_time(as_of):
+    if as_of is not None and parsed_time(as_of) is None:
         expected = "UTC in whole seconds, as in 2026-09-20T16:00:00Z"
         findings.append(Finding("request", "request/as_of", "as_of", expected, shown(as_of)))
     if key is not None and not (0 < len(key) <= KEY_LENGTH and key.isascii() and key.isprintable()):
         expected = f"1 to {KEY_LENGTH} printable ASCII characters"
         findings.append(Finding("request", "request/idempotency_key", "idempotency_key", expected, "another text"))
     return findings
-
-
-def _is_time(text: str) -> bool:
-    try:
-        parsed = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S%z")
-    except ValueError:
-        return False
-    return parsed.strftime("%Y-%m-%dT%H:%M:%SZ") == text
 
 
 def _earlier(standing: Standing, draft: Draft) -> Revision | None:
