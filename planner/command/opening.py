@@ -15,7 +15,7 @@ from planner.errors import DocumentRefusedError
 from planner.intake import read_contract, read_evidence
 from planner.times import parsed_time, time_text
 
-__all__ = ["add_documents", "as_of", "opened_documents"]
+__all__ = ["add_documents", "as_of", "opened_documents", "utc_time"]
 
 Document = TypeVar("Document")
 

@@ -24,7 +24,8 @@ from planner.command.base import (
     print_refused,
 )
 from planner.command.client import Answer, Client, NotReachedError, ServerAddressError
-from planner.command.plan import EXIT, utc_time
+from planner.command.opening import utc_time
+from planner.command.plan import EXIT
 from planner.errors import PlannerError, Problem
 
 TOKEN_VARIABLE = "TOPOGATE_TOKEN"  # noqa: S105 - the name of the variable that holds it
