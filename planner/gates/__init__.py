@@ -12,10 +12,13 @@ from planner.gates import (
     balance_replicas,
     balance_stages,
     cost,
+    cost_power,
     evidence,
     evidence_workload,
     fabric,
+    fabric_paths,
     failure,
+    failure_recovery,
     handoff,
     memory,
     memory_kv,
@@ -31,6 +34,7 @@ from planner.registry import collect
 FAMILIES: tuple[ModuleType, ...] = (
     shape,
     fabric,
+    fabric_paths,
     evidence,
     evidence_workload,
     memory,
@@ -44,7 +48,9 @@ FAMILIES: tuple[ModuleType, ...] = (
     service_load,
     service_scale,
     failure,
+    failure_recovery,
     cost,
+    cost_power,
     handoff,
 )
 GATES: tuple[Gate, ...] = collect(FAMILIES, Gate)
