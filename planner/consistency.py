@@ -214,6 +214,25 @@ def _totals(facts: Facts) -> Iterator[Check]:
         )
 
 
+def _longest_outputs(facts: Facts) -> Iterator[Check]:
+    """Total output is at most the longest output of the workload x the requests that produced it."""
+    lengths = facts.workload.output_tokens
+    if isinstance(lengths, UnsetType):
+        return
+    longest = number(lengths.max) if isinstance(lengths.fixed, UnsetType) else number(lengths.fixed)
+    sent = facts.get("/load/requests/sent")
+    requests = "/load/requests/completed" if sent is None else "/load/requests/sent"
+    found = facts.values("/load/output_tokens_total", requests)
+    if found is not None and longest is not None:
+        yield Check(
+            id="length",
+            holds=_at_most(found[0], longest * found[1], facts.tolerance),
+            fields=("/load/output_tokens_total", requests),
+            sentence=f"{_shown(found[0])} output tokens; {int(found[1]):,} requests of at most {int(longest):,} tokens "
+            f"give {_shown(longest * found[1])}.",
+        )
+
+
 RATES = (
     ("requests_per_s", ("/load/requests/completed",)),
     ("output_tokens_per_s", ("/load/output_tokens_total",)),
@@ -361,6 +380,7 @@ IDENTITIES: tuple[Callable[[Facts], Iterator[Check]], ...] = (
     _first_token_before_last,
     _end_to_end_sum,
     _totals,
+    _longest_outputs,
     _stated_rates,
     _array_lengths,
     _link_capacity,

@@ -47,6 +47,17 @@ def owed_links(view: TrialView, link_class: str) -> tuple[tuple[str, ...], tuple
     return tuple(sorted(links)), tuple(unnamed)
 
 
+def counted_links(window: WindowView) -> frozenset[str]:
+    """Return the links of which a phase has both directions counted, as peaks or in all."""
+    recorded = {} if isinstance(window.record.links, UnsetType) else window.record.links
+    return frozenset(link for link, phases in recorded.items() if any(map(_counts, phases.values())))
+
+
+def _counts(counters: LinkCounters) -> bool:
+    pairs = (("peak_tx_bytes", "peak_rx_bytes"), ("tx_bytes_total", "rx_bytes_total"))
+    return any(all(number(getattr(counters, name)) is not None for name in pair) for pair in pairs)
+
+
 def utilizations(window: WindowView, sought: Sought, owed: tuple[str, ...]) -> Iterator[Sample]:
     """Yield one sample for each link and phase: of the links that owe evidence and of others that have it."""
     recorded = {} if isinstance(window.record.links, UnsetType) else window.record.links

@@ -1,7 +1,8 @@
 """Global ranks: the process groups of a whole topology, what serves a request together, names and digests.
 
 Rules kept: a global rank is instance order, then local rank; groups that an engine exported are authoritative and a
-difference from the layout's rule is said; every result is ordered. All of it is linear in ranks x group kinds.
+difference from the layout's rule is said, but their sizes are those of the degrees; every result is ordered. All of
+it is linear in ranks x group kinds.
 
 Not handled: where ranks sit (``planner.crossings``).
 """
@@ -71,8 +72,8 @@ def topology_groups(topology: Topology, *, moe: bool) -> TopologyGroups:
     """Build every process group of a topology.
 
     Raises:
-        LayoutRefusedError: an instance's degrees are refused, or exported groups contradict themselves
-            (``process_groups``).
+        LayoutRefusedError: an instance's degrees are refused, or exported groups contradict themselves or the
+            degrees (``process_groups``).
     """
     instances = tuple(_instances(topology, moe=moe))
     sizes = tuple(instance.world_size for instance in instances)
@@ -80,6 +81,7 @@ def topology_groups(topology: Topology, *, moe: bool) -> TopologyGroups:
     ruled = _merge(instances, starts)
     ranks = sum(sizes)
     exported = _exported(topology, ranks)
+    _check_sizes(ruled, exported)
     groups = {**ruled, **exported}
     return TopologyGroups(
         layout=topology.layout,
@@ -194,6 +196,27 @@ def _check_exported(kind: str, groups: Iterable[Sequence[int]], ranks: int) -> N
             if seen[rank]:
                 raise LayoutRefusedError("process_groups", f"{kind}: rank {rank} is in two groups, or twice in one")
             seen[rank] = 1
+
+
+def _check_sizes(ruled: Mapping[str, Groups], exported: Mapping[str, Groups]) -> None:
+    """The engine may place a kind's groups elsewhere than the rule, but as many of the same sizes.
+
+    Groups of other sizes are not what the degrees say, and groups left out would hide what they cross.
+    """
+    for kind in exported.keys() & ruled.keys():
+        reported, given = (sorted(map(len, groups)) for groups in (exported[kind], ruled[kind]))
+        if reported != given:
+            found, expected = _sizes(reported), _sizes(given)
+            raise LayoutRefusedError(
+                "process_groups", f"{kind}: the engine reports {found}; the degrees give {expected}"
+            )
+
+
+def _sizes(sizes: Sequence[int]) -> str:
+    """Say sizes in words, for instance ``2 groups of 4 ranks``."""
+    runs = [(size, len(list(same))) for size, same in groupby(sizes)]
+    texts = [f"{many} group{'s' if many > 1 else ''} of {size} rank{'s' if size > 1 else ''}" for size, many in runs]
+    return " and ".join(texts) or "no group"
 
 
 def _differences(ruled: Mapping[str, Groups], exported: Mapping[str, Groups], ranks: int) -> Iterator[str]:

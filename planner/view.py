@@ -6,7 +6,7 @@ of its fields. Not handled: judging (``planner.gates``, ``planner.evaluate``).
 """
 
 from bisect import bisect_right
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
@@ -219,6 +219,14 @@ class TrialView:
         counted = (window for window in self.windows(load_point) if recorded(window.record, section, field))
         return tuple(sorted((*found, *counted), key=lambda window: window.id))
 
+    def windows_read(self, load_points: Iterable[str], traced: Iterable[str]) -> list[WindowView]:
+        """Return the counted windows at load points, those with traces of ``traced`` among them, once each."""
+        found = [window for load_point in load_points for window in self.windows(load_point)]
+        for load_point in traced:
+            found += self.windows(load_point)
+            found += self.stretches(load_point, "instrumented") + self.stretches(load_point, "soak")
+        return list({window.id: window for window in found}.values())
+
     @cached_property
     def _throughputs(self) -> Mapping[str, Reading]:
         return {
@@ -245,16 +253,26 @@ class TrialView:
 
     def unmeasured(self, load_point: str) -> tuple[str, ...]:
         """Point at the windows where fewer count at a load point than a reading needs."""
-        return (f"{self.at}/windows",) if len(self.windows(load_point)) < self.min_repeats else ()
+        return (f"{self.at}/windows",) if self.repeats(load_point) < self.min_repeats else ()
+
+    def repeats(self, load_point: str) -> int:
+        """Count the repeats at a load point: a window recorded twice, or one inside another, repeats nothing."""
+        found, last = 0, ("", "")
+        for span in sorted((window.record.end, window.record.start) for window in self.windows(load_point)):
+            # Times of equal form (UTC, whole seconds, Z) order as text.
+            if found == 0 or (span[1] >= last[0] and span != last):
+                found, last = found + 1, span
+        return found
 
     def too_few_windows(self, load_point: str) -> tuple[str, ...]:
         """Say so in words; nothing where there are enough."""
-        found = len(self.windows(load_point))
+        recorded, found = len(self.windows(load_point)), self.repeats(load_point)
         if found == 0:
             return (f"No counted window at {load_point}.",)
         if found >= self.min_repeats:
             return ()
-        return (f"{found} of {self.min_repeats} counted windows at {load_point}.",)
+        once = " Windows that overlap in time count once." if found < recorded else ""
+        return (f"{found} of {self.min_repeats} counted windows at {load_point}.{once}",)
 
     def replicas(self, window: Window) -> tuple[tuple[str, Replica], ...] | None:
         """Return (id, record) of the replica of each serving group, in the groups' order.

@@ -78,6 +78,11 @@ class Standing:
         """The load points read, once each, in order."""
         return tuple(dict.fromkeys(owed.ask.load_point for owed in self.owed))
 
+    @property
+    def traced(self) -> tuple[str, ...]:
+        """The load points where evidence may stand in instrumented or soak windows, once each, in order."""
+        return tuple(dict.fromkeys(owed.ask.load_point for owed in self.owed if owed.ask.conditional))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:

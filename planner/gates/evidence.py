@@ -127,10 +127,12 @@ def _named(sentences: list[str]) -> str:
     hint="Measure again.",
 )
 def freshness(view: TrialView, standing: Standing) -> Finding:
-    """The oldest counted window read ended at most max_evidence_age_s before the as-of time. A window that ended
-    after it, or whose time has no zone, is UNKNOWN; without a declared maximum only these are tested."""
+    """The oldest window read ended at most max_evidence_age_s before the as-of time. A window that ended after it,
+    or whose time has no zone, is UNKNOWN; without a declared maximum only these are tested. Read are the counted
+    windows of every limit, selection key and entry of evidence_required, and the instrumented and soak windows of
+    those that look there."""
     windows = _windows_read(view, standing)
-    if not windows:
+    if not view.counted:
         return Finding(
             outcome="UNKNOWN",
             sentence="No counted window.",
@@ -145,8 +147,11 @@ def freshness(view: TrialView, standing: Standing) -> Finding:
 
 
 def _windows_read(view: TrialView, standing: Standing) -> list[WindowView]:
-    """Return the counted windows that limits and selection keys read; all of them where none reads any."""
-    read = [window for load_point in standing.load_points for window in view.windows(load_point)]
+    """Return the windows that something reads; all counted ones where nothing reads any."""
+    required = view.contract.evidence_required
+    entries = () if isinstance(required, UnsetType) else required.values()
+    asked = [load_point for entry in entries for load_point in entry.load_points]
+    read = view.windows_read(standing.load_points, (*standing.traced, *asked))
     return read or [window for windows in view.counted.values() for window in windows]
 
 
@@ -316,8 +321,8 @@ def completeness(view: TrialView, limit: CompletenessLimit) -> Finding:
 )
 def steady_state(view: TrialView, limit: SteadyStateLimit) -> Finding:
     """Counted windows of the load point hold no compile event and no other run, overlap no warm-up, no injection and
-    no other counted window, are as many and as long as declared, and differ in output rate by at most max_spread_share. What is not steady is
-    UNKNOWN, never FAIL, and so is everything read there."""
+    no other counted window, are as many and as long as declared, and differ in output rate by at most
+    max_spread_share. What is not steady is UNKNOWN, never FAIL, and so is everything read there."""
     windows = view.windows(limit.load_point)
     faults = list(_unsteady(view, limit, windows))
     missing = view.unmeasured(limit.load_point) or tuple(at for _, at in faults if at)
@@ -362,9 +367,9 @@ def _disturbed(view: TrialView, limit: SteadyStateLimit, window: WindowView) -> 
         yield f"Window {window.id} is shorter than {limit.min_window_s} s.", None
     for name, other in sorted(view.trial.windows.items()):
         # Times of equal form (UTC, whole seconds, Z) order as text.
-        if name != window.id and other.start < window.record.end and window.record.start < other.end:
-            if other.purpose in DISTURBING:
-                yield f"Window {window.id} overlaps {DISTURBING[other.purpose]} {name}.", None
+        together = other.start < window.record.end and window.record.start < other.end
+        if together and name != window.id and other.purpose in DISTURBING:
+            yield f"Window {window.id} overlaps {DISTURBING[other.purpose]} {name}.", None
 
 
 def _spread(view: TrialView, limit: SteadyStateLimit) -> Iterator[Fault]:

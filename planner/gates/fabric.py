@@ -17,7 +17,7 @@ from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable, unknown
 from planner.gates.wording import apart, counted, no_window, share, why
 from planner.layouts.base import ROLES
-from planner.links import Sought, owed_links, utilizations
+from planner.links import Sought, counted_links, owed_links, utilizations
 from planner.numbers import exact
 from planner.readings import Reading, WindowView, number_at
 from planner.records.base import UNSET, Id, Number, Share, Text, UnsetType
@@ -39,8 +39,10 @@ class TensorLocalityLimit(Limit, frozen=True, kw_only=True):
     load_point: Id = "saturated"
 
     def asks(self) -> tuple[Ask, ...]:
-        """Ask for nothing: only a crossing owes evidence, and the rule itself looks for it."""
-        return ()
+        """Ask for the crossing time where crossings are allowed: the rule itself says which trial owes it."""
+        if self.rule != "allowed_if_measured":
+            return ()
+        return (Ask(metric=f"per_rank.{CROSSING_TIME}", load_point=self.load_point, conditional=True),)
 
 
 class LinkUtilizationLimit(Limit, frozen=True, kw_only=True):
@@ -189,8 +191,7 @@ def _crossing_missing(view: TrialView, window: WindowView, ranks: list[int]) -> 
     """Yield what a crossing owes and does not have: its time for each rank, and counters of some link of its NIC."""
     metrics = {} if isinstance(window.record.per_rank, UnsetType) else window.record.per_rank
     metric = metrics.get(CROSSING_TIME)
-    recorded = {} if isinstance(window.record.links, UnsetType) else window.record.links
-    nics = {view.site.links[link].nic for link in recorded if link in view.site.links}
+    nics = {view.site.links[link].nic for link in counted_links(window) if link in view.site.links}
     for rank in ranks:
         if metric is None or number_at(metric.values, rank) is None:
             yield f"{window.at}/per_rank/{CROSSING_TIME}/values/{rank}"
