@@ -8,14 +8,13 @@ from fractions import Fraction
 
 from planner.gates.wording import rate
 from planner.keys import key_value
-from planner.numbers import exact, plain
+from planner.needs import required_rate, reserved_capacity
+from planner.numbers import plain
 from planner.order import Order
-from planner.records.base import UnsetType
-from planner.records.contract import Contract
 from planner.records.plan import Demand, OrderKey
 from planner.view import TrialView
 
-__all__ = ["demand", "required_rate", "reserved_capacity", "units_needed"]
+__all__ = ["demand", "units_needed"]
 
 
 def demand(view: TrialView, order: Order) -> Demand | None:
@@ -52,22 +51,6 @@ def units_needed(view: TrialView, order: Order) -> int | None:
     if not usable:
         return None
     return max(1, -(-required // usable))
-
-
-def required_rate(contract: Contract) -> Fraction | None:
-    """Return the declared load times its peak factor, in output tokens per second; None without one."""
-    if isinstance(contract.needs, UnsetType) or isinstance(contract.needs.capacity, UnsetType):
-        return None
-    need = contract.needs.capacity
-    factor = 1 if isinstance(need.peak_factor, UnsetType) else need.peak_factor
-    return exact(need.output_tokens_per_s) * exact(factor)
-
-
-def reserved_capacity(contract: Contract) -> Fraction:
-    """Return the share of capacity that is kept free for lost replicas; 0 without a reserve."""
-    if isinstance(contract.headroom, UnsetType) or isinstance(contract.headroom.replica_capacity, UnsetType):
-        return Fraction(0)
-    return exact(contract.headroom.replica_capacity.reserved_share)
 
 
 def _sentence(required: Fraction, usable: Fraction, units: int, devices: int) -> str:

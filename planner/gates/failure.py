@@ -16,6 +16,7 @@ from planner.failure import Loss, Range, capacity_left, distinct, equal_shares, 
 from planner.gates.base import Ask, Finding, Limit, compared, gate, unknown
 from planner.gates.slo import THROUGHPUT_READS
 from planner.gates.wording import apart, count, counted, rate, share, why
+from planner.needs import required_rate, reserved_capacity
 from planner.numbers import exact
 from planner.readings import Reading, Sample, WindowView, number, throughput
 from planner.records.base import UNSET, Count, Id, Number, Share, UnsetType
@@ -75,7 +76,8 @@ def failure_domain(view: TrialView, limit: FailureDomainLimit) -> Finding:
     if limit.horizon == "after_recovery":
         return unknown("No recovery was measured on this trial.", missing=(f"{view.at}/failures",))
     found = distinct(losses(view.serving_groups, view.rank_device, domains))
-    field, comparator, unit = _kind(limit)
+    field = next(name for name in limit.one_of if not isinstance(getattr(limit, name), UnsetType))
+    comparator, unit = KINDS[field]
     floor = exact(getattr(limit, field))
     samples = (*_samples(view, limit, field, found), *_outside(view, limit, domains.values()))
     reading = Reading(samples=samples, worst_is="highest" if comparator == "<=" else "lowest")
@@ -83,25 +85,16 @@ def failure_domain(view: TrialView, limit: FailureDomainLimit) -> Finding:
         reading = view.qualified(reading, limit.load_point)
     result = compare(reading, comparator, floor)
     finding = compared(result, _sentence(view, limit, field, found, result), limit_field=field, notes=(ARITHMETIC,))
-    return _in_unit(finding, unit, comparator)
-
-
-def _kind(limit: FailureDomainLimit) -> tuple[str, Comparator, str]:
-    """Return (field, comparator, unit) of the one limit that is given."""
-    field = next(name for name in limit.one_of if not isinstance(getattr(limit, name), UnsetType))
-    return KINDS[field]
-
-
-KINDS: dict[str, tuple[str, Comparator, str]] = {
-    "max_groups_lost": ("max_groups_lost", "<=", "groups"),
-    "max_ranks_lost": ("max_ranks_lost", "<=", "ranks"),
-    "max_capacity_share_lost": ("max_capacity_share_lost", "<=", "share"),
-    "min_capacity_left_of_required": ("min_capacity_left_of_required", ">=", "ratio"),
-}
-
-
-def _in_unit(finding: Finding, unit: str, comparator: Comparator) -> Finding:
     return replace(finding, unit=unit, comparator=comparator)
+
+
+KINDS: dict[str, tuple[Comparator, str]] = {
+    "max_groups_lost": ("<=", "groups"),
+    "max_ranks_lost": ("<=", "ranks"),
+    "max_capacity_share_lost": ("<=", "share"),
+    "min_capacity_left_of_required": (">=", "ratio"),
+}
+"""Comparator and unit of each field."""
 
 
 def _samples(view: TrialView, limit: FailureDomainLimit, field: str, found: Sequence[Loss]) -> Iterator[Sample]:
@@ -175,23 +168,8 @@ def _measure(view: TrialView, limit: FailureDomainLimit, field: str, capacity: C
     total = sum(capacity.rates, Fraction(0))
     if field == "max_capacity_share_lost":
         return None if total == 0 else Range(low=1 - left.high / total, high=1 - left.low / total)
-    required = _required(view)
-    return None if not required else left.scaled((1 - _reserve(view)) / required)
-
-
-def _required(view: TrialView) -> Fraction | None:
-    needs = view.contract.needs
-    if isinstance(needs, UnsetType) or isinstance(needs.capacity, UnsetType):
-        return None
-    peak = needs.capacity.peak_factor
-    return exact(needs.capacity.output_tokens_per_s) * (1 if isinstance(peak, UnsetType) else exact(peak))
-
-
-def _reserve(view: TrialView) -> Fraction:
-    headroom = view.contract.headroom
-    if isinstance(headroom, UnsetType) or isinstance(headroom.replica_capacity, UnsetType):
-        return Fraction(0)
-    return exact(headroom.replica_capacity.reserved_share)
+    required = required_rate(view.contract)
+    return None if not required else left.scaled((1 - reserved_capacity(view.contract)) / required)
 
 
 def _capacity(view: TrialView, window: WindowView) -> Capacity:
@@ -264,7 +242,7 @@ def _figure(view: TrialView, field: str, value: Fraction, limit: Fraction, loss:
     found, allowed = apart(share, value, limit, 3)
     if field == "max_capacity_share_lost":
         return f" and {found} of capacity; at most {allowed}."
-    left = value * (_required(view) or 0)
-    reserve = _reserve(view)
+    left = value * (required_rate(view.contract) or 0)
+    reserve = reserved_capacity(view.contract)
     kept = f" after a reserve of {share(reserve)}" if reserve else ""
     return f"; {rate(left)}{kept} is left, {found} of the required load; at least {allowed}."

@@ -14,6 +14,7 @@ from typing import ClassVar
 from planner.compare import Comparator, Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
 from planner.gates.wording import apart, count, no_window, share, why
+from planner.needs import reserved_bandwidth
 from planner.numbers import exact
 from planner.readings import Reading, Sample, WindowView, number
 from planner.records.base import UNSET, Count, Id, Number, PositiveCount, Share, UnsetType
@@ -82,19 +83,12 @@ def kv_handoff(view: TrialView, limit: KvHandoffLimit) -> Finding:
     comparator: Comparator = "<=" if field.startswith("max") else ">="
     bound = exact(getattr(limit, field))
     if field == "max_route_utilization":
-        bound *= 1 - _reserve(view)
+        bound *= 1 - reserved_bandwidth(view.contract)
     samples = tuple(MEASURES[field](view, window, limit) for window in view.windows(limit.load_point))
     reading = Reading(samples=samples, worst_is="highest" if comparator == "<=" else "lowest")
     result = compare(view.qualified(reading, limit.load_point), comparator, bound)
     finding = compared(result, _sentence(result, limit, field, bound), limit_field=field)
     return replace(finding, comparator=comparator, unit="requests" if field == "min_staging_requests" else "share")
-
-
-def _reserve(view: TrialView) -> Fraction:
-    headroom = view.contract.headroom
-    if isinstance(headroom, UnsetType) or isinstance(headroom.bandwidth, UnsetType):
-        return Fraction(0)
-    return exact(headroom.bandwidth.reserved_share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,9 @@ from fractions import Fraction
 
 import msgspec
 
-from planner.demand import required_rate, reserved_capacity
 from planner.failure import losses
 from planner.gates.failure import FailureDomainLimit
+from planner.needs import required_rate, reserved_capacity
 from planner.numbers import exact, plain
 from planner.readings import number
 from planner.records.base import UnsetType
