@@ -13,6 +13,7 @@ from planner.stress import INJECTIONS, stress_matrix
 from planner.stress.base import Case, Fault, Injected
 from planner.stress.matrix import fault_sizes
 from planner.view import TrialView, views
+from tests.planner.documents import Change
 from tests.planner.factories import AS_OF, BECAUSE, NO_CHANGE, Changes, documents
 
 BY_ID = {injection.id: injection for injection in INJECTIONS}
@@ -79,3 +80,14 @@ def differences(before: Any, after: Any, at: str = "") -> dict[str, tuple[Any, A
             for pointer, values in differences(*pair, f"{at}/{index}").items()
         }
     return {} if before == after else {at: (before, after)}
+
+
+def traced(**sections: Any) -> Change:
+    """Return an instrumented window ``trace`` with these sections and nothing else."""
+    window = {
+        "purpose": "instrumented",
+        "load_point": "saturated",
+        "start": "2026-10-01T12:30:00Z",
+        "end": "2026-10-01T12:30:10Z",
+    }
+    return "/windows/trace", {**window, **sections}
