@@ -17,43 +17,56 @@ MINUS = "−"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """How a planner unit is shown: divided by ``scale``, followed by ``text``.
+    """How a planner unit is shown: divided by ``scale``, followed by ``text``, or by ``one`` after the number 1.
 
     It has at most ``places`` decimals and at least ``least``, zeros if need be, so that columns compare.
     """
 
     text: str
+    one: str = ""
     scale: int = 1
     places: int = 2
     least: int = 0
 
 
+def counting(many: str, one: str = "") -> Unit:
+    """Make the unit of a number of things."""
+    return Unit(text=many, one=one or many.removesuffix("s"), places=1)
+
+
 UNITS: dict[str, Unit] = {
     "bytes": Unit(text="GiB", scale=GIB, places=1, least=1),
-    "bytes_per_s": Unit(text="GiB/s", scale=GIB, places=1, least=1),
+    "bytes/s": Unit(text="GiB/s", scale=GIB, places=1, least=1),
     "ms": Unit(text="ms", places=1),
     "s": Unit(text="s", places=1),
     "tok/s": Unit(text="tok/s", places=1),
-    "tokens_per_s": Unit(text="tok/s", places=1),
-    "output_tokens_per_s": Unit(text="tok/s", places=1),
-    "output_tokens_per_s_per_charged_device": Unit(text="tok/s per device", places=1),
-    "requests_per_s": Unit(text="req/s", places=2),
-    "usd": Unit(text="USD", places=2, least=2),
-    "usd_per_million_output_tokens": Unit(text="USD", places=2, least=2),
-    "usd_per_hour": Unit(text="USD/h", places=2, least=2),
-    "watts": Unit(text="W", places=0),
+    "tok/s per device": Unit(text="tok/s per device", places=1),
+    "USD": Unit(text="USD", least=2),
+    "USD/h": Unit(text="USD/h", least=2),
+    "USD/M tokens": Unit(text="USD/M tokens", least=2),
+    "W": Unit(text="W", places=0),
+    "J/token": Unit(text="J/token"),
     "share": Unit(text="", places=3, least=2),
-    "ranks": Unit(text="ranks", places=0),
-    "devices": Unit(text="devices", places=0),
-    "groups": Unit(text="groups", places=0),
+    "ratio": Unit(text="", places=3, least=2),
+    "score": Unit(text="", places=3),
+    "devices": counting("devices"),
+    "groups": counting("groups"),
+    "identities": counting("identities", "identity"),
+    "incidents": counting("incidents"),
+    "leaves": counting("leaves", "leaf"),
+    "paths": counting("paths"),
+    "ranks": counting("ranks"),
+    "readings": counting("readings"),
+    "requests": counting("requests"),
+    "tokens": counting("tokens"),
 }
-"""Unit names of the planner; one that is not listed is shown as written, with its number to three decimals."""
+"""Every unit of the planner; one that is not listed is shown as written, with its number to three decimals."""
 
 
 KEY_UNITS = {
-    "output_tokens_per_s_per_charged_device": "output_tokens_per_s_per_charged_device",
+    "output_tokens_per_s_per_charged_device": "tok/s per device",
     "output_tokens_per_s": "tok/s",
-    "usd_per_million_output_tokens": "usd",
+    "usd_per_million_output_tokens": "USD",
     "ttft": "ms",
 }
 """Units of the keys of a selection order; the others are counts that their own name explains."""
@@ -119,9 +132,8 @@ def quantity(value: Value, unit: str | None = None) -> str:
         return "–"
     if isinstance(value, str):
         return value.replace("_", " ")
-    text, suffix = number(value, unit), unit_of(unit).text
-    if suffix.endswith("s") and text == "1" and suffix.isalpha() and len(suffix) > 2:
-        suffix = suffix[:-1]
+    text, shown = number(value, unit), unit_of(unit)
+    suffix = shown.one if text == "1" and shown.one else shown.text
     return f"{text} {suffix}".rstrip()
 
 

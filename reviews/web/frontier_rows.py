@@ -134,7 +134,7 @@ def frontier(plan: Plan) -> Frontier:
                 quantity(point.output_tokens_per_s_per_charged_device, "tok/s"),
                 quantity(point.output_tokens_per_s_per_request, "tok/s"),
                 quantity(point.ttft_ms, "ms"),
-                quantity(point.usd_per_million_output_tokens, "usd"),
+                quantity(point.usd_per_million_output_tokens, "USD"),
             ),
             non_dominated=point.non_dominated,
         )

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from planner.records.base import UnsetType
 from planner.records.contract import Hardware
 from planner.site import Site
+from reviews.web.formats import count, quantity
 
 WIDTH = 980
 MARGIN = 16
@@ -222,10 +223,10 @@ def spans_nodes(site: Site, island: str) -> bool:
 def node_note(hardware: Hardware, devices: Iterable[str], nics: tuple[str, ...], spanning: list[str]) -> str:
     """Say what a node holds: devices with their memory, NICs, and an island that is larger than the node."""
     sizes = [hardware.devices[device].memory_bytes for device in devices]
-    gib = {f"{size / 2**30:.0f} GiB" for size in sizes}
-    parts = [f"{len(sizes)} {'device' if len(sizes) == 1 else 'devices'}"]
+    gib = {quantity(size, "bytes") for size in sizes}
+    parts = [count(len(sizes), "device")]
     parts += [f"{next(iter(gib))} each"] if len(gib) == 1 else []
-    parts += [f"{len(nics)} {'NIC' if len(nics) == 1 else 'NICs'}"] if nics else []
+    parts += [count(len(nics), "NIC")] if nics else []
     parts += [f"in island {name}, larger than this node" for name in spanning]
     return " · ".join(parts)
 

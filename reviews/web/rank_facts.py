@@ -17,7 +17,7 @@ from planner.records.base import UNSET, UnsetType
 from planner.records.contract import Contract, Fleet
 from planner.records.evidence import Placement, Trial
 from planner.site import Site
-from reviews.web.formats import count, spans
+from reviews.web.formats import count, quantity, spans
 
 LETTERS = {"tp": "T", "pp": "P", "ep": "E", "dp": "D", "cp": "C"}
 ROLE_ORDER = ("tensor", "pipeline", "expert", "data", "context")
@@ -220,7 +220,7 @@ def crossing_rows(facts: RankFacts) -> tuple[CrossingRow, ...]:
                 groups=f"{count(kind.groups, 'group')} of {kind.largest}",
                 reach=", ".join(f"{number} {reach}" if len(found) > 1 else reach for reach, number in found),
                 links=str(len(links)) if crossing else "0",
-                bandwidth=f"{rates[0] / 2**30:.1f} GiB/s" if rates and crossing else "–",
+                bandwidth=quantity(rates[0], "bytes/s") if rates and crossing else "–",
                 shares=", ".join(shares) if crossing else "–",
             )
         )

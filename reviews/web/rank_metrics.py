@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from planner.numbers import exact
 from planner.records.base import UnsetType
 from planner.records.evidence import Trial, Window
-from reviews.web.formats import number, unit_of
+from reviews.web.formats import quantity, unit_of
 
 SUFFIXES = (
-    ("_bytes_per_s", "bytes_per_s"),
+    ("_bytes_per_s", "bytes/s"),
     ("_bytes", "bytes"),
     ("_tokens", "tokens"),
     ("_ms", "ms"),
     ("_s", "s"),
-    ("_watts", "watts"),
+    ("_watts", "W"),
     ("_share", "share"),
 )
 COMPONENTS = (
@@ -56,7 +56,7 @@ class Metric:
     def text(self, rank: int) -> str:
         """Write a rank's value with its unit."""
         value = self.values[rank] if rank < len(self.values) else None
-        return "missing" if value is None else f"{number(value, self.unit)} {unit_of(self.unit).text}".strip()
+        return "missing" if value is None else quantity(value, self.unit)
 
     def scaled(self, rank: int) -> float | None:
         """The value in the shown unit, for charts."""

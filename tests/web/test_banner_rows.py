@@ -67,7 +67,7 @@ def test_every_failing_and_unknown_limit_of_an_alternative_is_listed_failing_fir
     gates = {
         "telemetry": gate("UNKNOWN", a=limit("UNKNOWN", measured=None, missing=("/x", "/y"))),
         "ttft": gate("FAIL", single=limit("FAIL"), saturated=limit("FAIL"), ok=limit()),
-        "cost": gate("FAIL", usd=limit("FAIL", unit="usd", measured=12.5, limit=10, margin_share=-0.25)),
+        "cost": gate("FAIL", usd=limit("FAIL", unit="USD", measured=12.5, limit=10, margin_share=-0.25)),
     }
     of = plan({"t-1": candidate(), "t-2": candidate("REJECTED", gates=gates, failing=("ttft", "cost"))})
     rows = alternatives(of, query=QUERY, map_href="/map/")

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from planner.gates import GATES
 from planner.records.plan import Ratio, Value
 from reviews.web import formats
 
@@ -22,7 +23,10 @@ from reviews.web import formats
         pytest.param(0.675, "share", "0.675", id="a share shows three where it has them"),
         pytest.param(1, "groups", "1 group", id="one is singular"),
         pytest.param(2, "groups", "2 groups", id="two are plural"),
-        pytest.param(10.189, "usd", "10.19 USD", id="money has two decimals"),
+        pytest.param(1, "identities", "1 identity", id="one of an irregular plural"),
+        pytest.param(50_000_000_000, "bytes/s", "46.6 GiB/s", id="a rate of bytes is in GiB too"),
+        pytest.param(1.25, "ratio", "1.25", id="a ratio has no unit"),
+        pytest.param(10.189, "USD/M tokens", "10.19 USD/M tokens", id="money has two decimals"),
         pytest.param(Ratio(num=1, den=3), "ms", "0.3 ms", id="a ratio is rounded from its exact value"),
         pytest.param(-80, "ms", "−80 ms", id="the minus is the real one"),
         pytest.param("inside_island", None, "inside island", id="words lose their underscores"),
@@ -32,6 +36,10 @@ from reviews.web import formats
 )
 def test_quantity(value: Value, unit: str | None, text: str) -> None:
     assert formats.quantity(value, unit) == text
+
+
+def test_every_unit_of_a_gate_is_known() -> None:
+    assert {gate.unit for gate in GATES if gate.unit} - formats.UNITS.keys() == set()
 
 
 @pytest.mark.parametrize(

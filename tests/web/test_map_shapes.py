@@ -76,7 +76,7 @@ def test_an_island_larger_than_a_node_is_named_instead_of_drawn() -> None:
     tree["islands"] = {"rack-island": {"devices": ["a.0", "a.1", "b.0", "b.1"]}}
     ground = places(Site(hardware=contract_of(tree).identity.hardware, fleet=Fleet()))
     assert [(node.islands, node.note) for node in ground.nodes] == [
-        ((), "2 devices · 1 GiB each · in island rack-island, larger than this node")
+        ((), "2 devices · 1.0 GiB each · in island rack-island, larger than this node")
     ] * 2
 
 
