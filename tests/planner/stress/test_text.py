@@ -15,7 +15,7 @@ def test_the_first_line_says_that_nothing_was_measured() -> None:
     lines = stress_text(stress_matrix(*shipped("worked"), AS_OF)).splitlines()
     assert lines[:2] == [
         "injected faults in copies of the evidence: nothing here was measured, no plan, never to be signed",
-        f"slot=chat/eu-north;as_of={AS_OF};planner={PLANNER_VERSION}",
+        f"slot=chat/eu-west;as_of={AS_OF};planner={PLANNER_VERSION}",
     ]
 
 
