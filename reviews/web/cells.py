@@ -38,6 +38,11 @@ class Cell:
     x: int
     y: int
 
+    @property
+    def short(self) -> str:
+        """The label without the gate, which the column's heading names."""
+        return self.word.text if self.text == self.word.text else f"{self.word.text}, {self.text}"
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:

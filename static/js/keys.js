@@ -8,8 +8,31 @@ const STEPS = {
   ArrowDown: [0, 1],
 };
 
+const CELL = "[data-x], td a[aria-label]";
+
 function cells(grid) {
-  return [...grid.querySelectorAll("[data-x]")];
+  return [...grid.querySelectorAll(CELL)];
+}
+
+/** Where a cell stands; in a table without places of its own, its column and row. */
+function place(cell) {
+  if (cell.dataset.x) return [Number(cell.dataset.x), Number(cell.dataset.y)];
+  return [cell.closest("td").cellIndex, cell.closest("tr").rowIndex];
+}
+
+/** The cell at the place of another one, after the grid was swapped. */
+export function sameCell(root, [x, y]) {
+  return cells(root).find((cell) => place(cell).join() === [x, y].join());
+}
+
+export function placeOf(target) {
+  const cell = target.closest?.(CELL);
+  return cell?.closest("[data-grid]") ? place(cell) : null;
+}
+
+/** Whether following a link opens something whose heading takes the focus. */
+export function opens(link) {
+  return Boolean(link?.matches(`${CELL}, [data-opens]`)) && !link.matches("[data-close]");
 }
 
 /** Leave one cell in the tab order: the open or selected one, else the first. */
@@ -29,25 +52,25 @@ function focusCell(grid, cell) {
 
 /** The next cell in a direction; gaps (a device without a rank, a row with fewer cells) are stepped over. */
 function neighbour(grid, here, [dx, dy]) {
-  const [x, y] = [Number(here.dataset.x), Number(here.dataset.y)];
+  const [x, y] = place(here);
+  const away = (cell) => [place(cell)[0] - x, place(cell)[1] - y];
   const ahead = cells(grid).filter((cell) => {
-    const [cx, cy] = [Number(cell.dataset.x) - x, Number(cell.dataset.y) - y];
+    const [cx, cy] = away(cell);
     return dx ? cy === 0 && cx * dx > 0 : cy * dy > 0;
   });
-  const far = (cell) =>
-    Math.abs(Number(cell.dataset.y) - y) * 1000 + Math.abs(Number(cell.dataset.x) - x);
+  const far = (cell) => Math.abs(away(cell)[1]) * 1000 + Math.abs(away(cell)[0]);
   return ahead.sort((one, other) => far(one) - far(other))[0];
 }
 
 function edge(grid, here, key) {
-  const row = cells(grid).filter((cell) => cell.dataset.y === here.dataset.y);
-  row.sort((one, other) => Number(one.dataset.x) - Number(other.dataset.x));
+  const row = cells(grid).filter((cell) => place(cell)[1] === place(here)[1]);
+  row.sort((one, other) => place(one)[0] - place(other)[0]);
   return key === "Home" ? row[0] : row.at(-1);
 }
 
 document.addEventListener("keydown", (event) => {
   if (event.altKey || event.ctrlKey || event.metaKey) return;
-  const here = event.target.closest?.("[data-x]");
+  const here = event.target.closest?.(CELL);
   const grid = here?.closest("[data-grid]");
   if (grid && (event.key in STEPS || event.key === "Home" || event.key === "End")) {
     const next = event.key in STEPS ? neighbour(grid, here, STEPS[event.key]) : edge(grid, here, event.key);
@@ -56,10 +79,14 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   if (event.key !== "Escape") return;
-  const opened = document.querySelector("[data-close]");
-  if (opened && (event.target === document.body || event.target.closest("[data-grid], [data-opened]"))) {
+  const close = document.querySelector("[data-close]");
+  const panel = event.target.closest?.("[data-opened]");
+  if (close && (event.target === document.body || panel || grid)) {
     event.preventDefault();
-    opened.click();
+    close.click();
+  } else if (panel) {
+    event.preventDefault();
+    document.querySelector("[data-grid] a[tabindex='0']")?.focus();
   }
 });
 

@@ -1,7 +1,7 @@
 """The pages about the API in a real browser: everything from this server, and a token made by hand."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped] # the package has no types
 
 from reviews.services.tokens import token_use
 from tests.browser.conftest import Open

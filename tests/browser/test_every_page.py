@@ -1,0 +1,98 @@
+"""Every page: no axe violation in light and dark, no sideways scroll on a phone, no refusal by the policy."""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped] # the package has no types
+from playwright.sync_api import Page
+
+from reviews.models import Revision
+from tests.browser.conftest import Open
+from tests.reviews.factories import Cast, documents, planned, sign, submitted
+from tests.web.conftest import example_pair
+
+pytestmark = pytest.mark.browser
+
+D = "/w/lab/decisions/"
+PAGES = [
+    ("home", "/w/lab/"),
+    ("new", f"{D}new"),
+    ("selected", f"{D}1/"),
+    ("an opened failing cell", f"{D}1/?cell=t-one-node~memory_headroom~worst_rank"),
+    ("candidates as rows", f"{D}1/?rows=candidates&cell=t-wide-16~link_utilization~inter_node"),
+    ("inconclusive", f"{D}2/?passing=1"),
+    ("an older revision", f"{D}3/?revision=1"),
+    ("planning", f"{D}4/"),
+    ("map", f"{D}1/map/?rank=5"),
+    ("a lost node", f"{D}1/map/?lost=node-b&colour=dp"),
+    ("a map without metrics", f"{D}2/map/"),
+    ("history", f"{D}3/history/"),
+    ("audit", "/w/lab/audit/?verify=1"),
+    ("entry", "/w/lab/audit/?seq=5"),
+    ("digest", "/w/lab/digests/{digest}/"),
+    ("not found", f"{D}99/"),
+]
+
+
+@pytest.fixture
+def filled(people: Cast) -> Cast:
+    """A workspace in which every state of a page can be seen."""
+    first = planned(people, pair=example_pair())
+    sign(people, first)
+    planned(people, pair=example_pair("gpt-oss-120b-h200"))
+    moved = planned(people, pair=documents())
+    sign(people, moved, people.carol, team="networking", meaning="request_changes")
+    planned(people, pair=documents(tokens=200_000), decision=moved.decision)
+    submitted(people, pair=documents(slot="own/waiting"))
+    return people
+
+
+def walk(visit: Open, people: Cast, *, theme: str = "light", width: int = 1440) -> Iterator[tuple[str, Page]]:
+    """Go through all pages in one window; the login comes first, as nobody."""
+    yield "login", visit(None, "/login", theme=theme, width=width)
+    page = visit(people.bob, "/w/lab/", theme=theme, width=width)
+    for name, path in PAGES:
+        page.goto(address(path))
+        page.wait_for_load_state("networkidle")
+        yield name, page
+
+
+def address(path: str) -> str:
+    return path.replace("{digest}", Revision.objects.order_by("pk")[0].contract.content_id)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_page_has_an_accessibility_violation(theme: str, filled: Cast, visit: Open) -> None:
+    found = {}
+    for name, page in walk(visit, filled, theme=theme):
+        result = Axe().run(page)
+        if result.violations_count:
+            found[name] = [
+                (rule["id"], [node["target"] for node in rule["nodes"]][:3]) for rule in result.response["violations"]
+            ]
+    assert found == {}
+
+
+@pytest.mark.parametrize("width", [390, 768, 1440])
+def test_no_page_scrolls_sideways(width: int, filled: Cast, visit: Open) -> None:
+    found = {}
+    for name, page in walk(visit, filled, width=width):
+        over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        if over:
+            found[name] = over
+    assert found == {}
+
+
+def test_print_hides_controls_and_is_light(filled: Cast, visit: Open) -> None:
+    page = visit(filled.bob, f"{D}1/", theme="dark")
+    page.emulate_media(media="print")
+    assert page.locator(".topbar").is_visible() is False
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
+
+
+def test_the_skip_link_leads_to_the_content(filled: Cast, visit: Open) -> None:
+    page = visit(filled.bob, f"{D}1/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"

@@ -1,0 +1,27 @@
+"""How heavy a decision page gets: 25 candidates with 33 limits each, the most that one page shows."""
+
+from django.template.loader import render_to_string
+
+from reviews.web.banner_rows import alternatives
+from reviews.web.links import Query
+from reviews.web.matrix_rows import matrix
+from reviews.web.words import OUTCOMES
+from tests.web.plans import candidate, gate, limit, plan
+
+MOST_BYTES = 200_000
+FAIL, UNKNOWN, PASS = OUTCOMES["FAIL"], OUTCOMES["UNKNOWN"], OUTCOMES["PASS"]
+
+
+def test_the_matrix_of_a_full_page_stays_small() -> None:
+    rejected = {f"gate_{at:02}": gate(saturated_p95=limit()) for at in range(32)}
+    rejected["ttft"] = gate("FAIL", saturated_p95=limit("FAIL", measured=540, margin_share=-0.08))
+    of = plan({f"t-{at:02}": candidate("REJECTED", gates=rejected, failing=("ttft",)) for at in range(25)})
+    query = Query()
+    rows = matrix(of, query=query, titles={}, map_href="/map/")
+    words = {"fail": FAIL, "unknown": UNKNOWN, "passed": PASS}
+    table = render_to_string("reviews/_matrix.html", {"matrix": rows, "words": words})
+    others = render_to_string(
+        "reviews/_alternatives.html", {"alternatives": alternatives(of, query=query, map_href="/map/")}
+    )
+    assert len(rows.candidates) * len(rows.rows) == 825
+    assert len(table) + len(others) < MOST_BYTES, (len(table), len(others))
