@@ -3,14 +3,15 @@
 from decimal import Decimal
 from fractions import Fraction
 
-from planner.numbers import exact, rounded
+from planner.numbers import GIB, exact, rounded
 from planner.records.plan import Ratio, Value
 
-__all__ = ["beside", "decimals", "figure", "number", "percent", "readable"]
+__all__ = ["SIGNS", "beside", "decimals", "figure", "number", "percent", "readable"]
 
 PLACES = 3
-GIB = 2**30
 BARE_UNITS = frozenset({"share", "ratio"})
+SIGNS = {"<=": "≤", ">=": "≥", "==": "=", "<": "<", ">": ">"}
+"""How a comparator is written for people."""
 
 
 def number(value: Value) -> Fraction | None:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Literal
 
 from planner.board import Board, Effect, Spot
-from planner.figures import beside, decimals, number, percent, readable
+from planner.figures import SIGNS, beside, decimals, number, percent, readable
 from planner.keys import from_rate
 from planner.limit_flips import can_pass, limit_flips
 from planner.numbers import plain
@@ -83,7 +83,7 @@ def _inconclusive(board: Board, trial: str) -> Iterator[Flip]:
         raw_values=None,
         effect=effect,
         winner=winner,
-        sentence=f"{verb} if {gate}.{limit_id} is measured {_sign(comparator)} {readable(limit, unit)}.",
+        sentence=f"{verb} if {gate}.{limit_id} is measured {SIGNS[comparator]} {readable(limit, unit)}.",
     )
 
 
@@ -210,7 +210,7 @@ def _flip(
     unit, old = spot.outcome.unit, spot.outcome.measured
     size = f", {percent(change)}" if spot.reading else ""
     sentence = (
-        f"{verb} if {spot.gate}.{spot.limit_id} of {trial} is {_sign(comparator)} {readable(plain(bound), unit)} "
+        f"{verb} if {spot.gate}.{spot.limit_id} of {trial} is {SIGNS[comparator]} {readable(plain(bound), unit)} "
         f"(measured {readable(old, unit)}{size})."
     )
     return Flip(
@@ -241,10 +241,6 @@ def _comparator(*, rises: bool, strict: bool) -> Literal["<=", ">=", "<", ">"]:
     if strict:
         return ">" if rises else "<"
     return ">=" if rises else "<="
-
-
-def _sign(comparator: str) -> str:
-    return {"<=": "≤", ">=": "≥"}.get(comparator, comparator)
 
 
 def _raw_values(board: Board, trial: str, spot: Spot, new: Fraction) -> int | None:

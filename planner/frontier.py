@@ -10,11 +10,12 @@ from fractions import Fraction
 
 import msgspec
 
+from planner.figures import number
 from planner.keys import from_rate, key_reading
-from planner.numbers import exact, plain
+from planner.numbers import plain
 from planner.order import Order, ttft_limit
 from planner.records.base import UnsetType
-from planner.records.plan import Candidate, FrontierPoint, OrderKey, Ratio, Value
+from planner.records.plan import Candidate, FrontierPoint, OrderKey, Value
 from planner.view import TrialView
 
 __all__ = ["frontier"]
@@ -86,16 +87,10 @@ def _non_dominated(points: Iterable[FrontierPoint]) -> set[str]:
 
 def _scores(point: FrontierPoint) -> Scores:
     """Return the figures of a point so that larger is better; None is the worst."""
-    return (
-        _number(point.output_tokens_per_s_per_charged_device, 1),
-        _number(point.output_tokens_per_s_per_request, 1),
-        _number(point.ttft_ms, -1),
-        _number(point.usd_per_million_output_tokens, -1),
-    )
-
-
-def _number(value: Value, sign: int) -> Fraction | None:
-    return exact(value) * sign if isinstance(value, int | float | Ratio) else None
+    more_is_better = (point.output_tokens_per_s_per_charged_device, point.output_tokens_per_s_per_request)
+    less_is_better = (point.ttft_ms, point.usd_per_million_output_tokens)
+    costs = (number(value) for value in less_is_better)
+    return (*map(number, more_is_better), *(None if cost is None else -cost for cost in costs))
 
 
 def _sortable(scores: Scores) -> tuple[tuple[bool, Fraction], ...]:

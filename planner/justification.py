@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import msgspec
 
-from planner.figures import percent
-from planner.numbers import exact, plain, rounded
+from planner.figures import number, percent
+from planner.numbers import plain, rounded
 from planner.order import Order
 from planner.records.base import UnsetType
 from planner.records.contract import Model
 from planner.records.evidence import Evidence, Topology
-from planner.records.plan import Candidate, Constraint, Justified, Ratio, Reason, Value
+from planner.records.plan import Candidate, Constraint, Justified, Reason, Value
 from planner.selection import topology_integers
 
 __all__ = ["Justification", "justify"]
@@ -200,29 +200,28 @@ def _largest_group(candidate: Candidate) -> int | None:
 def _gain(own: Candidate, smaller: Candidate, order: Order) -> Value:
     """Return the relative gain on the first key, positive where the winner is better; None where it has no meaning."""
     key = order.keys[0]
-    ours, theirs = own.keys.get(key.key), smaller.keys.get(key.key)
-    if not isinstance(ours, int | float | Ratio) or not isinstance(theirs, int | float | Ratio) or not exact(theirs):
+    ours, theirs = number(own.keys.get(key.key)), number(smaller.keys.get(key.key))
+    if ours is None or not theirs:
         return None
-    change = (exact(ours) - exact(theirs)) / exact(theirs)
+    change = (ours - theirs) / theirs
     return plain(change if key.direction == "desc" else -change)
 
 
 def _communication_share(candidate: Candidate) -> Value:
     gate = candidate.gates.get("communication_share")
     readings = [] if gate is None else [limit.measured for limit in gate.limits.values()]
-    numbers = [exact(value) for value in readings if isinstance(value, int | float | Ratio)]
-    return plain(max(numbers)) if numbers else None
+    known = [reading for reading in map(number, readings) if reading is not None]
+    return plain(max(known)) if known else None
 
 
 def _cost_text(costs: _Costs, order: Order) -> str:
     parts = [f"charged devices {_signed(costs.devices)}"]
     if costs.group_ranks is not None:
         parts.append(f"ranks of the largest serving group {_signed(costs.group_ranks)}")
-    if isinstance(costs.gain, int | float | Ratio):
-        parts.append(f"gain on {order.keys[0].key} {percent(exact(costs.gain))}")
-    share = costs.communication_share
-    known = rounded(share, 3) if isinstance(share, int | float | Ratio) else "not measured"
-    parts.append(f"communication share {known}")
+    gain, share = number(costs.gain), number(costs.communication_share)
+    if gain is not None:
+        parts.append(f"gain on {order.keys[0].key} {percent(gain)}")
+    parts.append(f"communication share {'not measured' if share is None else rounded(share, 3)}")
     return f"Compared with it: {', '.join(parts)}."
 
 

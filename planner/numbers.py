@@ -10,7 +10,10 @@ from functools import lru_cache
 from planner.records.base import SAFE_INTEGER
 from planner.records.plan import Ratio
 
-__all__ = ["exact", "plain", "rounded"]
+__all__ = ["GIB", "exact", "plain", "rounded"]
+
+GIB = 2**30
+"""Bytes of a GiB."""
 
 Exactable = int | float | Fraction | Ratio
 

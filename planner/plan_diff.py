@@ -7,7 +7,7 @@ document is escaped, so it cannot break out of its cell. Not handled: why a docu
 import re
 from collections.abc import Iterator
 
-from planner.figures import figure
+from planner.figures import SIGNS, figure
 from planner.records.plan import Candidate, LimitOutcome, Plan
 
 __all__ = ["plan_diff"]
@@ -115,7 +115,7 @@ def _limits(candidate: Candidate) -> dict[str, LimitOutcome]:
 
 def _reading(outcome: LimitOutcome) -> str:
     unit = f" {outcome.unit}" if outcome.unit else ""
-    comparator = {"<=": "≤", ">=": "≥"}.get(outcome.comparator or "", "against")
+    comparator = SIGNS.get(outcome.comparator or "", "against")
     return _escaped(f"{figure(outcome.measured)}{unit} ({comparator} {figure(outcome.limit)})")
 
 

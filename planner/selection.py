@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
+from planner.figures import number
 from planner.numbers import exact, plain
 from planner.order import Order
-from planner.records.plan import Candidate, Contender, DecisionWord, Eligible, OrderKey, Ratio, Value
+from planner.records.plan import Candidate, Contender, DecisionWord, Eligible, OrderKey, Value
 
 __all__ = ["Selection", "first_difference", "select", "topology_integers"]
 
@@ -97,9 +98,10 @@ def _eligible(trial: str, candidate: Candidate, order: Order, units: int) -> Eli
 
 def _scaled(key: OrderKey, value: Value, units: int | None) -> Value:
     """Return the value for ``units`` units; None where it depends on their number and that is not known."""
-    if key.key not in SCALED_BY_UNITS or units == 1 or not isinstance(value, int | float | Ratio):
+    one = number(value)
+    if key.key not in SCALED_BY_UNITS or units == 1 or one is None:
         return value
-    return None if units is None else plain(exact(value) * units)
+    return None if units is None else plain(one * units)
 
 
 def _comparable(key: OrderKey, value: Value) -> Comparable:
@@ -171,10 +173,10 @@ def _decisive(ordered: list[Eligible], spread_of: Callable[[str], Fraction | Non
     """Say whether the lead on the first key is larger than the larger spread of the first two (settled 35)."""
     if len(ordered) < 2:
         return None
-    best, next_best = (entry.values[0] for entry in ordered[:2])
+    best, next_best = (number(entry.values[0]) for entry in ordered[:2])
     spreads = [spread_of(entry.trial) for entry in ordered[:2]]
-    if not isinstance(best, int | float | Ratio) or not isinstance(next_best, int | float | Ratio):
+    if best is None or next_best is None:
         return None
-    lead = abs(exact(best) - exact(next_best))
+    lead = abs(best - next_best)
     known = [spread for spread in spreads if spread is not None]
     return lead > max(known) if len(known) == len(spreads) else None

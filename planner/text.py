@@ -6,17 +6,16 @@ the claim. Figures are the winner's gate readings, rounded half to even from the
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from fractions import Fraction
 from typing import Any
 
-from planner.numbers import exact, rounded
+from planner.figures import number
+from planner.numbers import GIB, rounded
 from planner.order import order_expand
 from planner.records.contract import Contract
-from planner.records.plan import Candidate, LimitOutcome, Plan, Ratio, Selected
+from planner.records.plan import Candidate, LimitOutcome, Plan, Selected
 
 __all__ = ["plan_remarks", "plan_text"]
 
-GIB = 2**30
 PLACES = 3
 
 NOT_DECLARED = "not_declared"
@@ -91,9 +90,8 @@ class _Readings:
 
 
 def _figure(outcome: LimitOutcome, unit: int) -> str:
-    if not isinstance(outcome.measured, int | float | Ratio):
-        return NOT_APPLICABLE
-    return rounded(exact(outcome.measured) / Fraction(unit), PLACES)
+    measured = number(outcome.measured)
+    return NOT_APPLICABLE if measured is None else rounded(measured / unit, PLACES)
 
 
 def _candidate_line(trial: str, candidate: Candidate) -> str:

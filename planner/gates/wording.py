@@ -8,9 +8,8 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from planner.compare import Comparison
-from planner.numbers import rounded
+from planner.numbers import GIB, rounded
 
-GIB = 2**30
 MOST_PLACES = 15
 
 Shown = Callable[[Fraction, int], str]

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 
-from planner.numbers import exact, rounded
+from planner.figures import SIGNS
+from planner.numbers import GIB, exact, rounded
 from planner.records.plan import Ratio, Value
 
-GIB = 2**30
 MINUS = "−"
 
 
@@ -141,8 +141,8 @@ def limit_text(comparator: str | None, value: Value, unit: str | None) -> str:
     """Write a limit with its sign, for example ``≤ 64.0 GiB``; empty when there is none."""
     if value is None:
         return ""
-    sign = {"<=": "≤ ", ">=": "≥ ", "==": "= "}.get(comparator or "", "")
-    return sign + quantity(value, unit)
+    sign = SIGNS.get(comparator or "", "")
+    return f"{sign} {quantity(value, unit)}".lstrip()
 
 
 def percent(share: Value, *, signed: bool = True) -> str:
