@@ -7,7 +7,6 @@ it is linear in ranks x group kinds.
 Not handled: where ranks sit (``planner.crossings``).
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
@@ -122,13 +121,6 @@ def derived_name(topology: Topology) -> str:
         runs = [_counted(name, len(list(same))) for name, same in groupby(map(_instance_name, instances))]
         parts.append(f"{role}:{'+'.join(runs)}" if role in {"prefill", "decode"} else "+".join(runs))
     return "+".join(parts)
-
-
-def topology_sort_key(topology: Topology) -> tuple[tuple[str, int], ...]:
-    """Return a key that orders names by their numbers, so that tp4 comes before tp16."""
-    return tuple(
-        (text, int(number) if number else -1) for text, number in re.findall(r"(\D*)(\d*)", derived_name(topology))
-    )
 
 
 def rank_map_digest(rank_map: Iterable[Placement]) -> str:

@@ -12,7 +12,6 @@ from planner.rankmap import (
     rank_map_digest,
     serving_groups,
     topology_groups,
-    topology_sort_key,
 )
 from planner.records.evidence import Instance, Placement, Topology
 
@@ -177,16 +176,6 @@ def test_too_many_ranks_over_all_instances_are_refused_by_name() -> None:
 )
 def test_the_derived_name_lists_degrees(instances: list[dict[str, Any]], name: str) -> None:
     assert derived_name(topology(*instances)) == name
-
-
-def test_topologies_sort_by_their_numbers() -> None:
-    topologies = [topology({"tp": tp, "dp": dp}) for tp, dp in ((16, 1), (4, 10), (4, 9))]
-
-    assert [derived_name(found) for found in sorted(topologies, key=topology_sort_key)] == [
-        "tp4-pp1-ep1-dp9",
-        "tp4-pp1-ep1-dp10",
-        "tp16-pp1-ep1-dp1",
-    ]
 
 
 def test_degrees_of_an_instance_take_one_for_an_absent_context_degree() -> None:
