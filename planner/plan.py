@@ -14,12 +14,12 @@ from planner.board import Board
 from planner.canonical import canonical_bytes, file_sha256
 from planner.demand import demand, units_needed
 from planner.documents import ContractDocument, EvidenceDocument
-from planner.errors import DocumentRefusedError, Problem
+from planner.errors import DocumentRefusedError
 from planner.evaluate import judge
 from planner.flips import flips
 from planner.frontier import frontier
 from planner.gates import GATES
-from planner.intake import recheck_contract, recheck_evidence
+from planner.intake import binding_problems, recheck_contract, recheck_evidence
 from planner.justification import justify
 from planner.keys import key_spread
 from planner.order import Order, order_expand
@@ -27,7 +27,6 @@ from planner.records.base import UnsetType, is_set
 from planner.records.evidence import Trial
 from planner.records.plan import CLAIM, Bound, Candidate, Plan, RankPlace, Selected
 from planner.selection import Selection, select
-from planner.shown import shown
 from planner.undeclared import undeclared
 from planner.version import PLANNER_VERSION
 from planner.view import TrialView, views
@@ -98,16 +97,10 @@ def check_binding(contract: ContractDocument, evidence: EvidenceDocument) -> Non
     Raises:
         DocumentRefusedError: it is not about this contract and slot.
     """
-    bound, scope = evidence.record.contract_content_id, evidence.record.scope
-    problems = []
-    if scope != contract.record.slot:
-        expected = f"the contract's slot, {shown(contract.record.slot)}"
-        problems.append(Problem("document/other_slot", "/scope", expected, shown(scope)))
-    if bound != contract.content_id:
-        found = f"{shown(bound)}: evidence belongs to another parallelism contract"
-        problems.append(Problem("document/other_contract", "/contract_content_id", contract.content_id, found))
+    record = evidence.record
+    problems = tuple(binding_problems(contract, bound=record.contract_content_id, scope=record.scope))
     if problems:
-        raise DocumentRefusedError(tuple(problems))
+        raise DocumentRefusedError(problems)
 
 
 def _plan(

@@ -6,6 +6,7 @@ Page, API, worker, command line and importers all call these functions, so a doc
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.intake.contract import read_contract
 from planner.intake.evidence import read_evidence
+from planner.intake.evidence_rules import binding_problems
 from planner.intake.plan import read_plan
 from planner.intake.recheck import recheck_contract, recheck_evidence
 from planner.intake.verdict import Verdict, judge
@@ -14,6 +15,7 @@ __all__ = [
     "ContractDocument",
     "EvidenceDocument",
     "Verdict",
+    "binding_problems",
     "judge",
     "read_contract",
     "read_evidence",

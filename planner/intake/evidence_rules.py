@@ -16,7 +16,7 @@ from planner.intake.parts import array_at, object_at, objects_at, referenced, va
 from planner.pointers import child
 from planner.shown import shown
 
-__all__ = ["evidence_problems"]
+__all__ = ["binding_problems", "evidence_problems"]
 
 
 def evidence_problems(tree: Any, bodies: Mapping[str, bytes], contract: ContractDocument | None) -> Iterator[Problem]:
@@ -30,16 +30,20 @@ def evidence_problems(tree: Any, bodies: Mapping[str, bytes], contract: Contract
     yield from _equal_trials(bodies)
 
 
-def _binding(tree: Any, contract: ContractDocument) -> Iterator[Problem]:
-    bound, scope = value_at(tree, "contract_content_id"), value_at(tree, "scope")
+def binding_problems(contract: ContractDocument, *, bound: Any, scope: Any) -> Iterator[Problem]:
+    """Yield what binds evidence to another contract or slot; a value that is no text is judged with the types."""
     slot = contract.record.slot
     if type(scope) is str and scope != slot:
         yield Problem("document/other_slot", "/scope", f"the contract's slot, {shown(slot)}", shown(scope))
-    if type(bound) is not str:
-        return
-    if bound != contract.content_id:
+    if type(bound) is str and bound != contract.content_id:
         found = f"{shown(bound)}: evidence belongs to another parallelism contract"
         yield Problem("document/other_contract", "/contract_content_id", contract.content_id, found)
+
+
+def _binding(tree: Any, contract: ContractDocument) -> Iterator[Problem]:
+    bound = value_at(tree, "contract_content_id")
+    yield from binding_problems(contract, bound=bound, scope=value_at(tree, "scope"))
+    if bound != contract.content_id:
         return
     known = contract.record.identity.workload.load_points
     for pointer, _, _, window in _windows(tree):
