@@ -171,10 +171,10 @@ def _mapped(sample: Sample, change: Callable[[Fraction], Fraction], swaps: bool)
     return replace(sample, value=value, low=high if swaps else low, high=low if swaps else high)
 
 
-def absent(window: WindowView, field_name: str) -> Sample:
-    """Return the sample of a field that the window does not have."""
-    missing = (window.at + field_name,)
-    return Sample(value=None, low=None, high=None, where=(("window", window.id),), missing=missing)
+def absent(window: WindowView, *fields: str, notes: tuple[str, ...] = ()) -> Sample:
+    """Return the sample of fields (``/load/ttft_ms``) that the window does not have, or not so that they answer."""
+    missing = tuple(window.at + field for field in fields)
+    return Sample(value=None, low=None, high=None, where=(("window", window.id),), missing=missing, notes=notes)
 
 
 def unusable(sample: Sample, *, missing: str, note: str) -> Sample:

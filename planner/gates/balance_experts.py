@@ -15,7 +15,7 @@ from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicab
 from planner.gates.wording import apart, count, grouped, no_window, share, why
 from planner.layouts.base import ROLES
 from planner.numbers import exact
-from planner.readings import Reading, Sample, Side, WindowView, bounded, number, number_at
+from planner.readings import Reading, Sample, Side, WindowView, absent, bounded, number, number_at
 from planner.records.base import UNSET, Id, Number, Share, UnsetType
 from planner.records.evidence import ExpertLayer, ExpertLoad, Phase
 from planner.view import TrialView
@@ -90,16 +90,18 @@ def _samples(
     }
     if not wanted:
         notes = (f"Only {_phase(next(iter(records.values())))} is recorded.",) if records else ()
-        yield _nothing(window, f"{window.at}/experts", *notes)
+        yield absent(window, "/experts", notes=notes)
     for name, load in wanted.items():
-        at = f"{window.at}/experts/{name}"
+        at = f"/experts/{name}"
         long = _too_long(load, limit)
         layers = {} if isinstance(load.layers, UnsetType) else load.layers
         if long:
-            yield _nothing(window, f"{at}/interval_s", long)
+            yield absent(window, f"{at}/interval_s", notes=(long,))
         elif layers:
             for layer, record in sorted(layers.items()):
-                yield from _of_layer(window, f"{at}/layers/{layer}", layer, record, field, groups, _side(load), view)
+                yield from _of_layer(
+                    window, f"{window.at}{at}/layers/{layer}", layer, record, field, groups, _side(load), view
+                )
         else:
             yield _averaged(window, at, load, field)
 
@@ -122,10 +124,6 @@ def _too_long(load: ExpertLoad, limit: ExpertBalanceLimit) -> str:
     if interval <= exact(limit.max_interval_s):
         return ""
     return f"Sums over {grouped(interval, 3)} s hide the heat of steps."
-
-
-def _nothing(window: WindowView, missing: str, *notes: str) -> Sample:
-    return Sample(value=None, low=None, high=None, where=(("window", window.id),), missing=(missing,), notes=notes)
 
 
 def _of_layer(
@@ -197,15 +195,15 @@ def _averaged(window: WindowView, at: str, load: ExpertLoad, field: str) -> Samp
     """Read the engine's balancedness: the worst layer is at least as hot as 1 / its mean over layers."""
     balancedness = number(load.balancedness)
     if not balancedness or field != "max_rank_over_mean":
-        return _nothing(window, f"{at}/layers")
+        return absent(window, f"{at}/layers")
     heat = 1 / balancedness
     return Sample(
         value=heat,
         low=heat,
         high=None,
         where=(("window", window.id),),
-        read=(f"{at}/balancedness",),
-        missing=(f"{at}/layers",),
+        read=(f"{window.at}{at}/balancedness",),
+        missing=(f"{window.at}{at}/layers",),
         notes=("Averaged over layers: the worst layer is at least as hot.",),
     )
 

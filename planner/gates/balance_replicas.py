@@ -11,7 +11,7 @@ from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
 from planner.gates.wording import apart, grouped, no_window, why
 from planner.numbers import exact
-from planner.readings import Reading, Sample, WindowView, number
+from planner.readings import Reading, Sample, WindowView, absent, number
 from planner.records.base import UNSET, Id, Number, UnsetType
 from planner.records.evidence import Replica
 from planner.view import TrialView
@@ -82,12 +82,12 @@ def _skew(view: TrialView, window: WindowView, field: str) -> Sample | None:
     replicas = _replicas(window)
     if sorted(rank for replica in replicas.values() for rank in replica.ranks) != list(range(view.ranks)):
         note = "The recorded replicas do not cover every rank once."
-        return _nothing(window, (f"{window.at}/replicas",), *((note,) if replicas else ()))
+        return absent(window, "/replicas", notes=(note,) if replicas else ())
     found = {name: number(getattr(replica, field)) for name, replica in sorted(replicas.items())}
-    missing = tuple(f"{window.at}/replicas/{name}/{field}" for name, value in found.items() if value is None)
+    missing = [f"/replicas/{name}/{field}" for name, value in found.items() if value is None]
     known = {name: value for name, value in found.items() if value is not None}
     if missing:
-        return _nothing(window, missing)
+        return absent(window, *missing)
     mean = sum(known.values(), Fraction(0)) / len(known)
     if mean < BUSY[field]:
         return None
@@ -96,10 +96,6 @@ def _skew(view: TrialView, window: WindowView, field: str) -> Sample | None:
     read = tuple(f"{window.at}/replicas/{name}/{field}" for name in known)
     where = (("window", window.id), ("replica", fullest))
     return Sample(value=skew, low=skew, high=skew, where=where, read=read)
-
-
-def _nothing(window: WindowView, missing: tuple[str, ...], *notes: str) -> Sample:
-    return Sample(value=None, low=None, high=None, where=(("window", window.id),), missing=missing, notes=notes)
 
 
 def _sentence(result: Comparison, limit: ReplicaBalanceLimit, field: str, ceiling: Fraction) -> str:

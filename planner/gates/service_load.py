@@ -14,7 +14,7 @@ from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicab
 from planner.gates.slo import Statistic
 from planner.gates.wording import apart, count, ms, no_window, share, why
 from planner.numbers import exact
-from planner.readings import Reading, Sample, WindowView, number, statistic_at, unusable
+from planner.readings import Reading, Sample, WindowView, absent, number, statistic_at, unusable
 from planner.records.base import UNSET, Count, Id, Number, Share, UnsetType
 from planner.records.evidence import Collective, Phase, ShapeLoad, Statistics
 from planner.request_shares import request_share
@@ -201,8 +201,7 @@ def _all_to_all(view: TrialView, window: WindowView, limit: AllToAllTailLimit) -
     records = {} if isinstance(window.record.collectives, UnsetType) else window.record.collectives
     wanted = {name: entry for name, entry in sorted(records.items()) if _is_wanted(entry, limit)}
     if not wanted:
-        missing = (f"{window.at}/collectives",)
-        yield Sample(value=None, low=None, high=None, where=(("window", window.id),), missing=missing)
+        yield absent(window, "/collectives")
     for name, entry in wanted.items():
         at = f"/collectives/{name}/time_ms"
         sample = statistic_at(window, at, entry.time_ms, limit.statistic, view.beyond)
