@@ -18,6 +18,7 @@ from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicab
 from planner.gates.wording import apart, counted, no_window, share, why
 from planner.layouts.base import ROLES
 from planner.links import Sought, counted_links, owed_links, utilizations
+from planner.needs import reserved_bandwidth
 from planner.numbers import exact
 from planner.readings import Reading, WindowView, number_at
 from planner.records.base import UNSET, Id, Number, Share, Text, UnsetType
@@ -342,7 +343,7 @@ def link_utilization(view: TrialView, limit: LinkUtilizationLimit) -> Finding:
     """The busiest sample interval of the busiest link of the class, in each phase and counted window, is at most
     max_utilization after the bandwidth reserve: max(tx, rx) bytes over interval x one-way rate. Every link on a NIC
     of a rank in a group that crosses the node owes evidence."""
-    ceiling = exact(limit.max_utilization) * (1 - _reserve(view))
+    ceiling = exact(limit.max_utilization) * (1 - reserved_bandwidth(view.contract))
     owed, unplaced = owed_links(view, limit.link_class)
     windows = view.windows(limit.load_point)
     sought = Sought(
@@ -362,15 +363,8 @@ def link_utilization(view: TrialView, limit: LinkUtilizationLimit) -> Finding:
     return compared(result, _link_sentence(result, limit, ceiling, windows), limit_field="max_utilization", notes=notes)
 
 
-def _reserve(view: TrialView) -> Fraction:
-    headroom = view.contract.headroom
-    if isinstance(headroom, UnsetType) or isinstance(headroom.bandwidth, UnsetType):
-        return Fraction(0)
-    return exact(headroom.bandwidth.reserved_share)
-
-
 def _reserve_note(view: TrialView, limit: LinkUtilizationLimit, ceiling: Fraction) -> str:
-    reserve = _reserve(view)
+    reserve = reserved_bandwidth(view.contract)
     if reserve == 0:
         return "No bandwidth reserve is declared: 0 is used."
     declared = share(exact(limit.max_utilization))
