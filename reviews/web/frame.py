@@ -32,16 +32,18 @@ class PersonRequest(HttpRequest):
 
 
 def page(view: Callable[Concatenate[PersonRequest, P], HttpResponse]) -> Callable[..., HttpResponse]:
-    """Make a page of a view: it needs a login, and a refused request becomes a page that says why."""
+    """Make a page of a view: it needs a login, a refusal becomes a page that says why, and no cache keeps it."""
 
     @wraps(view)
     def answer(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         if not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
         try:
-            return view(request, *args, **kwargs)  # type: ignore[arg-type] # checked in the line above
+            shown = view(request, *args, **kwargs)  # type: ignore[arg-type] # checked in the line above
         except ReviewError as refused:
-            return refusal(request, refused)
+            shown = refusal(request, refused)
+        shown.headers.setdefault("Cache-Control", "private, no-store")
+        return shown
 
     return answer
 

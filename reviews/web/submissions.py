@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from typing import Any
 
 from django import forms
@@ -33,6 +35,7 @@ class SubmissionForm(forms.Form):
     contract = forms.CharField(required=False, strip=False)
     evidence = forms.CharField(required=False, strip=False)
     as_of = forms.CharField(required=False, max_length=32)
+    once = forms.SlugField(required=False, max_length=64)
     act = forms.ChoiceField(choices=(("check", "check"), ("submit", "submit")))
 
 
@@ -83,6 +86,18 @@ def decision_new(request: PersonRequest, slug: str) -> HttpResponse:
     return submit(request, workspace, decision, typed, sorted_files)
 
 
+def once_key(typed: dict[str, Any], given: Sorted, decision: Decision | None) -> str | None:
+    """Name this content of this form, so that a double click or a repeated request makes one revision.
+
+    The content is in the name, because whoever goes back to a form that was submitted may change it and mean it.
+    """
+    if not typed["once"]:
+        return None
+    documents = [hashlib.sha256(document.data).hexdigest() for document in (given.contract, given.evidence) if document]
+    parts = [typed["title"].strip(), typed["as_of"], str(decision.number if decision else ""), *documents]
+    return f"page-{hashlib.sha256(chr(0).join([typed['once'], *parts]).encode()).hexdigest()}"
+
+
 def submit(
     request: PersonRequest, workspace: Workspace, decision: Decision | None, typed: dict[str, Any], given: Sorted
 ) -> HttpResponse:
@@ -96,7 +111,7 @@ def submit(
             evidence=evidence.data if evidence else b"",
             title=typed["title"],
             as_of=typed["as_of"] or None,
-            idempotency_key=None,
+            idempotency_key=once_key(typed, given, decision),
             decision=decision,
             request_id=request_id(),
             authentication=authentication(request),
@@ -132,6 +147,7 @@ def answer(
         decision=decision,
         title=typed.get("title", ""),
         as_of=typed.get("as_of", ""),
+        once=typed.get("once") or secrets.token_urlsafe(16),
         contract_text=kept_text(contract) if rows or trials else typed.get("contract", ""),
         evidence_text=kept_text(evidence) if rows or trials else typed.get("evidence", ""),
         problems=rows,

@@ -59,6 +59,11 @@ def test_every_member_reads_every_page(name: str, who: str, decided: Decision, p
     assert visit(getattr(people, who)).get(reverse(name, args=PAGES[name])).status_code == 200
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_no_cache_keeps_a_page(name: str, decided: Decision, people: Cast, visit: Visit) -> None:
+    assert "no-store" in visit(people.alice).get(reverse(name, args=PAGES[name]))["Cache-Control"]
+
+
 @pytest.mark.parametrize("name", [name for name in PAGES if name not in ("decision-new", "token-list")])
 def test_pages_are_only_read(name: str, people: Cast, visit: Visit) -> None:
     assert visit(people.bob).post(reverse(name, args=PAGES[name])).status_code == 405

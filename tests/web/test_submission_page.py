@@ -1,4 +1,5 @@
 import json
+import re
 from typing import Any
 
 import pytest
@@ -32,6 +33,28 @@ def test_pasted_text_is_stored_as_it_was_pasted(people: Cast, visit: Visit) -> N
     contract = pair.contract.decode() + "\n \n"
     send(visit(people.alice), title="Chat", contract=contract, evidence=pair.evidence.decode())
     assert bytes(Revision.objects.get().contract.blob.data).decode().replace("\r\n", "\n") == contract
+
+
+def test_a_double_click_makes_one_decision(people: Cast, visit: Visit) -> None:
+    pair, client = documents(), visit(people.alice)
+    once = re.findall(r'name="once" value="([^"]+)"', client.get(NEW).content.decode())[0]
+    typed = {"title": "Chat", "contract": pair.contract.decode(), "evidence": pair.evidence.decode(), "once": once}
+    answers = [send(client, **typed)["Location"] for _ in range(3)]
+    assert (answers, Decision.objects.count()) == (["/w/lab/decisions/1/"] * 3, 1)
+
+
+def test_the_same_form_with_other_content_is_another_submission(people: Cast, visit: Visit) -> None:
+    pair, client = documents(), visit(people.alice)
+    typed = {"contract": pair.contract.decode(), "evidence": pair.evidence.decode(), "once": "abc"}
+    answers = [send(client, title=title, **typed)["Location"] for title in ("Chat", "Chat, again")]
+    assert answers == ["/w/lab/decisions/1/", "/w/lab/decisions/2/"]
+
+
+def test_a_form_keeps_its_name_on_an_error_and_differs_from_the_next(people: Cast, visit: Visit) -> None:
+    client = visit(people.alice)
+    assert 'name="once" value="abc"' in send(client, contract="{", evidence="[]", once="abc").content.decode()
+    first, second = (client.get(NEW).content.decode().split('name="once"')[1][:40] for _ in range(2))
+    assert first != second
 
 
 def test_problems_come_first_with_document_line_pointer_expected_and_found(people: Cast, visit: Visit) -> None:
