@@ -27,7 +27,12 @@ from reviews.web.why_rows import why_rows
 from reviews.web.words import OUTCOMES
 
 KEPT = ("revision", "rows", "page", "cell", "passing")
-PAGES = (("Decision", "decision-detail"), ("Rank map", "decision-map"), ("History", "decision-history"))
+PAGES = (
+    ("Decision", "decision-detail"),
+    ("Rank map", "decision-map"),
+    ("Stress", "decision-stress"),
+    ("History", "decision-history"),
+)
 
 
 @cache
@@ -40,6 +45,11 @@ def tabs(slug: str, number: int, current: str, revision: int | None) -> tuple[Ta
     """Return the pages of a decision; an older revision stays chosen."""
     query = f"?revision={revision}" if revision else ""
     return tuple(Tab(title, reverse(name, args=[slug, number]) + query, name == current) for title, name in PAGES)
+
+
+def revise_href(slug: str, number: int) -> str:
+    """Return the address at which a decision gets its next revision."""
+    return f"{reverse('decision-new', args=[slug])}?decision={number}"
 
 
 @never_cache
@@ -65,7 +75,12 @@ def shown(
     """Render a decision's page; ``form`` is a sign-off that was refused, with ``problems`` and ``strip`` saying why."""
     decision = found.page
     older = None if decision.is_newest else decision.shown.number
-    head = head_of(decision, now=timezone.now(), tabs=tabs(slug, decision.number, "decision-detail", older))
+    head = head_of(
+        decision,
+        now=timezone.now(),
+        tabs=tabs(slug, decision.number, "decision-detail", older),
+        revise_href=revise_href(slug, decision.number),
+    )
     plan = decision.plan()
     if plan is None:
         context = frame(slug, "inbox", head=head, progress=progress_of(decision))

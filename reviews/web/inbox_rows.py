@@ -6,7 +6,7 @@ from datetime import datetime
 
 from reviews.selectors.rows import DecisionRow
 from reviews.web.formats import ago, count, listed
-from reviews.web.page_rows import STATES, team_title
+from reviews.web.page_rows import state_word, team_title
 from reviews.web.words import Word
 
 OPEN = ("EVALUATING", "EVALUATION_FAILED", "IN_REVIEW", "DRAFT")
@@ -100,7 +100,7 @@ def item_of(row: DecisionRow, *, href: str, now: datetime) -> Item:
         href=href,
         verb=verb,
         because=because,
-        word=STATES[row.state],
+        word=state_word(row.state, approved=row.approval.approved),
         middle=tuple(middle),
         since=ago(row.state_since, now),
         action="Review" if is_turn else "View",
@@ -115,11 +115,12 @@ def sections(rows: Iterable[tuple[DecisionRow, str]], *, now: datetime) -> tuple
     settled: list[Item] = []
     for row, href in rows:
         item = item_of(row, href=href, now=now)
-        (mine if item.is_turn else waiting if row.state in OPEN else settled).append(item)
+        is_open = row.state in OPEN and not row.approval.approved
+        (mine if item.is_turn else waiting if is_open else settled).append(item)
     return (
         Section(id="mine", title="My turn", note="Something only you or your team can do next", items=tuple(mine)),
         Section(id="waiting", title="Waiting on others", note="You owe nothing here", items=tuple(waiting)),
-        Section(id="settled", title="Settled", note="Effective, closed or withdrawn", items=tuple(settled)),
+        Section(id="settled", title="Settled", note="Approved, effective, closed or withdrawn", items=tuple(settled)),
     )
 
 

@@ -13,7 +13,7 @@ from planner.rankmap import derived_name
 from planner.records.plan import LimitOutcome
 from reviews.selectors.maps import MapSource, map_source
 from reviews.web.csv_text import Value, attachment, csv_response
-from reviews.web.decisions import tabs
+from reviews.web.decisions import revise_href, tabs
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.inbox import number_or_none
 from reviews.web.links import Query
@@ -101,7 +101,12 @@ def decision_map(request: PersonRequest, slug: str, number: int) -> HttpResponse
     context = frame(
         slug,
         "inbox",
-        head=head_of(source.page, now=timezone.now(), tabs=tabs(slug, number, "decision-map", older)),
+        head=head_of(
+            source.page,
+            now=timezone.now(),
+            tabs=tabs(slug, number, "decision-map", older),
+            revise_href=revise_href(slug, number),
+        ),
         **map_context(source, query, reverse("decision-map", args=[slug, number])),
     )
     return render(request, "reviews/decision_map.html", context)

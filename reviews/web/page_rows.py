@@ -25,6 +25,7 @@ STATES: dict[str, Word] = {
     "SUPERSEDED": Word("Superseded", "na", "plain"),
     "REVOKED": Word("Revoked", "fail", "fail"),
 }
+APPROVED = Word("Approved", "pass-o", "plain")
 SIGNED = {"approve": "approved", "request_changes": "requested changes on", "reject": "rejected"}
 PARTS = {
     "contract": "the contract",
@@ -61,6 +62,7 @@ class Head:
     planner_version: str
     digests: tuple[tuple[str, str], ...]
     tabs: tuple[Tab, ...]
+    revise_href: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +86,6 @@ class Event:
     """One entry of the log as a line of a decision's history."""
 
     icon: str
-    lead: str
     text: str
     when: str
     seq: int
@@ -107,14 +108,19 @@ def subject_digests(row: RevisionRow) -> tuple[tuple[str, str], ...]:
     )
 
 
-def head_of(page: DecisionPage, *, now: datetime, tabs: tuple[Tab, ...]) -> Head:
-    """Make the head of a decision's page."""
+def state_word(state: str, *, approved: bool) -> Word:
+    """Name a state; a review in which nobody owes anything is not called a review."""
+    return APPROVED if approved and state == "IN_REVIEW" else STATES[state]
+
+
+def head_of(page: DecisionPage, *, now: datetime, tabs: tuple[Tab, ...], revise_href: str) -> Head:
+    """Make the head of a decision's page; only who may submit gets the link to a new revision."""
     as_of = moment(page.shown.as_of)
     return Head(
         label=page.label,
         title=page.title,
         slot=page.slot,
-        state=STATES[page.state],
+        state=state_word(page.state, approved=page.approval.approved),
         revision=page.shown.number,
         as_of=when(as_of),
         as_of_ago=ago(as_of, now),
@@ -122,6 +128,7 @@ def head_of(page: DecisionPage, *, now: datetime, tabs: tuple[Tab, ...]) -> Head
         planner_version=page.shown.planner_version,
         digests=subject_digests(page.shown),
         tabs=tabs,
+        revise_href=revise_href if page.may_submit.allowed else "",
     )
 
 
@@ -207,7 +214,6 @@ def event_of(row: EntryRow, entry_href: str) -> Event:
     detail = f": {row.reason}" if row.reason and row.action != "revision.planned" else ""
     return Event(
         icon="fail" if row.is_refusal else ICONS.get(row.action, "nd"),
-        lead=f"r{row.revision}" if row.action == "revision.created" else "",
         text=f"{event_text(row)}{detail}",
         when=when(row.at),
         seq=row.seq,

@@ -147,6 +147,13 @@ def test_a_stale_sign_off_stays_visible_struck_through_with_its_reason(people: C
     assert "Stale: since r1 the evidence and the plan changed." in page
 
 
+def test_who_may_submit_gets_a_link_to_the_next_revision(worked: Decision, people: Cast, visit: Visit) -> None:
+    link = 'href="/w/lab/decisions/new?decision=1">New revision</a>'
+    pages = ("", "map/", "history/")
+    assert [link in text(visit(people.alice), f"{PAGE}{page}") for page in pages] == [True, True, True]
+    assert [link in text(visit(people.bob), f"{PAGE}{page}") for page in pages] == [False, False, False]
+
+
 def test_approved_is_said_when_every_team_agreed(worked: Decision, people: Cast, visit: Visit) -> None:
     revision = worked.revisions.get()
     sign(people, revision)

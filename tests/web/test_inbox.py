@@ -40,6 +40,15 @@ def test_planning_is_said_in_the_list(people: Cast, visit: Visit) -> None:
     assert ("Planning" in page, "Waiting for a worker." in page) == (True, True)
 
 
+def test_an_approved_decision_is_settled_and_not_called_a_review(worked: Decision, people: Cast, visit: Visit) -> None:
+    revision = worked.revisions.get()
+    sign(people, revision)
+    sign(people, revision, people.carol, team="networking")
+    page = text(people, visit)
+    listed = page[page.index('id="settled"') :]
+    assert ('id="waiting"' in page, "Approved</span>" in listed, "In review</span>" in listed) == (False, True, False)
+
+
 def test_closed_decisions_are_settled(worked: Decision, people: Cast, visit: Visit) -> None:
     worked.state = DecisionState.WITHDRAWN
     worked.save(update_fields=["state"])
