@@ -8,7 +8,7 @@ the links of its members' NICs. Linear in ranks x group kinds.
 Not handled: how many bytes go over a link, and which route a library really chose (that is evidence: ``transport``).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from planner.layouts.base import ROLES, Group, Role
@@ -18,7 +18,7 @@ from planner.records.base import UnsetType
 from planner.records.evidence import Placement
 from planner.site import Site
 
-__all__ = ["KindCrossing", "LinkUse", "crossings"]
+__all__ = ["KindCrossing", "LinkUse", "crosses", "crossings"]
 
 Standing = Sequence[frozenset[str]]
 """For every rank the domains of one kind that it stands in; none where that is not declared."""
@@ -142,12 +142,14 @@ def _standing(kind: str, places: Sequence[Placement], site: Site) -> Standing:
 def _reach(group: Group, boundaries: Boundaries) -> Reach:
     if len(group) == 1:
         return (False,) * len(boundaries)
-    return tuple([_crosses(group, standing) for standing in boundaries.values()])
+    return tuple([crosses({standing[rank] for rank in group}) for standing in boundaries.values()])
 
 
-def _crosses(group: Group, standing: Standing) -> bool | None:
-    """True when the members that stand somewhere share no domain, None when one that stands nowhere decides."""
-    members = {standing[rank] for rank in group}
+def crosses(members: Set[frozenset[str]]) -> bool | None:
+    """Say whether a group crosses a boundary, from the domains that each of its members stands in.
+
+    True when the members that stand somewhere share no domain, None when one that stands nowhere decides.
+    """
     known = [here for here in members if here]
     if known and not frozenset.intersection(*known):
         return True

@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from planner.compare import Comparison, compare
+from planner.crossings import crosses
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable, unknown
 from planner.gates.wording import apart, counted, no_window, share, why
 from planner.layouts.base import ROLES
@@ -92,8 +93,9 @@ def tensor_locality(view: TrialView, limit: TensorLocalityLimit) -> Finding:
         return _located(view, groups, outside, [], "node", limit)
     if view.site.islands is None:
         return unknown("The contract declares no islands.", missing=(), notes=(POLICY,))
-    outside = [group for group in groups if _leaves_island(view, group[1])]
-    undeclared = [group for group in groups if group not in outside and not _shared_island(view, group[1])]
+    leaves = [crosses({_islands(view, rank) for rank in ranks}) for _, ranks in groups]
+    outside = [group for group, left in zip(groups, leaves, strict=True) if left]
+    undeclared = [group for group, left in zip(groups, leaves, strict=True) if left is None]
     if limit.rule == "allowed_if_measured" and outside:
         return _measured_crossing(view, limit, outside)
     return _located(view, groups, outside, undeclared, "island", limit)
@@ -107,16 +109,6 @@ def _tensor_groups(view: TrialView) -> list[Kinded]:
     return [
         (kind, group) for kind in sorted(found.tensor_like) for group in found.groups.get(kind, ()) if len(group) > 1
     ]
-
-
-def _shared_island(view: TrialView, ranks: Sequence[int]) -> bool:
-    return bool(frozenset.intersection(*(_islands(view, rank) for rank in ranks)))
-
-
-def _leaves_island(view: TrialView, ranks: Sequence[int]) -> bool:
-    """Two members with declared islands share none: the group crosses, whatever is not declared of the others."""
-    known = [islands for islands in (_islands(view, rank) for rank in ranks) if islands]
-    return bool(known) and not frozenset.intersection(*known)
 
 
 def _islands(view: TrialView, rank: int) -> frozenset[str]:
