@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from planner.crossings import crosses
 from planner.failure import losses
 from planner.layouts import LayoutRefusedError
 from planner.layouts.base import ROLES
@@ -126,18 +127,27 @@ class RankFacts:
         return ", ".join(sorted(self.site.device_islands.get(device, ())))
 
     def reach(self, ranks: Sequence[int]) -> str:
-        """Say how far a group reaches: ``one rank``, inside an island or node, or what it crosses."""
+        """Say how far a group reaches: one of ``REACHES``. A boundary is crossed only where the contract says so."""
         places = [self.places[rank] for rank in ranks if rank < len(self.places)]
         if len(places) < 2:
             return "one rank"
+        nowhere: frozenset[str] = frozenset()
+        leaves_island = crosses({self.site.device_islands.get(place.device, nowhere) for place in places})
         if len({place.node for place in places}) > 1:
-            racks = self.site.domains("rack") or {}
-            crossed = [{rack for rack, devices in racks.items() if place.device in devices} for place in places]
-            return "crosses racks" if racks and not set.intersection(*crossed) else "crosses nodes"
-        shared = [self.site.device_islands.get(place.device, frozenset()) for place in places]
-        if self.site.islands is None:
-            return "inside one node"
-        return "inside one island" if frozenset.intersection(*shared) else "crosses islands"
+            if leaves_island is False:
+                return "inside one island, across nodes"
+            is_far = crosses({self._racks.get(place.device, nowhere) for place in places})
+            return "crosses racks" if is_far else "crosses nodes"
+        return {True: "crosses islands", False: "inside one island", None: "inside one node"}[leaves_island]
+
+    @cached_property
+    def _racks(self) -> dict[str, frozenset[str]]:
+        """The racks that each device stands in."""
+        found: dict[str, frozenset[str]] = {}
+        for rack, devices in (self.site.domains("rack") or {}).items():
+            for device in devices:
+                found[device] = found.get(device, frozenset()) | {rack}
+        return found
 
     @cached_property
     def lost_options(self) -> tuple[tuple[str, str], ...]:
@@ -194,7 +204,15 @@ class CrossingRow:
     shares: str
 
 
-REACHES = ("crosses racks", "crosses nodes", "crosses islands", "inside one island", "inside one node", "one rank")
+REACHES = (
+    "crosses racks",
+    "crosses nodes",
+    "crosses islands",
+    "inside one island, across nodes",
+    "inside one island",
+    "inside one node",
+    "one rank",
+)
 
 
 def crossing_rows(facts: RankFacts) -> tuple[CrossingRow, ...]:

@@ -1,6 +1,10 @@
+from dataclasses import replace
+
+import msgspec
 import pytest
 
-from reviews.web.rank_facts import crossing_rows
+from planner.records.contract import Island
+from reviews.web.rank_facts import RankFacts, crossing_rows
 from tests.web.maps import example_facts, facts_of
 
 
@@ -42,6 +46,24 @@ def test_reach(ranks: tuple[int, ...], reach: str) -> None:
 
 def test_without_islands_a_group_is_inside_a_node() -> None:
     assert facts_of({"a": 4}, (4, 1, 1, 1), islands=False).reach((0, 1)) == "inside one node"
+
+
+def with_island(facts: RankFacts, *devices: str) -> RankFacts:
+    """The same trial where these devices are the only island."""
+    islands = {"island": Island(devices=devices)}
+    hardware = msgspec.structs.replace(facts.site.hardware, islands=islands)
+    return replace(facts, site=replace(facts.site, hardware=hardware))
+
+
+def test_what_the_contract_does_not_declare_is_not_crossed() -> None:
+    facts = with_island(facts_of({"a": 4, "b": 2}, (6, 1, 1, 1), racks={"r-1": ["a"]}), "a.0", "a.1")
+    assert (facts.reach((1, 2)), facts.reach((0, 4))) == ("inside one node", "crosses nodes")
+
+
+def test_a_group_inside_an_island_of_several_nodes_uses_no_nic() -> None:
+    facts = with_island(facts_of({"a": 2, "b": 2}, (4, 1, 1, 1)), "a.0", "a.1", "b.0", "b.1")
+    row = crossing_rows(facts)[0]
+    assert (row.name, row.reach, row.links, row.bandwidth) == ("Tensor", "inside one island, across nodes", "0", "–")
 
 
 def test_a_lost_node_takes_down_the_rest_of_its_serving_groups() -> None:
