@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import path, re_path
 
-from reviews.web import decisions, digests, downloads, history, inbox, log, maps, people, submissions, tokens
+from reviews.web import decisions, digests, downloads, history, inbox, log, maps, people, stress, submissions, tokens
 
 DIGEST = r"(?P<digest>sha256:[0-9a-f]{64})"
 WORKSPACE = r"^w/(?P<slug>[a-z0-9-]+)"
@@ -21,6 +21,7 @@ urlpatterns = [
     path("w/<slug:slug>/decisions/<int:number>/sign", decisions.decision_sign, name="decision-sign"),
     path("w/<slug:slug>/decisions/<int:number>/plan.json", downloads.plan_json, name="plan-json"),
     path("w/<slug:slug>/decisions/<int:number>/matrix.csv", downloads.matrix_csv, name="matrix-csv"),
+    path("w/<slug:slug>/decisions/<int:number>/stress/", stress.decision_stress, name="decision-stress"),
     path("w/<slug:slug>/decisions/<int:number>/map/", maps.decision_map, name="decision-map"),
     re_path(
         rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/map/ranks\.(?P<suffix>csv|json)$",

@@ -26,6 +26,7 @@ PAGES = [
     ("map", f"{D}1/map/?rank=5"),
     ("a lost node", f"{D}1/map/?lost=node-b&colour=dp"),
     ("a map without metrics", f"{D}2/map/"),
+    ("stress", f"{D}1/stress/"),
     ("history", f"{D}3/history/"),
     ("audit", "/w/lab/audit/?verify=1"),
     ("entry", "/w/lab/audit/?seq=5"),

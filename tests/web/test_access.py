@@ -19,6 +19,7 @@ PAGES: dict[str, list[Any]] = {
     "decision-new": ["lab"],
     "decision-detail": ["lab", 1],
     "decision-map": ["lab", 1],
+    "decision-stress": ["lab", 1],
     "decision-history": ["lab", 1],
     "audit-list": ["lab"],
     "plan-json": ["lab", 1],

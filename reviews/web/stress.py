@@ -1,0 +1,67 @@
+"""The page of a decision's stress matrix."""
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from reviews.selectors.stress import PAGE_SIZE, StressView, stress_view
+from reviews.web.decisions import revise_href, tabs
+from reviews.web.frame import PersonRequest, frame, page, workspace_of
+from reviews.web.inbox import number_or_none
+from reviews.web.links import Query
+from reviews.web.page_rows import Strip, head_of
+from reviews.web.stress_rows import MEANINGS, stress_table
+
+KEPT = ("revision", "page")
+INJECTED = Strip(
+    lead="Injected faults.",
+    text="Every figure is of a changed copy of the evidence: none was measured, and no plan or sign-off holds one.",
+    icon="unk",
+    css="unk",
+)
+
+
+@require_safe
+@page
+def decision_stress(request: PersonRequest, slug: str, number: int) -> HttpResponse:
+    """Show which limit sees which fault, a few trials at a time."""
+    query = Query.of(request.GET.dict(), keep=KEPT)
+    found = stress_view(
+        actor=request.user,
+        workspace=workspace_of(slug),
+        number=number,
+        revision=number_or_none(query.get("revision")),
+        asked=number_or_none(query.get("page")),
+    )
+    older = None if found.page.is_newest else found.page.shown.number
+    context = frame(
+        slug,
+        "inbox",
+        head=head_of(
+            found.page,
+            now=timezone.now(),
+            tabs=tabs(slug, number, "decision-stress", older),
+            revise_href=revise_href(slug, number),
+        ),
+        strip=INJECTED,
+        table=stress_table(found.matrix, found.shown) if found.matrix else None,
+        meanings=MEANINGS,
+        pages=pages(found, query),
+        detail_href=reverse("decision-detail", args=[slug, number]),
+    )
+    return render(request, "reviews/decision_stress.html", context)
+
+
+def pages(found: StressView, query: Query) -> dict[str, str]:
+    """Return the words around a page of trials, empty where one page holds all."""
+    if found.total <= PAGE_SIZE:
+        return {}
+    last = found.start + len(found.shown)
+    current = found.start // PAGE_SIZE + 1
+    return {
+        "text": f"{found.start + 1:,}–{last:,} of {found.total:,} candidates",
+        "earlier": query.link("stress", page=current - 1) if found.start else "",
+        "later": query.link("stress", page=current + 1) if last < found.total else "",
+    }
