@@ -4,7 +4,7 @@ A rank map that names a node, device or NIC which the contract does not have is 
 gate answers it for that trial.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Any
@@ -60,7 +60,15 @@ def _windows(tree: Any) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
 def _identities(tree: Any) -> Iterator[Problem]:
     known = object_at(tree, "identities")
     for pointer, _, trial in objects_at(tree, "trials"):
-        yield from referenced(trial.get("identity_id"), known, "an identity of this evidence", f"{pointer}/identity_id")
+        yield from _named_identity(trial, known, pointer)
+        yield from _named_identity(object_at(trial, "baseline"), known, f"{pointer}/baseline")
+        for at, _, score in objects_at(trial, "quality"):
+            yield from _named_identity(score, known, pointer + at)
+
+
+def _named_identity(holder: dict[str, Any], known: Mapping[str, Any], pointer: str) -> Iterator[Problem]:
+    what = "an identity of this evidence"
+    yield from referenced(holder.get("identity_id"), known, what, f"{pointer}/identity_id")
 
 
 def _rank_order(tree: Any) -> Iterator[Problem]:
@@ -97,11 +105,16 @@ def _whole_numbers(tree: Any) -> Iterator[Problem]:
     """Yield a problem for bytes or tokens of a rank that are not whole: such a figure has another unit."""
     for pointer, _, _, window in _windows(tree):
         for at, name, metric in objects_at(window, "per_rank"):
-            if name.endswith(_WHOLE):
-                for rank, value in enumerate(array_at(metric, "values")):
-                    if type(value) is float:
-                        where = f"{pointer}{at}/values/{rank}"
-                        yield Problem("document/type", where, f"an integer, because {name} counts", shown(value))
+            values = array_at(metric, "values")
+            # Asked of the whole array first: evidence has very many values, and hardly ever one that is not whole.
+            if name.endswith(_WHOLE) and float in map(type, values):
+                yield from _not_whole(values, name, f"{pointer}{at}/values")
+
+
+def _not_whole(values: Sequence[Any], name: str, pointer: str) -> Iterator[Problem]:
+    for rank, value in enumerate(values):
+        if type(value) is float:
+            yield Problem("document/type", f"{pointer}/{rank}", f"an integer, because {name} counts", shown(value))
 
 
 def _look_alikes(tree: Any) -> Iterator[Problem]:

@@ -180,3 +180,23 @@ def test_bytes_of_a_rank_that_are_not_whole_are_refused_where_they_stand() -> No
             "75.5",
         )
     ]
+
+
+@pytest.mark.parametrize(
+    ("at", "record"),
+    [
+        pytest.param(
+            "/quality/q",
+            {"benchmark": "b", "topology": "tp1-pp1-ep1-dp1", "score": 1, "identity_id": "gone"},
+            id="score",
+        ),
+        pytest.param(
+            "/baseline", {"topology": "tp1-pp1-ep1-dp1", "ranks": 1, "fits": True, "identity_id": "gone"}, id="baseline"
+        ),
+    ],
+)
+def test_what_names_an_identity_that_is_not_there_is_refused(at: str, record: dict[str, Any]) -> None:
+    section = f"{TRIAL}/{at.split('/')[1]}"
+    assert evidence_findings((section, {"q": record} if at.endswith("/q") else record)) == [
+        ("document/unknown_reference", f"{TRIAL}{at}/identity_id", "an identity of this evidence", '"gone"')
+    ]

@@ -131,6 +131,7 @@ CASES = [
         gate="quality",
         outcome="UNKNOWN",
         limit=FLOOR,
+        evidence=(("/identities/earlier", {}),),
         trial=score(0.83, identity_id="earlier"),
         sentence=f'No usable score on "gsm8k" is recorded for {NAME}. '
         "0.83 was measured with identity earlier, not run.",

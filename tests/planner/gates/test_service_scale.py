@@ -65,6 +65,7 @@ CASES = [
         gate="scale_out",
         outcome="UNKNOWN",
         limit=SPEEDUP,
+        evidence=(("/identities/earlier", {}),),
         trial=baseline(10_000, identity_id="earlier"),
         sentence="The baseline ran with identity earlier, the trial with run.",
         also={"missing": (f"{AT}/identity_id",)},
