@@ -6,6 +6,7 @@ redirected and HSTS is sent; with http (the embedded default on localhost) none 
 refuses to start.
 """
 
+import re
 import secrets
 from datetime import timedelta
 from pathlib import Path
@@ -19,10 +20,28 @@ from structlog.typing import Processor
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.FileAwareEnv()
+_SWITCH = {"true": True, "1": True, "false": False, "0": False, "": False}
+
+
+def switch(name: str) -> bool:
+    """Read a switch that is off unless it is set; the library's own reader takes every other word for off."""
+    text = env.str(name, default="")
+    if text.lower() not in _SWITCH:
+        raise ImproperlyConfigured(f"{name}: expected true or false, found {text!r}")
+    return _SWITCH[text.lower()]
+
+
+def seconds(name: str, default: float) -> float:
+    """Read a span of time in seconds; the library's own reader drops whatever is no digit."""
+    text = env.str(name, default="")
+    if text and not re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", text):
+        raise ImproperlyConfigured(f"{name}: expected seconds, such as 30 or 0.5, found {text!r}")
+    return float(text) if text else default
+
 
 # Where the embedded mode keeps its database, broker socket and collected static files.
 DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / ".run"))).resolve()
-DEBUG = env.bool("DEBUG", default=False)
+DEBUG = switch("DEBUG")
 
 SECRET_KEY_IS_TEMPORARY = not env.str("SECRET_KEY", default="")
 SECRET_KEY = env.str("SECRET_KEY", default="") or secrets.token_urlsafe(64)
@@ -118,10 +137,10 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.str("REDIS_URL", default=f"unix://{DATA_DIR / 'broker.sock'}")
 # A planner run holds its job by a lease that a heartbeat renews; a killed worker is noticed when the lease ends.
-PLAN_LEASE_SECONDS = env.float("PLAN_LEASE_SECONDS", default=30.0)
-PLAN_SWEEP_SECONDS = env.float("PLAN_SWEEP_SECONDS", default=5.0)
+PLAN_LEASE_SECONDS = seconds("PLAN_LEASE_SECONDS", 30.0)
+PLAN_SWEEP_SECONDS = seconds("PLAN_SWEEP_SECONDS", 5.0)
 # A queued job whose wake-up is older than this is woken again: the message may have been lost with the broker.
-PLAN_REWAKE_SECONDS = env.float("PLAN_REWAKE_SECONDS", default=15.0)
+PLAN_REWAKE_SECONDS = seconds("PLAN_REWAKE_SECONDS", 15.0)
 PLAN_MAX_ATTEMPTS = 3
 
 # Celery has its own word for a Redis server on a unix socket.
@@ -189,7 +208,7 @@ SECURE_HSTS_SECONDS = int(timedelta(days=365).total_seconds()) if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^health/"]
-if env.bool("BEHIND_PROXY", default=False):
+if switch("BEHIND_PROXY"):
     # Only where a proxy sets the header itself; otherwise anyone could claim to have come by https.
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_REFERRER_POLICY = "same-origin"
@@ -234,7 +253,7 @@ STATICFILES_FINDERS = [
     "config.packaged_static.PackagedFilesFinder",
 ]
 # True once collectstatic has run: hashed names, compressed, cached for ever. Before, files come from their places.
-STATIC_COLLECTED = env.bool("STATIC_COLLECTED", default=False)
+STATIC_COLLECTED = switch("STATIC_COLLECTED")
 WHITENOISE_USE_FINDERS = not STATIC_COLLECTED
 WHITENOISE_AUTOREFRESH = not STATIC_COLLECTED
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True

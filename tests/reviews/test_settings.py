@@ -42,6 +42,18 @@ def test_an_address_that_is_none_is_refused_by_name() -> None:
     assert "PUBLIC_URL: expected http(s)://host, found 'localhost:8000'" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        pytest.param("BEHIND_PROXY", "yess", "expected true or false, found 'yess'", id="no switch"),
+        pytest.param("PLAN_LEASE_SECONDS", "3x0", "expected seconds, such as 30 or 0.5, found '3x0'", id="no number"),
+    ],
+)
+def test_a_setting_that_cannot_be_read_is_refused_by_name(name: str, value: str, message: str) -> None:
+    done = manage("manage.py", "check", DATABASE_URL="sqlite://:memory:", **{name: value})
+    assert f"{name}: {message}" in done.stderr
+
+
 def test_the_policy_for_content_allows_nothing_inline() -> None:
     assert settings.CONTENT_SECURITY_POLICY["DIRECTIVES"] == {
         "default-src": ["'none'"],
