@@ -45,8 +45,11 @@ def test_a_double_click_makes_one_decision(people: Cast, visit: Visit) -> None:
 
 def test_the_same_form_with_other_content_is_another_submission(people: Cast, visit: Visit) -> None:
     pair, client = documents(), visit(people.alice)
-    typed = {"contract": pair.contract.decode(), "evidence": pair.evidence.decode(), "once": "abc"}
-    answers = [send(client, title=title, **typed)["Location"] for title in ("Chat", "Chat, again")]
+    contract, evidence = pair.contract.decode(), pair.evidence.decode()
+    answers = [
+        send(client, title=title, contract=contract, evidence=evidence, once="abc")["Location"]
+        for title in ("Chat", "Chat, again")
+    ]
     assert answers == ["/w/lab/decisions/1/", "/w/lab/decisions/2/"]
 
 
