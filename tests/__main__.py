@@ -2,10 +2,11 @@
 
 What may share the machine runs in parallel on PostgreSQL; what drives a browser or starts servers runs alone, because
 its waits are honest only on a quiet machine; what depends on the database runs again on SQLite. All passes run even
-when one fails; the last line adds them up.
+when one fails, unless somebody interrupts; the last line adds them up.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parents[1]
+INTERRUPTED = 2  # pytest's exit code
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ def main() -> int:
             codes.append(run(part, report))
             for word, count in tally(report).items():
                 counts[word] += count
+            if codes[-1] == INTERRUPTED:
+                break
     sys.stdout.write(f"\n=== all passes: {', '.join(f'{count} {word}' for word, count in counts.items() if count)}\n")
     return next((code for code in codes if code), 0)
 
@@ -55,7 +59,19 @@ def run(part: Pass, report: Path) -> int:
     if part.processes:
         command += ["-n", str(part.processes), "--dist", "worksteal"]
     environment = {**os.environ, "TOPOGATE_TEST_DATABASE": part.database}
-    return subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, check=False).returncode
+    asked: list[int] = []
+
+    def stop(number: int, frame: object) -> None:
+        # A terminal's Ctrl-C reaches pytest without help; here it must only not end this process first.
+        asked.append(number)
+        if number == signal.SIGTERM:
+            process.terminate()
+
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL) as process:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, stop)
+        code = process.wait()
+    return INTERRUPTED if asked else code
 
 
 def tally(report: Path) -> dict[str, int]:

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import tempfile
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -25,6 +26,8 @@ STOP_SECONDS = 20
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     if "PYTEST_XDIST_WORKER" in os.environ:
         return  # the controlling process has started the services and handed the addresses down
+    # A terminated pytest would leave the services running; interrupted, it stops them.
+    signal.signal(signal.SIGTERM, interrupt)
     folder = Path(tempfile.mkdtemp(prefix="topogate-"))
     early_config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     broker = start_broker(folder / "broker")
@@ -37,6 +40,10 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     # SIGINT is PostgreSQL's fast shutdown: open sessions are ended instead of waited for.
     early_config.add_cleanup(lambda: stop(postgres.process, signal.SIGINT))
     os.environ["DATABASE_URL"] = postgres.url
+
+
+def interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def stop(process: subprocess.Popen[bytes], how: signal.Signals) -> None:
