@@ -51,9 +51,10 @@ schema = schemathesis.pytest.from_fixture("api")
 
 
 @pytest.mark.processes
+@pytest.mark.timeout(600)
 @schema.parametrize()
 @settings(
-    max_examples=15,
+    max_examples=6,
     deadline=None,
     database=None,
     derandomize=True,
@@ -61,4 +62,6 @@ schema = schemathesis.pytest.from_fixture("api")
     suppress_health_check=list(HealthCheck),
 )
 def test_a_generated_request_is_answered_as_described(case: Case[Any]) -> None:
-    case.call_and_validate(checks=CHECKS)
+    # A dry run answers any file with what is wrong with it, so no file is one that it has to refuse.
+    is_dry_run = case.path.endswith("/validate")
+    case.call_and_validate(checks=CHECKS, excluded_checks=[negative_data_rejection] if is_dry_run else [])
