@@ -106,11 +106,6 @@ class Notice:
     more: tuple[tuple[str, str], ...] = ()
 
 
-def limit_title(gate: str, limit: str) -> str:
-    """Name a limit of a gate; a gate that is always on has only its own name."""
-    return gate if limit == ALWAYS else f"{gate} {limit}"
-
-
 def shown_outcomes(candidate: Candidate) -> list[tuple[str, str, LimitOutcome]]:
     """Return (gate, limit, outcome) of the candidate's figures, in the banner's order."""
     found = []
