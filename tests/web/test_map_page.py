@@ -41,6 +41,12 @@ def test_what_a_lost_node_takes_down_is_said(worked: Decision, people: Cast, vis
     assert "8 lost, 8 down with their serving group" in page
 
 
+def test_the_lines_of_a_rank_that_is_down_are_as_short_as_before(worked: Decision, people: Cast, visit: Visit) -> None:
+    page = text(people, visit, "?lost=node-b")
+    assert page.count('<tspan class="map-strong">down</tspan> · T') == 8
+    assert page.count(">stage 0 · E0</text>") == 2
+
+
 def test_the_same_ranks_are_a_table(worked: Decision, people: Cast, visit: Visit) -> None:
     table = text(people, visit).split('id="ranks"')[1]
     assert table.count('<tr class="tbl-row">') == 16
