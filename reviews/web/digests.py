@@ -39,6 +39,7 @@ def digest_detail(request: PersonRequest, slug: str, digest: str) -> HttpRespons
         uses=[use_line(use, slug) for use in uses],
         raw_href=reverse("digest-raw", args=[slug, digest]) if any(use.what in BYTES_OF for use in uses) else "",
         is_file=any(use.what in ("contract file", "evidence file") for use in uses),
+        is_meaning=any(use.what in ("contract", "evidence") for use in uses),
     )
     return render(request, "reviews/digest_detail.html", context)
 

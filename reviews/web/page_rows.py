@@ -205,6 +205,8 @@ def event_text(row: EntryRow) -> str:
         "roster.role_set": f"Role given by {row.who}",
         "roster.seat_given": f"Seat{team} given by {row.who}",
         "roster.seat_taken": f"Seat{team} taken by {row.who}",
+        "token.created": f"{row.who} made an API token",
+        "token.revoked": f"{row.who} revoked an API token",
     }
     return texts.get(row.action, f"{row.action.replace('.', ' ').replace('_', ' ')} by {row.who}")
 

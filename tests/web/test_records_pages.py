@@ -69,6 +69,7 @@ def test_verification_says_what_was_checked_and_what_not(decided: Decision, peop
     entries = AuditEntry.objects.count()
     assert f"{entries} entries, unbroken from the first to seq {entries - 1}. This server checked itself." in page
     assert ("Consistent only" in page, "Not checked" in page) == (True, True)
+    assert "python manage.py verify_audit --workspace lab</code>" in page
 
 
 def test_a_broken_log_says_where(decided: Decision, people: Cast, visit: Visit) -> None:
@@ -106,6 +107,7 @@ def test_a_digest_names_everything_it_stands_for(decided: Decision, people: Cast
         True,
     )
     assert "Download the bytes" not in page
+    assert "The file as uploaded has a digest of its own" in page
 
 
 def test_the_bytes_behind_a_file_digest_are_saved_never_shown(decided: Decision, people: Cast, visit: Visit) -> None:
