@@ -28,6 +28,9 @@ from planner.view import TrialView, views
 
 __all__ = ["fault_sizes", "stress_bytes", "stress_matrix", "stress_of_stored"]
 
+HOLES = ("not_declared", "not_injectable")
+"""Kinds of hole, what the contract can mend first."""
+
 TOO_LARGE = "A figure gets too large to be written."
 
 
@@ -86,7 +89,7 @@ def stress_of_stored(contract: ContractDocument, evidence: EvidenceDocument, as_
             for name, trial in trials.items()
         },
         rows=rows,
-        holes=tuple(hole for row in rows for hole in _holes(row)),
+        holes=tuple(sorted((hole for row in rows for hole in _holes(row)), key=lambda hole: HOLES.index(hole.kind))),
     )
 
 

@@ -5,15 +5,19 @@ import re
 import msgspec
 import pytest
 
+from planner.canonical import file_sha256
 from planner.records.plan import Ratio
 from planner.records.stress import StressCell
-from reviews.models import AuditEntry, Blob, Decision
+from planner.stress import stress_bytes, stress_matrix
+from reviews.errors import ConflictError
+from reviews.models import AuditEntry, Blob, Decision, SignOff
 from reviews.selectors.stress import PAGE_SIZE
 from reviews.web.stress_rows import fault_cell
+from tests.planner.corpus import AS_OF, shipped
 from tests.planner.documents import raw
 from tests.planner.fleet import a_contract, a_trial
 from tests.planner.fleet import documents as trees
-from tests.reviews.factories import Cast, Pair, planned, submitted
+from tests.reviews.factories import Cast, Pair, planned, sign, submitted
 from tests.web.conftest import Visit
 
 PAGE = "/w/lab/decisions/1/stress/"
@@ -48,6 +52,14 @@ def test_looking_at_faults_stores_nothing(worked: Decision, people: Cast, visit:
     before = (AuditEntry.objects.count(), Blob.objects.count())
     text(people, visit)
     assert (AuditEntry.objects.count(), Blob.objects.count()) == before
+
+
+def test_a_sign_off_bound_to_an_injected_matrix_is_refused(people: Cast) -> None:
+    revision = planned(people, pair=example_pair())
+    matrix = stress_bytes(stress_matrix(*shipped("worked"), AS_OF))
+    with pytest.raises(ConflictError):
+        sign(people, revision, seen_subject=file_sha256(matrix))
+    assert SignOff.objects.count() == 0
 
 
 def test_a_decision_without_a_plan_says_so(people: Cast, visit: Visit) -> None:

@@ -11,7 +11,7 @@ import pytest
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import DocumentRefusedError, TamperedRecordError
 from planner.gates import GATES
-from planner.intake import read_evidence
+from planner.intake import read_evidence, read_plan
 from planner.plan import plan_bytes, plan_parallelism
 from planner.records.stress import FaultSizes, StressMatrix
 from planner.stress import INJECTIONS, stress_bytes, stress_matrix
@@ -94,16 +94,16 @@ def test_matrix_of_an_example_is_pinned(name: str) -> None:
 def test_holes_of_the_worked_example_are_said() -> None:
     holes = stress_matrix(*shipped("worked"), AS_OF).holes
     assert [(hole.kind, f"{hole.injection} {hole.target}".strip()) for hole in holes] == [
+        ("not_declared", "rank_loss device"),
+        ("not_declared", "rank_loss node"),
+        ("not_declared", "stale_evidence"),
         ("not_injectable", "slow_link"),
         ("not_injectable", "hot_expert"),
         ("not_injectable", "stage_bubble"),
         ("not_injectable", "slow_rank"),
-        ("not_declared", "rank_loss device"),
-        ("not_declared", "rank_loss node"),
-        ("not_declared", "stale_evidence"),
     ]
-    assert holes[5].sentence == "Rank loss: node. No declared limit reads it: declare failure_domain for a node."
-    assert holes[5].trials == ("t-base-16", "t-one-node", "t-wide-16")
+    assert holes[1].sentence == "Rank loss: node. No declared limit reads it: declare failure_domain for a node."
+    assert holes[1].trials == ("t-base-16", "t-one-node", "t-wide-16")
 
 
 def test_a_limit_on_losses_closes_the_hole() -> None:
@@ -133,6 +133,12 @@ def test_the_matrix_says_of_itself_that_it_is_injected_and_holds_nothing_to_sign
     tree = msgspec.to_builtins(stress_matrix(*shipped("worked"), AS_OF))
     assert (tree["injected"], tree["claim"]) == (True, "INJECTED_FAULTS_NOT_A_PLAN_NOT_SIGNABLE")
     assert {"plan_id", "selected", "decision"} & tree.keys() == set()
+
+
+def test_the_matrix_is_not_taken_for_a_plan() -> None:
+    with pytest.raises(DocumentRefusedError) as refused:
+        read_plan(stress_bytes(stress_matrix(*shipped("worked"), AS_OF)))
+    assert refused.value.problems[-1].code == "document/schema"
 
 
 # Properties
