@@ -1,6 +1,7 @@
-"""Keeps bytes under the digest of exactly these bytes."""
+"""Keeps bytes under the digest of exactly these bytes, and gives them back only while that is still true."""
 
 from planner.canonical import file_sha256
+from reviews.errors import TamperedError
 from reviews.models import Blob
 
 
@@ -9,3 +10,27 @@ def blob_keep(data: bytes) -> Blob:
     digest = file_sha256(data)
     Blob.objects.bulk_create([Blob(sha256=digest, size_bytes=len(data), data=data)], ignore_conflicts=True)
     return Blob(sha256=digest, size_bytes=len(data))
+
+
+def blob_read(sha256: str, what: str) -> bytes:
+    """Return stored bytes by their digest; ``what`` names them in a refusal.
+
+    Raises:
+        TamperedError: the bytes are not the ones that were stored, or are gone.
+    """
+    data = Blob.objects.filter(pk=sha256).values_list("data", flat=True).first()
+    if data is None:
+        raise TamperedError(f"The stored {what} is gone: expected {sha256}.")
+    return checked(bytes(data), sha256, what)
+
+
+def checked(data: bytes, sha256: str, what: str) -> bytes:
+    """Return bytes that hash to ``sha256``.
+
+    Raises:
+        TamperedError: they do not.
+    """
+    found = file_sha256(data)
+    if found != sha256:
+        raise TamperedError(f"The stored {what} is not what was stored: expected {sha256}, found {found}.")
+    return data

@@ -91,6 +91,13 @@ class ConflictError(ReviewError):
         self.revision = revision
 
 
+class TamperedError(ReviewError):
+    """Stored bytes are not the ones that were stored; nothing is shown of them, decided or signed on them."""
+
+    status = 409
+    code = "tampered"
+
+
 class InvalidRequestError(ReviewError):
     """Fields of the request are wrong; ``problems`` lists all of them."""
 

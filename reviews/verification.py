@@ -1,15 +1,23 @@
-"""Checks a workspace's audit log: bytes, chain, columns, payloads; stops at the first fault and says where it is."""
+"""Checks a workspace's audit log: bytes, chain, columns, payloads, and what is stored beside it.
+
+Stops at the first fault and says at which entry it is. Beside the log stand the documents and plans that entries name
+by digest, and the sign-offs.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import msgspec
 
 from planner.canonical import canonical_bytes, file_sha256
 from reviews.audit import COLUMNS
-from reviews.models import AuditEntry, Workspace
+from reviews.blobs import blob_read
+from reviews.errors import TamperedError
+from reviews.models import AuditEntry, SignOff, Workspace
 from reviews.models.fields import NO_DIGEST
+from reviews.services.signoffs import signoff_payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +44,66 @@ def verify(workspace: Workspace) -> Verification:
     A log whose tail was cut off is consistent in itself: compare ``head`` with one that was kept elsewhere.
     """
     prev, count = NO_DIGEST, 0
+    facts = Facts(workspace)
     rows = AuditEntry.objects.filter(workspace=workspace).select_related("payload").order_by("seq")
     for entry in rows.iterator(chunk_size=500):
-        for fault in _faults(entry, origin=workspace.log_origin, seq=count, prev=prev):
+        faults = chain(_faults(entry, origin=workspace.log_origin, seq=count, prev=prev), facts.faults(entry))
+        for fault in faults:
             return Verification(count, prev, count, fault)
         prev, count = entry.sha256, count + 1
+    for fault in facts.unrecorded():
+        return Verification(count, prev, count, fault)
     return Verification(count, prev)
+
+
+class Facts:
+    """What is stored beside the log, compared with the entries that recorded it."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.hashed: set[str] = set()
+        self.signoffs: set[int] = set()
+
+    def faults(self, entry: AuditEntry) -> Iterator[str]:
+        """Yield what no longer is as the entry says; entry and payload hold in themselves."""
+        payload = {} if entry.payload is None else msgspec.json.decode(bytes(entry.payload.data))
+        for field, what in STORED.get(entry.action, ()):
+            yield from self._blob(payload.get(field, ""), what)
+        if entry.action == "signoff.given":
+            yield from self._signoff(entry, payload)
+
+    def unrecorded(self) -> Iterator[str]:
+        """Yield sign-offs that no entry recorded."""
+        extra = SignOff.objects.filter(revision__decision__workspace=self.workspace).exclude(pk__in=self.signoffs)
+        yield from (f"no entry records the stored sign-off {signoff.pk}" for signoff in extra.order_by("pk"))
+
+    def _blob(self, sha256: str, what: str) -> Iterator[str]:
+        if sha256 in self.hashed:
+            return
+        self.hashed.add(sha256)
+        try:
+            blob_read(sha256, what)
+        except TamperedError as tampered:
+            yield tampered.message
+
+    def _signoff(self, entry: AuditEntry, payload: dict[str, Any]) -> Iterator[str]:
+        given = SignOff.objects.filter(
+            revision__decision__workspace=self.workspace,
+            revision__decision__number=entry.decision_number or 0,
+            revision__number=entry.revision_number or 0,
+            person__token=entry.actor_token,
+        ).select_related("team", "person")
+        kept = [signoff for signoff in given if signoff_payload(signoff) == payload]
+        self.signoffs.update(signoff.pk for signoff in kept)
+        if not kept:
+            yield "no stored sign-off says what the entry recorded"
+
+
+STORED = {
+    "revision.created": (("contract_file_sha256", "contract"), ("evidence_file_sha256", "evidence")),
+    "revision.planned": (("plan_sha256", "plan"),),
+}
+"""Action -> (field of its payload, what is stored under that digest)."""
 
 
 def _faults(entry: AuditEntry, *, origin: str, seq: int, prev: str) -> Iterator[str]:

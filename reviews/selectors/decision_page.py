@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from reviews.blobs import blob_read
 from reviews.errors import NotFoundError
 from reviews.facts import Authentication, Standing
-from reviews.models import Blob, Decision, DecisionState, Person, Revision, SignOff, Workspace
+from reviews.models import Decision, DecisionState, Person, Revision, SignOff, Workspace
 from reviews.policies.permissions import may_sign, may_submit
 from reviews.policies.requirements import JudgedSignOff
 from reviews.selectors.judgement import Judgement, judge_decisions
@@ -73,7 +74,7 @@ def _plan_bytes(revision: Revision) -> bytes | None:
     planned = getattr(revision, "planned", None)
     if planned is None:
         return None
-    return bytes(Blob.objects.values_list("data", flat=True).get(pk=planned.plan.blob_id))
+    return blob_read(planned.plan.blob_id, "plan")
 
 
 def _signoff_row(row: SignOff, judged: JudgedSignOff, standing: Standing) -> SignOffRow:

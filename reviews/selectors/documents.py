@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
+from reviews.blobs import blob_read
 from reviews.errors import NotFoundError
 from reviews.models import (
     AuditEntry,
-    Blob,
     Person,
     Plan,
     Policy,
@@ -32,20 +32,21 @@ def revision_bytes(*, actor: Person, workspace: Workspace, revision_id: int) -> 
 
     Raises:
         NotFoundError: no such revision here, or the actor is no member of the workspace.
+        TamperedError: stored bytes are not the ones that were stored.
     """
     standing_of(actor, workspace)
     revision = (
         Revision.objects.filter(pk=revision_id, decision__workspace=workspace)
-        .select_related("contract__blob", "evidence__blob", "planned__plan__blob")
+        .select_related("contract", "evidence", "planned__plan")
         .first()
     )
     if revision is None:
         raise NotFoundError("There is no such revision in this workspace.")
     planned = getattr(revision, "planned", None)
     return RevisionBytes(
-        contract=bytes(revision.contract.blob.data),
-        evidence=bytes(revision.evidence.blob.data),
-        plan=bytes(planned.plan.blob.data) if planned else None,
+        contract=blob_read(revision.contract.blob_id, "contract"),
+        evidence=blob_read(revision.evidence.blob_id, "evidence"),
+        plan=blob_read(planned.plan.blob_id, "plan") if planned else None,
     )
 
 
@@ -117,6 +118,7 @@ def blob_of_workspace(*, actor: Person, workspace: Workspace, sha256: str) -> by
 
     Raises:
         NotFoundError: the workspace has none, or the actor is no member of it.
+        TamperedError: the stored bytes are not the ones that were stored.
     """
     standing_of(actor, workspace)
     belongs = (
@@ -127,4 +129,4 @@ def blob_of_workspace(*, actor: Person, workspace: Workspace, sha256: str) -> by
     )
     if not belongs:
         raise NotFoundError("There are no such bytes in this workspace.")
-    return bytes(Blob.objects.values_list("data", flat=True).get(pk=sha256))
+    return blob_read(sha256, "document")

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from reviews.blobs import checked
 from reviews.facts import Member, SignOffFact, SubjectParts
 from reviews.models import Policy, Revision, SignOff, Workspace
 from reviews.policies.document import PolicyDocument, asked_teams, read_policy
@@ -76,7 +77,7 @@ def judge_decisions(
 
 def _policies(policy_ids: Iterable[int]) -> Mapping[int, PolicyDocument]:
     policies = Policy.objects.filter(pk__in=set(policy_ids)).select_related("blob")
-    return {policy.pk: read_policy(bytes(policy.blob.data)) for policy in policies}
+    return {policy.pk: read_policy(checked(bytes(policy.blob.data), policy.blob_id, "policy")) for policy in policies}
 
 
 def _signoffs(decision_ids: Iterable[int]) -> Mapping[int, list[SignOff]]:

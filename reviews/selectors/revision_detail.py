@@ -4,8 +4,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
+from reviews.blobs import blob_read
 from reviews.errors import NotFoundError
-from reviews.models import Blob, Person, Revision, Workspace
+from reviews.models import Person, Revision, Workspace
 from reviews.selectors.decision_page import decision_named
 from reviews.selectors.people import standing_of
 from reviews.selectors.revisions import revision_row, with_digests
@@ -75,6 +76,7 @@ def revision_file(
 
     Raises:
         NotFoundError: no such decision or revision, no plan yet, or the actor is no member of the workspace.
+        TamperedError: the stored bytes are not the ones that were stored.
     """
     found = _revision(actor, workspace, number, revision)
     if kind == "plan":
@@ -87,7 +89,7 @@ def revision_file(
         version = blob_id = document.file_sha256
     if version in known:
         return RevisionFile(version, None)
-    return RevisionFile(version, bytes(Blob.objects.values_list("data", flat=True).get(pk=blob_id)))
+    return RevisionFile(version, blob_read(blob_id, kind))
 
 
 def _revision(actor: Person, workspace: Workspace, number: int, revision: int) -> Revision:

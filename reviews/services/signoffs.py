@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from planner.canonical import canonical_bytes, content_id
 from reviews.audit import Act, append, refusals_recorded, workspace_write
+from reviews.blobs import blob_read
 from reviews.clock import database_now, utc_text
 from reviews.errors import (
     ConflictError,
@@ -15,6 +16,7 @@ from reviews.errors import (
     InvalidRequestError,
     NotAllowedError,
     NotFoundError,
+    TamperedError,
     is_storable,
     shown,
 )
@@ -32,7 +34,7 @@ from reviews.models import (
     Workspace,
 )
 from reviews.models.fields import DIGEST_LENGTH
-from reviews.planning import identity_tree, plan_tree
+from reviews.planning import identity_tree, plan_tree, subject_digest
 from reviews.policies.document import read_policy
 from reviews.policies.permissions import may_sign
 from reviews.policies.scope import team_scope
@@ -76,6 +78,7 @@ def signoff_give(
         NotAllowedError: the actor may not sign for the team.
         InvalidRequestError: an unknown meaning or an empty statement.
         ConflictError: the subject moved, or the decision is not in review.
+        TamperedError: stored bytes that the subject names were changed.
     """
     standing = standing_of(actor, workspace)
     signing = Signing(
@@ -179,6 +182,7 @@ def _says_the_same(latest: SignOff, signing: Signing) -> bool:
 
 def _signoff(revision: Revision, standing: Standing, signing: Signing, *, turn: int) -> SignOff:
     planned = revision.planned
+    require_untouched(revision)
     displayed = {
         "contract": revision.contract.content_id,
         "contract_file_sha256": revision.contract.file_sha256,
@@ -206,16 +210,27 @@ def _signoff(revision: Revision, standing: Standing, signing: Signing, *, turn: 
     )
 
 
+def require_untouched(revision: Revision) -> None:
+    """Raise TamperedError unless what is stored of a planned revision is still what its subject is made of."""
+    plan = revision.planned.plan
+    blob_read(revision.evidence.blob_id, "evidence")
+    found = plan_tree(blob_read(plan.blob_id, "plan")).get("plan_id")
+    subject = subject_digest(subject_parts(revision, plan.plan_id))
+    for what, stored, expected in (("plan id", found, plan.plan_id), ("subject", subject, revision.planned.subject)):
+        if stored != expected:
+            raise TamperedError(f"The stored {what} is not what was stored: expected {expected}, found {stored}.")
+
+
 def scope_digest(revision: Revision, team: str) -> str:
     """Return the digest of what the team owns in a planned revision."""
     policy: Policy = revision.policy
     return content_id(
         team_scope(
-            document=read_policy(bytes(policy.blob.data)),
+            document=read_policy(blob_read(policy.blob_id, "policy")),
             policy_id=policy.content_id,
             team=team,
-            identity=identity_tree(bytes(revision.contract.blob.data)),
-            plan=plan_tree(bytes(revision.planned.plan.blob.data)),
+            identity=identity_tree(blob_read(revision.contract.blob_id, "contract")),
+            plan=plan_tree(blob_read(revision.planned.plan.blob_id, "plan")),
         )
     )
 
@@ -228,18 +243,23 @@ def _given(attempt: Act, signoff: SignOff) -> Act:
         subject=signoff.subject,
         reason=None,
         payload_type="topogate.signoff/v1",
-        payload={
-            "subject": signoff.subject,
-            "scope": signoff.scope,
-            "team": signoff.team.slug,
-            "meaning": signoff.meaning,
-            "statement": signoff.statement,
-            "person": attempt.actor,
-            "turn": signoff.turn,
-            "at": utc_text(signoff.signed_at),
-            "displayed": signoff.displayed,
-        },
+        payload=signoff_payload(signoff),
     )
+
+
+def signoff_payload(signoff: SignOff) -> dict[str, str | int]:
+    """Return what the audit log says of a sign-off, from its row."""
+    return {
+        "subject": signoff.subject,
+        "scope": signoff.scope,
+        "team": signoff.team.slug,
+        "meaning": signoff.meaning,
+        "statement": signoff.statement,
+        "person": signoff.person.token,
+        "turn": signoff.turn,
+        "at": utc_text(signoff.signed_at),
+        "displayed": signoff.displayed,
+    }
 
 
 def signoff_withdraw(

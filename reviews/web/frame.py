@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from reviews.errors import ReviewError
+from reviews.errors import ReviewError, TamperedError
 from reviews.facts import Authentication
 from reviews.models import Person, Workspace
 from reviews.selectors.people import workspace_named
@@ -23,6 +23,7 @@ HEADINGS = {
     409: "This moved while you read it",
     422: "Something in the request is wrong",
 }
+TAMPERED = "What is stored here was changed"
 
 
 class PersonRequest(HttpRequest):
@@ -50,7 +51,8 @@ def page(view: Callable[Concatenate[PersonRequest, P], HttpResponse]) -> Callabl
 
 def refusal(request: HttpRequest, refused: ReviewError) -> HttpResponse:
     """Answer a refused request with its status and its own words."""
-    context = {"status": refused.status, "heading": HEADINGS.get(refused.status, "Refused"), "text": refused.message}
+    heading = TAMPERED if isinstance(refused, TamperedError) else HEADINGS.get(refused.status, "Refused")
+    context = {"status": refused.status, "heading": heading, "text": refused.message}
     return render(request, "reviews/refused.html", context, status=refused.status)
 
 

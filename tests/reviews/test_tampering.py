@@ -1,0 +1,111 @@
+"""Somebody edits the database behind the application: nothing of it is shown or signed, and the log says where."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from reviews.errors import TamperedError
+from reviews.models import AuditEntry, Blob, PlannedRevision, Revision, SignOff
+from reviews.selectors.decision_page import decision_page
+from reviews.selectors.documents import blob_of_workspace, revision_bytes
+from reviews.selectors.revision_detail import revision_file
+from reviews.verification import verify
+from tests.plugins.append_only import lifted
+from tests.reviews.factories import Cast, last_entry, planned, sign
+
+pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
+
+BLOBS: dict[str, Callable[[Revision], str]] = {
+    "contract": lambda revision: revision.contract.blob_id,
+    "evidence": lambda revision: revision.evidence.blob_id,
+    "plan": lambda revision: revision.planned.plan.blob_id,
+}
+
+
+def change(sha256: str, data: bytes = b"{}") -> None:
+    with lifted():
+        Blob.objects.filter(pk=sha256).update(data=data)
+
+
+def seq_of(people: Cast, action: str) -> int:
+    return AuditEntry.objects.get(workspace=people.workspace, action=action).seq
+
+
+@pytest.mark.parametrize("what", BLOBS)
+def test_nothing_is_signed_on_changed_bytes_and_the_attempt_is_recorded(what: str, people: Cast) -> None:
+    revision = planned(people)
+    change(BLOBS[what](revision))
+    with pytest.raises(TamperedError, match=f"The stored {what} is not what was stored"):
+        sign(people, revision)
+    assert (SignOff.objects.count(), last_entry(people)["action"]) == (0, "signoff.refused")
+
+
+def test_nothing_is_signed_on_another_subject_than_the_stored_parts_make(people: Cast) -> None:
+    revision = planned(people)
+    with lifted():
+        PlannedRevision.objects.update(subject="sha256:" + "0" * 64)
+    revision = Revision.objects.select_related("decision", "planned").get(pk=revision.pk)
+    with pytest.raises(TamperedError, match="The stored subject is not what was stored"):
+        sign(people, revision)
+
+
+@pytest.mark.parametrize("what", BLOBS)
+def test_changed_bytes_are_not_given_out(what: Any, people: Cast) -> None:
+    revision = planned(people)
+    sha256 = BLOBS[what](revision)
+    change(sha256)
+    asked: dict[str, Any] = {"actor": people.alice, "workspace": people.workspace}
+    with pytest.raises(TamperedError):
+        blob_of_workspace(**asked, sha256=sha256)
+    with pytest.raises(TamperedError):
+        revision_bytes(**asked, revision_id=revision.pk)
+    with pytest.raises(TamperedError):
+        revision_file(**asked, number=1, revision=1, kind=what)
+
+
+def test_a_changed_plan_is_not_shown(people: Cast) -> None:
+    change(planned(people).planned.plan.blob_id)
+    with pytest.raises(TamperedError, match="The stored plan is not what was stored"):
+        decision_page(actor=people.alice, workspace=people.workspace, number=1)
+
+
+@pytest.mark.parametrize(
+    ("what", "action"),
+    [("contract", "revision.created"), ("evidence", "revision.created"), ("plan", "revision.planned")],
+)
+def test_the_check_of_the_log_names_the_entry_whose_bytes_changed(what: str, action: str, people: Cast) -> None:
+    revision = planned(people)
+    change(BLOBS[what](revision))
+    found = verify(people.workspace)
+    assert found.bad_seq == seq_of(people, action)
+    assert found.reason.startswith(f"The stored {what} is not what was stored")
+
+
+@pytest.mark.parametrize("column", ["meaning", "statement", "subject", "scope", "displayed", "turn"])
+def test_the_check_of_the_log_names_the_entry_of_a_changed_sign_off(column: str, people: Cast) -> None:
+    sign(people, planned(people))
+    with lifted():
+        SignOff.objects.update(**{column: 7 if column == "turn" else "reject"})
+    found = verify(people.workspace)
+    assert (found.bad_seq, found.reason) == (
+        seq_of(people, "signoff.given"),
+        "no stored sign-off says what the entry recorded",
+    )
+
+
+def test_the_check_of_the_log_finds_a_sign_off_that_nobody_gave(people: Cast) -> None:
+    given = sign(people, planned(people))
+    forged = SignOff.objects.get(pk=given.pk)
+    forged.pk, forged.turn, forged.meaning = None, 2, "reject"
+    forged.save(force_insert=True)
+    found = verify(people.workspace)
+    assert not found.holds
+    assert (found.bad_seq, found.reason) == (found.entries, f"no entry records the stored sign-off {forged.pk}")
+
+
+def test_the_log_of_untouched_sign_offs_holds(people: Cast) -> None:
+    revision = planned(people)
+    sign(people, revision)
+    sign(people, revision, meaning="reject", statement="No longer.")
+    assert verify(people.workspace).holds
