@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from planner.gates import GATES
-from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
+from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError, ReviewError
 from reviews.selectors.pages import DecisionView, decision_view
 from reviews.services.signoffs import signoff_give
 from reviews.web.banner_rows import alternatives, banner, notices
@@ -83,8 +83,9 @@ def shown(
     )
     plan = decision.plan()
     if plan is None:
-        context = frame(slug, "inbox", head=head, progress=progress_of(decision))
-        return render(request, "reviews/decision_planning.html", context)
+        kept = (form or {}).get("statement", "")
+        context = frame(slug, "inbox", head=head, progress=progress_of(decision), strip=strip, kept=kept)
+        return render(request, "reviews/decision_planning.html", context, status=status)
     query = Query.of(request.GET.dict(), keep=KEPT)
     own = reverse("decision-detail", args=[slug, decision.number])
     map_href = reverse("decision-map", args=[slug, decision.number])
@@ -146,17 +147,19 @@ def decision_sign(request: PersonRequest, slug: str, number: int) -> HttpRespons
             found,
             form=form,
             problems=(refused.message,),
-            strip=conflict_strip(refused, number) if isinstance(refused, ConflictError) else None,
+            strip=refusal_strip(refused, has_form=found.page.plan_bytes is not None),
             status=refused.status,
         )
     return redirect(f"{reverse('decision-detail', args=[slug, number])}#requirements")
 
 
-def conflict_strip(refused: ConflictError, number: int) -> Strip:
-    """Say what moved under a sign-off."""
-    moved = moved_text(refused.moved)
+def refusal_strip(refused: ReviewError, *, has_form: bool) -> Strip | None:
+    """Say what moved under a sign-off, or why it was refused where no form says so."""
+    if has_form and not isinstance(refused, ConflictError):
+        return None
+    moved = moved_text(refused.moved) if isinstance(refused, ConflictError) else ""
     return Strip(
-        lead="This decision moved while you read it.",
+        lead="This decision moved while you read it." if isinstance(refused, ConflictError) else "Not signed.",
         text=f"Changed: {moved}. Your statement is kept." if moved else f"{refused.message} Your statement is kept.",
         icon="fail-o",
         css="fail",

@@ -125,6 +125,21 @@ def test_a_sign_off_on_a_moved_subject_is_refused_and_keeps_the_statement(people
     assert "Three quarters of an hour of thought.</textarea>" in page
 
 
+def test_a_sign_off_while_the_next_revision_is_planned_is_refused_and_keeps_the_statement(
+    people: Cast, visit: Visit
+) -> None:
+    decision = planned(people).decision
+    client = visit(people.bob)
+    seen = posted(client, decision, statement="Three quarters of an hour of thought.")
+    submitted(people, pair=documents(tokens=200_000), decision=decision)
+    answer = client.post(f"{PAGE}sign", seen)
+    page = answer.content.decode()
+    assert (answer.status_code, SignOff.objects.count()) == (409, 0)
+    assert "This decision moved while you read it." in page
+    assert "Three quarters of an hour of thought.</textarea>" in page
+    assert "progress.js" not in page
+
+
 def test_a_sign_off_without_a_statement_is_refused(worked: Decision, people: Cast, visit: Visit) -> None:
     client = visit(people.bob)
     answer = client.post(f"{PAGE}sign", posted(client, worked, statement="  "))
