@@ -4,6 +4,8 @@ from django.urls import include, path
 
 from config.health import live, ready
 
+handler400 = "reviews.web.bad_requests.turned_away"
+
 urlpatterns = [
     path("health/live", live, name="health-live"),
     path("health/ready", ready, name="health-ready"),

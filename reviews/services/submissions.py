@@ -6,6 +6,7 @@ and leaves nothing else behind.
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NoReturn
 
 from planner.canonical import content_id, file_sha256
 from planner.times import parsed_time, time_text
@@ -98,6 +99,35 @@ def submission_create(
             append(workspace, _created(replace(attempt, action="revision.created"), revision))
             _take_or_wait(workspace, revision)
     return revision
+
+
+def submission_refuse(
+    *,
+    actor: Person,
+    workspace: Workspace,
+    problems: tuple[Finding, ...],
+    decision: Decision | None = None,
+    request_id: str = "",
+    authentication: Authentication | None = None,
+) -> NoReturn:
+    """Refuse what did not get as far as two documents, and record it as every refusal is.
+
+    Raises:
+        NotFoundError: the actor is no member of the workspace.
+        NotAllowedError: the actor may not submit.
+        InvalidRequestError: with the problems.
+    """
+    standing = standing_of(actor, workspace)
+    attempt = Act(
+        action="submission.refused",
+        actor=standing.token,
+        decision=decision.number if decision else None,
+        authentication=authentication,
+        request_id=request_id,
+    )
+    with refusals_recorded(workspace, attempt):
+        require_submitting(standing)
+        raise InvalidRequestError(problems)
 
 
 def submission_check(

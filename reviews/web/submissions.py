@@ -19,7 +19,7 @@ from reviews.policies.permissions import may_submit
 from reviews.selectors.decision_page import decision_named
 from reviews.selectors.pages import Preview, submission_preview
 from reviews.selectors.people import standing_of
-from reviews.services.submissions import submission_create
+from reviews.services.submissions import submission_create, submission_refuse
 from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
 from reviews.web.inbox import number_or_none
@@ -46,7 +46,9 @@ def given_files(files: MultiValueDict[str, UploadedFile[bytes]]) -> tuple[list[G
         name = upload.name or "file"
         if (upload.size or 0) > MAX_FILE_BYTES:
             problems.append(
-                Finding("request", "request/file_size", name, "at most 64 MiB", f"{(upload.size or 0) / 2**20:.1f} MiB")
+                Finding(
+                    "request", "request/file_size", name, f"at most {MAX_FILE_BYTES:,} bytes", f"{upload.size:,} bytes"
+                )
             )
         else:
             given.append(Given(upload.read(), name))
@@ -72,18 +74,18 @@ def decision_new(request: PersonRequest, slug: str) -> HttpResponse:
     typed = form.cleaned_data
     files, too_large = given_files(request.FILES)
     sorted_files = sort_files(files, typed["contract"], typed["evidence"])
-    problems = [*too_large, *sorted_files.problems]
+    problems = (*too_large, *sorted_files.problems)
+    if typed["act"] == "submit":
+        return submit(request, workspace, decision, typed, sorted_files, problems)
     if problems or sorted_files.contract is None or sorted_files.evidence is None:
         return answer(request, slug, decision, typed, given=sorted_files, problems=problems)
-    if typed["act"] == "check":
-        preview = submission_preview(
-            actor=request.user,
-            workspace=workspace,
-            contract=sorted_files.contract.data,
-            evidence=sorted_files.evidence.data,
-        )
-        return answer(request, slug, decision, typed, given=sorted_files, problems=preview.problems, preview=preview)
-    return submit(request, workspace, decision, typed, sorted_files)
+    preview = submission_preview(
+        actor=request.user,
+        workspace=workspace,
+        contract=sorted_files.contract.data,
+        evidence=sorted_files.evidence.data,
+    )
+    return answer(request, slug, decision, typed, given=sorted_files, problems=preview.problems, preview=preview)
 
 
 def once_key(typed: dict[str, Any], given: Sorted, decision: Decision | None) -> str | None:
@@ -99,22 +101,35 @@ def once_key(typed: dict[str, Any], given: Sorted, decision: Decision | None) ->
 
 
 def submit(
-    request: PersonRequest, workspace: Workspace, decision: Decision | None, typed: dict[str, Any], given: Sorted
+    request: PersonRequest,
+    workspace: Workspace,
+    decision: Decision | None,
+    typed: dict[str, Any],
+    given: Sorted,
+    problems: tuple[Finding, ...],
 ) -> HttpResponse:
-    """Make the revision and go to it; a refusal shows everything that is wrong and keeps what was given."""
+    """Make the revision and go to it; a refusal shows everything that is wrong and keeps what was given.
+
+    ``problems`` keep what was given from being two documents; they are refused and recorded as well.
+    """
+    attempt: dict[str, Any] = {
+        "actor": request.user,
+        "workspace": workspace,
+        "decision": decision,
+        "request_id": request_id(),
+        "authentication": authentication(request),
+    }
     contract, evidence = given.contract, given.evidence
     try:
+        if problems or contract is None or evidence is None:
+            submission_refuse(problems=problems, **attempt)
         revision = submission_create(
-            actor=request.user,
-            workspace=workspace,
-            contract=contract.data if contract else b"",
-            evidence=evidence.data if evidence else b"",
+            contract=contract.data,
+            evidence=evidence.data,
             title=typed["title"],
             as_of=typed["as_of"] or None,
             idempotency_key=once_key(typed, given, decision),
-            decision=decision,
-            request_id=request_id(),
-            authentication=authentication(request),
+            **attempt,
         )
     except InvalidRequestError as refused:
         return answer(request, workspace.slug, decision, typed, given=given, problems=refused.problems)

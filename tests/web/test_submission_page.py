@@ -81,6 +81,33 @@ def test_nothing_is_stored_of_a_refused_submission_but_its_entry(people: Cast, v
     assert AuditEntry.objects.latest("seq").action == "submission.refused"
 
 
+def test_what_is_no_two_documents_is_refused_with_an_entry_too(people: Cast, visit: Visit) -> None:
+    pair = documents()
+    answer = send(visit(people.alice), files={"a.json": pair.contract, "b.json": pair.contract}, title="Chat")
+    entry = AuditEntry.objects.latest("seq")
+    assert (answer.status_code, entry.action, Decision.objects.count()) == (422, "submission.refused", 0)
+    assert "found a second one beside a.json" in json.loads(bytes(entry.data))["reason"]
+
+
+def test_a_file_above_the_limit_is_refused_by_name_and_size(
+    people: Cast, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reviews.web.submissions.MAX_FILE_BYTES", 100)
+    answer = send(visit(people.alice), files={"a.json": documents().contract, "big.json": b" " * 101}, title="Chat")
+    assert (answer.status_code, AuditEntry.objects.latest("seq").action) == (422, "submission.refused")
+    assert "Expected <b>at most 100 bytes</b>. Found 101 bytes." in answer.content.decode()
+
+
+def test_pasted_text_above_what_a_form_takes_is_answered_in_words(people: Cast, visit: Visit, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
+    answer = send(visit(people.alice), contract="{" * 2000, evidence="[]")
+    page = answer.content.decode()
+    assert answer.status_code == 413
+    assert 'id="answer"' in page
+    assert "Pasted text" in page
+    assert AuditEntry.objects.latest("seq").action != "submission.refused"
+
+
 def test_what_was_typed_is_kept_on_an_error(people: Cast, visit: Visit) -> None:
     page = send(visit(people.alice), contract="{ broken", evidence="[1]", title="Mine", as_of="then").content.decode()
     assert ("{ broken</textarea>" in page, "[1]</textarea>" in page) == (True, True)
