@@ -18,7 +18,7 @@ from tests.planner.documents import raw
 from tests.planner.fleet import a_contract, a_trial
 from tests.planner.fleet import documents as trees
 from tests.reviews.factories import Cast, Pair, planned, sign, submitted
-from tests.web.conftest import Visit
+from tests.web.conftest import Visit, example_pair
 
 PAGE = "/w/lab/decisions/1/stress/"
 
