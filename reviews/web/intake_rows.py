@@ -107,7 +107,8 @@ def sort_files(files: Sequence[Given], contract: str, evidence: str) -> Sorted:
     places, unknown, problems = recognised(files)
     for kind, text in (("contract", contract), ("evidence", evidence)):
         if text.strip() and kind not in places:
-            places[kind] = Given(text.encode("utf-8", "surrogatepass"), "")
+            # A browser sends every line end of a form as CR LF; the file that was pasted from has its own.
+            places[kind] = Given(text.replace("\r\n", "\n").encode("utf-8", "surrogatepass"), "")
     for given in unknown:
         free = next((kind for kind in ("contract", "evidence") if kind not in places), None)
         if free:

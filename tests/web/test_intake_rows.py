@@ -23,6 +23,11 @@ def test_pasted_text_takes_its_place_and_a_file_wins_over_it() -> None:
     assert (found.contract, found.evidence, found.problems) == (CONTRACT, Given(b"pasted evidence", ""), ())
 
 
+def test_pasted_text_has_the_line_ends_of_the_file_it_came_from() -> None:
+    found = sort_files([EVIDENCE], "{\r\n}\r\n", "")
+    assert found.contract == Given(b"{\n}\n", "")
+
+
 @pytest.mark.parametrize(
     "data",
     [

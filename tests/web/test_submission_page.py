@@ -32,7 +32,7 @@ def test_pasted_text_is_stored_as_it_was_pasted(people: Cast, visit: Visit) -> N
     pair = documents()
     contract = pair.contract.decode() + "\n \n"
     send(visit(people.alice), title="Chat", contract=contract, evidence=pair.evidence.decode())
-    assert bytes(Revision.objects.get().contract.blob.data).decode().replace("\r\n", "\n") == contract
+    assert bytes(Revision.objects.get().contract.blob.data).decode() == contract
 
 
 def test_a_double_click_makes_one_decision(people: Cast, visit: Visit) -> None:
