@@ -7,7 +7,7 @@ of its fields. Not handled: judging (``planner.gates``, ``planner.evaluate``).
 
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
 from functools import cached_property
@@ -35,7 +35,7 @@ class TrialView:
     """One trial beside its contract.
 
     ``limits`` is gate id -> limit id -> limit record. ``at`` is the trial's pointer in the evidence. ``as_of`` is the
-    time (UTC, whole seconds) at which freshness is judged.
+    time (UTC, whole seconds) at which freshness is judged. ``checked`` holds identities of windows evaluated before.
     """
 
     id: str
@@ -46,6 +46,15 @@ class TrialView:
     site: Site
     identity: IdentityComparison
     as_of: datetime
+    checked: Mapping[str, tuple[Window, tuple[Check, ...]]] = field(default_factory=dict, repr=False, compare=False)
+
+    def with_trial(self, trial: Trial) -> "TrialView":
+        """Return the view of a changed copy of the trial; windows that are the same objects are not checked again.
+
+        The copy places as many ranks, because identities count them.
+        """
+        checked = {window_id: (self.trial.windows[window_id], found) for window_id, found in self.checks.items()}
+        return replace(self, trial=trial, checked=checked)
 
     @property
     def at(self) -> str:
@@ -189,7 +198,7 @@ class TrialView:
     def checks(self) -> Mapping[str, tuple[Check, ...]]:
         """The consistency identities evaluated in each counted window."""
         return {
-            window_id: consistency.checks(self._facts(window))
+            window_id: self._checks(window_id, window)
             for window_id, window in sorted(self.trial.windows.items())
             if window.purpose == "counted"
         }
@@ -290,8 +299,8 @@ class TrialView:
     def _window(self, window_id: str, window: Window) -> WindowView:
         broken: dict[str, list[str]] = {}
         for check in self.checks.get(window_id, ()):
-            for field in () if check.holds else check.fields:
-                broken.setdefault(field, []).append(check.sentence)
+            for name in () if check.holds else check.fields:
+                broken.setdefault(name, []).append(check.sentence)
         return WindowView(
             id=window_id,
             at=f"{self.at}/windows/{window_id}",
@@ -299,6 +308,10 @@ class TrialView:
             load_point=self.workload.load_points.get(window.load_point),
             broken={field: tuple(sentences) for field, sentences in broken.items()},
         )
+
+    def _checks(self, window_id: str, window: Window) -> tuple[Check, ...]:
+        known, found = self.checked.get(window_id, (None, ()))
+        return found if known is window else consistency.checks(self._facts(window))
 
     def _facts(self, window: Window) -> Facts:
         return Facts(

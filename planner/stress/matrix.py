@@ -5,7 +5,7 @@ and thrown away, never planned with, so no plan can hold it. The same documents 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 
@@ -130,7 +130,7 @@ def _cell(injection: Injection, case: Case) -> StressCell:
     fault = _injected(injection, case)
     if isinstance(fault, NotInjectable):
         return cell_without(injection, case, fault)
-    copy = replace(case.view, trial=fault.trial)
+    copy = case.view.with_trial(fault.trial)
     broken = _newly_broken(case.view, copy)
     if broken is not None:
         # The check would answer in place of the limits, and a hole in them would not be seen.

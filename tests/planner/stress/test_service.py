@@ -127,6 +127,13 @@ def test_no_identity_that_held_is_broken(name: str, changes: Changes) -> None:
     assert len(broken(name, changes)) == len(before)
 
 
+@pytest.mark.parametrize("name", ["cross_node_tensor", "tail_latency", "low_throughput", "memory_pressure"])
+def test_identities_of_a_copy_are_those_of_a_trial_that_was_never_changed(name: str) -> None:
+    view, found = fault(name, None, P99)
+    assert isinstance(found, Injected)
+    assert view.with_trial(found.trial).checks == replace(view, trial=found.trial).checks
+
+
 @pytest.mark.parametrize(
     ("floor", "expected"),
     [
