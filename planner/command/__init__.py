@@ -34,10 +34,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"topogate: {error}", file=sys.stderr)
         return Exit.BAD_INPUT
     except BrokenPipeError:
-        # The reader has left, so there is nobody to print to; Python would complain once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader has left, so there is nobody to print to.
+        _leave_stdout()
         return Exit.NO
+    except OSError as error:
+        _leave_stdout()
+        print(f"topogate: expected an output that can be written, found {error.strerror}", file=sys.stderr)
+        return Exit.BAD_INPUT
     return code
+
+
+def _leave_stdout() -> None:
+    """Write what is left to nowhere: Python would complain once more at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> ArgumentParser:

@@ -63,6 +63,17 @@ def test_the_program_itself_prints_the_same(capsys: Capture) -> None:
     assert (done.stdout, done.stderr) == (expected.out, expected.err)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_an_output_that_takes_nothing_is_said_in_one_line() -> None:
+    program = Path(sys.executable).with_name("topogate")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([program, "schema", "plan"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "topogate: expected an output that can be written, found No space left on device\n",
+    )
+
+
 @pytest.mark.parametrize(
     ("trial", "decision", "code"),
     [
