@@ -11,7 +11,7 @@ from reviews.verification import verify
 class Command(BaseCommand):
     """Exit 0: every entry holds. 1: an entry is at fault. 2: there is no such workspace, or none at all."""
 
-    help = "Check bytes, chain and columns of the audit log."
+    help = "Check the audit log, and the documents, plans and sign-offs that it records."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take a workspace's name."""
