@@ -20,7 +20,7 @@ def test_a_new_token_is_shown_once_and_works(people: Cast, visit: Visit) -> None
     browser = visit(people.alice)
     made = browser.post(PAGE, ASKED)
     secret = SECRET.findall(made.content.decode())[0]
-    assert made.headers["Cache-Control"] == "max-age=0, no-cache, no-store, must-revalidate, private"
+    assert {"no-store", "private"} <= set(made.headers["Cache-Control"].split(", "))
     person, grant = token_use(secret)
     assert (person, grant.workspace_id, grant.scopes) == (
         people.alice,
