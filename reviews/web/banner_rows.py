@@ -4,6 +4,7 @@ Rules kept: every figure has its limit and margin beside it; an outcome that is 
 what it lacks; every failing and unknown gate of every alternative is listed, not only the first.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from planner.records.plan import Candidate, LimitOutcome, Plan
@@ -247,11 +248,13 @@ def blockers_of(candidate: Candidate, trial: str, query: Query) -> tuple[Blocker
     return tuple(rows)
 
 
-def alternatives(plan: Plan, *, query: Query, map_href: str) -> tuple[Alternative, ...]:
-    """List every candidate that was not selected, nearest first."""
+def alternatives(
+    plan: Plan, *, query: Query, map_href: str, among: Collection[str] | None = None
+) -> tuple[Alternative, ...]:
+    """List the candidates that were not selected, nearest first; where ``among`` is given, only those in it."""
     rows = []
     for trial in candidate_order(plan):
-        if plan.selected and trial == plan.selected.trial:
+        if (plan.selected and trial == plan.selected.trial) or (among is not None and trial not in among):
             continue
         candidate = plan.candidates[trial]
         head = head_of_trial(plan, trial, map_href)

@@ -89,14 +89,15 @@ def shown(
     query = Query.of(request.GET.dict(), keep=KEPT)
     own = reverse("decision-detail", args=[slug, decision.number])
     map_href = reverse("decision-map", args=[slug, decision.number])
-    strips = [strip] if strip else []
-    strips.append(turn_strip(decision) if decision.is_newest else stale_strip(decision, own))
-    titles = gate_titles()
+    candidates = matrix(plan, query=query, titles=gate_titles(), map_href=map_href)
     context = frame(
         slug,
         "inbox",
         head=head,
-        strips=strips,
+        strips=[
+            *([strip] if strip else []),
+            turn_strip(decision) if decision.is_newest else stale_strip(decision, own),
+        ],
         notices=notices(plan),
         banner=banner(plan, query=query),
         why=why_rows(plan, query=query),
@@ -104,11 +105,11 @@ def shown(
         baseline=plan.baseline,
         order_text=order_text(plan),
         order=order(plan),
-        matrix=matrix(plan, query=query, titles=titles, map_href=map_href),
+        matrix=candidates,
         words={"fail": OUTCOMES["FAIL"], "unknown": OUTCOMES["UNKNOWN"], "passed": OUTCOMES["PASS"]},
-        matrix_csv=reverse("matrix-csv", args=[slug, decision.number]) + f"?revision={decision.shown.number}",
-        plan_json=reverse("plan-json", args=[slug, decision.number]) + f"?revision={decision.shown.number}",
-        alternatives=alternatives(plan, query=query, map_href=map_href),
+        **addresses_of(slug, decision.number, decision.shown.number),
+        alternatives=alternatives(plan, query=query, map_href=map_href, among=[h.trial for h in candidates.heads]),
+        not_selected=len(plan.candidates) - (plan.selected is not None),
         frontier=frontier(plan),
         requirements=requirements_of(decision),
         sign=sign_panel(
@@ -119,7 +120,6 @@ def shown(
             problems=problems,
         ),
         events=[event_of(row, f"{reverse('audit-list', args=[slug])}?seq={row.seq}") for row in found.events],
-        history_href=reverse("decision-history", args=[slug, decision.number]),
     )
     return render(request, "reviews/decision_detail.html", context, status=status)
 
@@ -151,6 +151,15 @@ def decision_sign(request: PersonRequest, slug: str, number: int) -> HttpRespons
             status=refused.status,
         )
     return redirect(f"{reverse('decision-detail', args=[slug, number])}#requirements")
+
+
+def addresses_of(slug: str, number: int, revision: int) -> dict[str, str]:
+    """Name where the decision's downloads and history are."""
+    return {
+        "matrix_csv": reverse("matrix-csv", args=[slug, number]) + f"?revision={revision}",
+        "plan_json": reverse("plan-json", args=[slug, number]) + f"?revision={revision}",
+        "history_href": reverse("decision-history", args=[slug, number]),
+    }
 
 
 def refusal_strip(refused: ReviewError, *, has_form: bool) -> Strip | None:

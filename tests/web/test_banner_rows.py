@@ -63,6 +63,12 @@ def test_where_all_are_rejected_the_closest_is_named_with_what_it_fails() -> Non
     ]
 
 
+def test_only_the_alternatives_of_a_page_are_listed_when_it_is_named() -> None:
+    of = plan({f"t-{at}": candidate("REJECTED") for at in (1, 2, 3)})
+    rows = alternatives(of, query=QUERY, map_href="/map/", among=("t-1", "t-3"))
+    assert [row.trial for row in rows] == ["t-1", "t-3"]
+
+
 def test_every_failing_and_unknown_limit_of_an_alternative_is_listed_failing_first() -> None:
     gates = {
         "telemetry": gate("UNKNOWN", a=limit("UNKNOWN", measured=None, missing=("/x", "/y"))),
