@@ -1,0 +1,139 @@
+"""Counts, totals and rates of one load: parts sum to the whole and rates are totals over time (C5)."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from planner.consistency.base import Check, Facts, Identity, at_most, equal, written
+from planner.readings import number
+from planner.records.base import UnsetType
+from planner.records.evidence import Rate
+from planner.times import window_seconds
+
+__all__ = ["IDENTITIES"]
+
+
+def _totals(facts: Facts) -> Iterator[Check]:
+    """C5: total output = mean output x completed."""
+    fields = ("/load/output_tokens_total", "/load/output_tokens_mean", "/load/requests/completed")
+    found = facts.values(*fields)
+    if found is not None:
+        yield Check(
+            id="C5",
+            holds=equal(found[0], found[1] * found[2], facts.tolerance),
+            fields=fields,
+            sentence=f"{written(found[0])} output tokens; mean × completed is {written(found[1] * found[2])}.",
+        )
+
+
+def _longest_outputs(facts: Facts) -> Iterator[Check]:
+    """Total output is at most the longest output of the workload x the requests that produced it."""
+    lengths = facts.workload.output_tokens
+    if isinstance(lengths, UnsetType):
+        return
+    longest = number(lengths.max) if isinstance(lengths.fixed, UnsetType) else number(lengths.fixed)
+    sent = facts.get("/load/requests/sent")
+    requests = "/load/requests/completed" if sent is None else "/load/requests/sent"
+    found = facts.values("/load/output_tokens_total", requests)
+    if found is not None and longest is not None:
+        yield Check(
+            id="length",
+            holds=at_most(found[0], longest * found[1], facts.tolerance),
+            fields=("/load/output_tokens_total", requests),
+            sentence=f"{written(found[0])} output tokens; {int(found[1]):,} requests of at most {int(longest):,} "
+            f"tokens give {written(longest * found[1])}.",
+        )
+
+
+RATES = (
+    ("requests_per_s", ("/load/requests/completed",)),
+    ("output_tokens_per_s", ("/load/output_tokens_total",)),
+    ("total_tokens_per_s", ("/load/input_tokens_total", "/load/output_tokens_total")),
+)
+
+
+def _stated_rates(facts: Facts) -> Iterator[Check]:
+    """C5: a stated rate, times the devices of its scope, equals its totals over the duration."""
+    load = facts.window.load
+    for name, totals in RATES:
+        stated = None if isinstance(load, UnsetType) else getattr(load, name)
+        found = facts.values(*totals, "/load/duration_s")
+        if not isinstance(stated, Rate) or found is None or found[-1] == 0:
+            continue
+        rate = sum(found[:-1], Fraction(0)) / found[-1]
+        value = (number(stated.value) or Fraction(0)) * (facts.ranks if stated.scope == "device" else 1)
+        yield Check(
+            id="C5",
+            holds=equal(value, rate, facts.tolerance),
+            fields=(f"/load/{name}", *totals, "/load/duration_s"),
+            sentence=f"{name} over the deployment is stated as {written(value)}; totals give {written(rate)}.",
+        )
+
+
+def _duration(facts: Facts) -> Iterator[Check]:
+    """duration_s equals end - start."""
+    seconds, duration = window_seconds(facts.window), facts.get("/load/duration_s")
+    if seconds is not None and duration is not None:
+        yield Check(
+            id="duration",
+            holds=equal(duration, seconds, facts.tolerance),
+            fields=("/load/duration_s", "/start", "/end"),
+            sentence=f"duration_s is {written(duration)}; end − start is {written(seconds)} s.",
+        )
+
+
+def _sample_counts(facts: Facts) -> Iterator[Check]:
+    """TTFT and E2E are over the completed requests."""
+    for latency in ("ttft_ms", "e2e_ms"):
+        fields = (f"/load/{latency}/n", "/load/requests/completed")
+        found = facts.values(*fields)
+        if found is not None:
+            yield Check(
+                id="n",
+                holds=equal(found[0], found[1], facts.tolerance),
+                fields=fields,
+                sentence=f"{latency} has n = {int(found[0]):,}; {int(found[1]):,} requests completed.",
+            )
+
+
+def _request_counts(facts: Facts) -> Iterator[Check]:
+    """sent = completed + failed + cut_off, as counts."""
+    names = ("sent", "completed", "failed", "cut_off")
+    fields = tuple(f"/load/requests/{name}" for name in names)
+    found = facts.values(*fields)
+    if found is not None:
+        ended = sum(found[1:], Fraction(0))
+        yield Check(
+            id="requests",
+            holds=found[0] == ended,
+            fields=fields,
+            sentence=f"{int(found[0]):,} sent; completed + failed + cut_off is {int(ended):,}.",
+        )
+
+
+def _replica_sums(facts: Facts) -> Iterator[Check]:
+    """Replicas sum to the deployment."""
+    replicas = {} if isinstance(facts.window.replicas, UnsetType) else facts.window.replicas
+    for name, at in (("completed", "/load/requests/completed"), ("output_tokens_total", "/load/output_tokens_total")):
+        whole = facts.get(at)
+        parts = [number(getattr(replica, name)) for replica in replicas.values()]
+        known = [part for part in parts if part is not None]
+        if whole is None or not parts or len(known) < len(parts):
+            continue
+        total = sum(known, Fraction(0))
+        yield Check(
+            id="replicas",
+            holds=equal(total, whole, facts.tolerance),
+            fields=(at, *(f"/replicas/{replica}/{name}" for replica in sorted(replicas))),
+            sentence=f"Replicas sum to {int(total):,} {name}; the deployment has {int(whole):,}.",
+        )
+
+
+IDENTITIES: tuple[Identity, ...] = (
+    _totals,
+    _longest_outputs,
+    _stated_rates,
+    _duration,
+    _sample_counts,
+    _request_counts,
+    _replica_sums,
+)

@@ -1,0 +1,150 @@
+"""Latencies: Little's law, the token form, the order of percentiles, and parts that sum to the whole (C1 to C4)."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+
+from planner.consistency.base import Check, Facts, Identity, at_most, equal, written
+from planner.records.base import UnsetType
+from planner.records.contract import Workload
+from planner.records.evidence import Statistics
+
+__all__ = ["IDENTITIES", "PER_REQUEST_DECODE"]
+
+OPEN_LOOP_TOLERANCE = Fraction(5, 100)
+MILLISECONDS = 1000
+PER_REQUEST_DECODE = "(e2e-ttft)/(n-1)"
+PER_TOKEN = "per_token"  # noqa: S105 - the definition of a latency, not a credential
+LATENCIES = ("ttft_ms", "tpot_ms", "itl_ms", "e2e_ms")
+ORDERED = ("p50", "p90", "p95", "p99", "p99_9", "max")
+
+
+def _little_closed(facts: Facts) -> Iterator[Check]:
+    """C1: with so many requests allowed in flight, rate x mean E2E stays at or below that many."""
+    point = facts.load_point
+    if point is None or point.arrival != "closed" or isinstance(point.concurrent_requests, UnsetType):
+        return
+    fields = ("/load/requests/completed", "/load/duration_s", "/load/e2e_ms/mean")
+    found = facts.values(*fields)
+    if found is None or found[1] == 0:
+        return
+    in_flight = found[0] / found[1] * found[2] / MILLISECONDS
+    yield Check(
+        id="C1",
+        holds=at_most(in_flight, Fraction(point.concurrent_requests), facts.tolerance),
+        fields=fields,
+        sentence=f"Request rate × mean E2E is {written(in_flight)} in flight; "
+        f"the load point allows {point.concurrent_requests:,}.",
+    )
+
+
+def _token_form(facts: Facts) -> Iterator[Check]:
+    """C2: output rate minus request rate stays at or below in-flight / mean ITL, for per-token ITL only."""
+    point, load = facts.load_point, facts.window.load
+    if point is None or point.arrival != "closed" or isinstance(point.concurrent_requests, UnsetType):
+        return
+    if isinstance(load, UnsetType) or not isinstance(load.itl_ms, Statistics) or load.itl_ms.definition != PER_TOKEN:
+        return
+    fields = ("/load/output_tokens_total", "/load/requests/completed", "/load/duration_s", "/load/itl_ms/mean")
+    found = facts.values(*fields)
+    if found is None or found[2] == 0 or found[3] == 0 or _samples_several(facts.workload):
+        return
+    # What breaks is the claim of a figure per token, so every figure of that distribution is in doubt, not its mean.
+    doubtful = (*fields[:3], "/load/itl_ms")
+    rate = (found[0] - found[1]) / found[2]
+    most = point.concurrent_requests * MILLISECONDS / found[3]
+    yield Check(
+        id="C2",
+        holds=at_most(rate, most, facts.tolerance),
+        fields=doubtful,
+        sentence=f"{written(rate)} tok/s after the first token; mean ITL with {point.concurrent_requests:,} in flight "
+        f"allows {written(most)}.",
+    )
+
+
+def _samples_several(workload: Workload) -> bool:
+    """Say whether a request may produce several outputs, which multiplies what is in flight."""
+    if isinstance(workload.sampling, UnsetType):
+        return False
+    counts = (workload.sampling.get(name, 1) for name in ("n", "best_of", "beam_width", "num_beams"))
+    return any(count != 1 for count in counts)
+
+
+def _little_measured(facts: Facts) -> Iterator[Check]:
+    """C3: measured mean in-flight equals rate x mean E2E within 5 %."""
+    fields = ("/load/in_flight_mean", "/load/requests/completed", "/load/duration_s", "/load/e2e_ms/mean")
+    found = facts.values(*fields)
+    if found is None or found[2] == 0:
+        return
+    in_flight = found[1] / found[2] * found[3] / MILLISECONDS
+    yield Check(
+        id="C3",
+        holds=equal(found[0], in_flight, max(OPEN_LOOP_TOLERANCE, facts.tolerance)),
+        fields=fields,
+        sentence=f"Mean in flight is {written(found[0])}; request rate × mean E2E is {written(in_flight)}.",
+    )
+
+
+def _percentile_order(facts: Facts) -> Iterator[Check]:
+    """C4: p50 <= p90 <= p95 <= p99 <= p99.9 <= max, and mean <= max."""
+    for latency in LATENCIES:
+        at = f"/load/{latency}"
+        known = [name for name in ORDERED if facts.get(f"{at}/{name}") is not None]
+        pairs = [*pairwise(known), *([("mean", "max")] if "max" in known else [])]
+        for lower, upper in pairs:
+            found = facts.values(f"{at}/{lower}", f"{at}/{upper}")
+            if found is not None:
+                yield Check(
+                    id="C4",
+                    holds=found[0] <= found[1],
+                    fields=(f"{at}/{lower}", f"{at}/{upper}"),
+                    sentence=f"{latency} {lower} {written(found[0])} is above {upper} {written(found[1])}.",
+                )
+
+
+def _first_token_before_last(facts: Facts) -> Iterator[Check]:
+    """C4: no statistic of TTFT is above the same statistic of E2E, where both are over the same requests."""
+    counts = facts.values("/load/ttft_ms/n", "/load/e2e_ms/n")
+    if counts is not None and counts[0] != counts[1]:
+        return
+    for name in ("mean", *ORDERED):
+        fields = (f"/load/ttft_ms/{name}", f"/load/e2e_ms/{name}")
+        found = facts.values(*fields)
+        if found is not None:
+            yield Check(
+                id="C4",
+                holds=found[0] <= found[1],
+                fields=fields,
+                sentence=f"TTFT {name} {written(found[0])} ms is above E2E {name} {written(found[1])} ms.",
+            )
+
+
+def _end_to_end_sum(facts: Facts) -> Iterator[Check]:
+    """C4: mean E2E = mean TTFT + (n - 1) x mean TPOT, for a fixed output length and per-request TPOT only."""
+    load, lengths = facts.window.load, facts.workload.output_tokens
+    if isinstance(load, UnsetType) or isinstance(lengths, UnsetType) or isinstance(lengths.fixed, UnsetType):
+        return
+    if not isinstance(load.tpot_ms, Statistics) or load.tpot_ms.definition != PER_REQUEST_DECODE:
+        return
+    fields = ("/load/e2e_ms/mean", "/load/ttft_ms/mean", "/load/tpot_ms/mean")
+    found = facts.values(*fields)
+    if found is None or lengths.fixed < 1:
+        return
+    expected = found[1] + (lengths.fixed - 1) * found[2]
+    yield Check(
+        id="C4",
+        holds=equal(found[0], expected, facts.tolerance),
+        fields=fields,
+        sentence=f"Mean E2E is {written(found[0])} ms; mean TTFT + {lengths.fixed - 1:,} × mean TPOT is "
+        f"{written(expected)} ms.",
+    )
+
+
+IDENTITIES: tuple[Identity, ...] = (
+    _little_closed,
+    _token_form,
+    _little_measured,
+    _percentile_order,
+    _first_token_before_last,
+    _end_to_end_sum,
+)
