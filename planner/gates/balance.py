@@ -53,7 +53,7 @@ class StragglerLimit(Limit, frozen=True, kw_only=True):
 
     def asks(self) -> tuple[Ask, ...]:
         """Ask for times of every rank; traces of an instrumented window do."""
-        metric = "step_ms" if isinstance(self.max_arrival_lag_ms, UnsetType) else "arrival_lag_ms"
+        metric = "arrival_lag_ms" if self.given == "max_arrival_lag_ms" else "step_ms"
         return (Ask(metric=f"per_rank.{metric}", load_point=self.load_point, conditional=True),)
 
 
@@ -193,15 +193,14 @@ def straggler(view: TrialView, limit: StragglerLimit) -> Finding:
     peers = [ranks for ranks in _peers(view) if len(ranks) > 1]
     if not peers:
         return not_applicable("No rank has a peer of its group and stage.")
-    by_lag = not isinstance(limit.max_arrival_lag_ms, UnsetType)
+    by_lag = limit.given == "max_arrival_lag_ms"
     windows = view.traced(limit.load_point, "per_rank", "arrival_lag_ms" if by_lag else "step_ms")
     measure = _lags if by_lag else _own_work
     samples = tuple(sample for window in windows for ranks in peers for sample in measure(view, window, limit, ranks))
-    field = "max_arrival_lag_ms" if by_lag else "max_over_median"
-    ceiling = exact(getattr(limit, field))
+    ceiling = exact(getattr(limit, limit.given))
     result = compare(_measured(view, samples, "highest", limit.load_point), "<=", ceiling)
     notes = tuple(_pattern(result, samples, windows, limit, ceiling))
-    finding = compared(result, _straggler_sentence(result, limit, ceiling), limit_field=field, notes=notes)
+    finding = compared(result, _straggler_sentence(result, limit, ceiling), limit_field=limit.given, notes=notes)
     return replace(finding, unit="ms") if by_lag else finding
 
 
@@ -270,7 +269,7 @@ def _straggler_sentence(result: Comparison, limit: StragglerLimit, ceiling: Frac
         return no_window(limit.load_point)
     place = decides.place
     rank = f"Rank {place['rank']} on {place['node']} ({place['device']})"
-    if isinstance(limit.max_arrival_lag_ms, UnsetType):
+    if limit.given == "max_over_median":
         if decides.value is None:
             alone = "its own work apart from its group's collectives is not recorded"
             return f"{rank}: {alone} in window {place['window']}.{why(result)}"

@@ -62,7 +62,7 @@ def expert_balance(view: TrialView, limit: ExpertBalanceLimit) -> Finding:
     groups = [group for kind, found in _expert_groups(view) for group in found if len(group) > 1]
     if not groups:
         return not_applicable("No expert group has more than one rank.")
-    field = next(name for name in FIELDS if not isinstance(getattr(limit, name), UnsetType))
+    field = limit.given
     windows = view.traced(limit.load_point, "experts")
     samples = tuple(sample for window in windows for sample in _samples(window, limit, field, groups, view))
     most = exact(getattr(limit, field))

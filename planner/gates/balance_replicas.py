@@ -39,9 +39,7 @@ class ReplicaBalanceLimit(Limit, frozen=True, kw_only=True):
 
 def _field(limit: ReplicaBalanceLimit) -> tuple[str, str]:
     """Return (field of the limit, field of a replica)."""
-    return (
-        ("max_kv_over_mean", KV) if isinstance(limit.max_queue_over_mean, UnsetType) else ("max_queue_over_mean", QUEUE)
-    )
+    return limit.given, QUEUE if limit.given == "max_queue_over_mean" else KV
 
 
 @gate(

@@ -78,13 +78,12 @@ def stage_balance(view: TrialView, limit: StageBalanceLimit) -> Finding:
         return not_applicable("No pipeline has more than one stage.")
     windows = view.traced(limit.load_point, "stages", "busy_ms")
     samples = tuple(sample for window in windows for index in owed for sample in _samples(view, window, limit, index))
-    by_idle = isinstance(limit.min_balance, UnsetType)
-    field = "max_idle_share" if by_idle else "min_balance"
+    by_idle = limit.given == "max_idle_share"
     comparator: Comparator = "<=" if by_idle else ">="
-    most = exact(getattr(limit, field))
+    most = exact(getattr(limit, limit.given))
     reading = Reading(samples=samples, worst_is="highest" if by_idle else "lowest")
     result = compare(reading if samples else view.qualified(reading, limit.load_point), comparator, most)
-    finding = compared(result, _sentence(windows, result, limit, most), limit_field=field)
+    finding = compared(result, _sentence(windows, result, limit, most), limit_field=limit.given)
     return replace(finding, comparator=comparator)
 
 
@@ -103,7 +102,7 @@ def _samples(view: TrialView, window: WindowView, limit: StageBalanceLimit, inde
         yield Sample(value=None, low=None, high=None, where=where, missing=missing, notes=(note,) if note else ())
     stages_owed = view.trial.topology.instances[index].pp
     for name, stages in wanted:
-        yield _sample(window, name, stages, stages_owed, by_idle=isinstance(limit.min_balance, UnsetType))
+        yield _sample(window, name, stages, stages_owed, by_idle=limit.given == "max_idle_share")
 
 
 def _stages(window: WindowView) -> dict[str, StageTimes]:
@@ -154,7 +153,7 @@ def _sentence(windows: Sequence[WindowView], result: Comparison, limit: StageBal
         return f"Stage times are not recorded in window {place['window']}.{why(result)}"
     found, allowed = apart(share, decides.value, most, 3)
     slowest = f"Stage {cycle.slowest} is slowest with {ms(cycle.busy[cycle.slowest])}, mean {ms(cycle.mean)}"
-    if isinstance(limit.min_balance, UnsetType):
+    if limit.given == "max_idle_share":
         idles = f"Stage {cycle.idlest} idles {found} of the cycle in window {place['window']}"
         return f"{idles}; at most {allowed}. {slowest}."
     idles = f"Stage {cycle.idlest} idles {share(1 - cycle.busy[cycle.idlest] / cycle.cycle)}"

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from planner.compare import Comparison
-from planner.records.base import Prose, Record
+from planner.records.base import Prose, Record, UnsetType
 from planner.records.evidence import Phase
 from planner.view import TrialView
 
@@ -61,6 +61,11 @@ class Limit(Record, frozen=True, kw_only=True):
     one_of: ClassVar[tuple[str, ...]] = ()
 
     because: Prose
+
+    @property
+    def given(self) -> str:
+        """The field of ``one_of`` that this limit gives."""
+        return next(name for name in self.one_of if not isinstance(getattr(self, name), UnsetType))
 
     def asks(self) -> tuple[Ask, ...]:
         """List the evidence that this limit reads; none means that it reads no measurement."""

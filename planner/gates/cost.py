@@ -35,7 +35,7 @@ class CostLimit(Limit, frozen=True, kw_only=True):
 
     def asks(self) -> tuple[Ask, ...]:
         """Ask for the output rate where the price is per token; a price per hour needs no measurement."""
-        if isinstance(self.max_usd_per_million_output_tokens, UnsetType):
+        if self.given == PER_HOUR:
             return ()
         return tuple(Ask(metric=metric, load_point=self.load_point) for metric, _ in THROUGHPUT_READS[:2])
 

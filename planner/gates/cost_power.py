@@ -20,6 +20,7 @@ from planner.view import TrialView
 
 FAMILY = "cost"
 ENERGY, PEAK = "energy_joules", "power_peak_watts"
+BY_ENERGY = "max_joules_per_output_token"
 BOUNDARY = "Devices that hold a rank only: hosts, switches and idle devices are not in it."
 
 
@@ -29,7 +30,7 @@ class PowerLimit(Limit, frozen=True, kw_only=True):
     ``max_sample_interval_s`` is the longest interval at which sampled watts still count as the peak.
     """
 
-    one_of: ClassVar[tuple[str, ...]] = ("max_joules_per_output_token", "max_watts_per_rank", "cap")
+    one_of: ClassVar[tuple[str, ...]] = (BY_ENERGY, "max_watts_per_rank", "cap")
 
     load_point: Id
     max_sample_interval_s: Number | UnsetType = UNSET
@@ -39,7 +40,7 @@ class PowerLimit(Limit, frozen=True, kw_only=True):
 
     def asks(self) -> tuple[Ask, ...]:
         """Ask for the energy and the tokens, or for the peak of every rank."""
-        if isinstance(self.max_joules_per_output_token, UnsetType):
+        if self.given != BY_ENERGY:
             return (Ask(metric=f"per_rank.{PEAK}", load_point=self.load_point),)
         return (
             Ask(metric=f"per_rank.{ENERGY}", load_point=self.load_point),
@@ -61,13 +62,13 @@ def power(view: TrialView, limit: PowerLimit) -> Finding:
     """Energy of all ranks over the output tokens of the worst counted window is at most the ceiling; or the peak
     power of every rank is at most the declared watts, or at most the cap of its device type."""
     windows = view.windows(limit.load_point)
-    per_token = not isinstance(limit.max_joules_per_output_token, UnsetType)
+    per_token = limit.given == BY_ENERGY
     if per_token:
         samples = tuple(_per_token(view, window) for window in windows)
     else:
         samples = tuple(sample for window in windows for sample in _peaks(view, window, limit))
     reading = view.qualified(Reading(samples=samples, worst_is="highest"), limit.load_point)
-    field = next(name for name in limit.one_of if not isinstance(getattr(limit, name), UnsetType))
+    field = limit.given
     result = compare(reading, "<=", exact(getattr(limit, field)) if field != "cap" else None)
     finding = compared(result, _sentence(result, limit, per_token), limit_field=field, notes=(BOUNDARY,))
     if field == "cap":

@@ -23,6 +23,7 @@ from planner.records.base import UNSET, Count, Id, Number, Share, UnsetType
 from planner.view import TrialView
 
 FAMILY = "failure"
+COUNTS = ("max_groups_lost", "max_ranks_lost")
 ARITHMETIC = "Arithmetic on measured rates, not a measurement of the degraded service."
 
 
@@ -33,12 +34,7 @@ class FailureDomainLimit(Limit, frozen=True, kw_only=True):
     ``load_point``. ``domain`` is device, node, island, or a kind under ``fleet.failure_domains``.
     """
 
-    one_of: ClassVar[tuple[str, ...]] = (
-        "max_groups_lost",
-        "max_ranks_lost",
-        "max_capacity_share_lost",
-        "min_capacity_left_of_required",
-    )
+    one_of: ClassVar[tuple[str, ...]] = (*COUNTS, "max_capacity_share_lost", "min_capacity_left_of_required")
 
     domain: Id
     horizon: Literal["immediate", "after_recovery"]
@@ -50,9 +46,7 @@ class FailureDomainLimit(Limit, frozen=True, kw_only=True):
 
     def asks(self) -> tuple[Ask, ...]:
         """Ask for the output rate where a capacity is limited; counts need no measurement."""
-        if isinstance(self.max_capacity_share_lost, UnsetType) and isinstance(
-            self.min_capacity_left_of_required, UnsetType
-        ):
+        if self.given in COUNTS:
             return ()
         return tuple(Ask(metric=metric, load_point=self.load_point) for metric, _ in THROUGHPUT_READS[:2])
 
@@ -76,7 +70,7 @@ def failure_domain(view: TrialView, limit: FailureDomainLimit) -> Finding:
     if limit.horizon == "after_recovery":
         return unknown("No recovery was measured on this trial.", missing=(f"{view.at}/failures",))
     found = distinct(losses(view.serving_groups, view.rank_device, domains))
-    field = next(name for name in limit.one_of if not isinstance(getattr(limit, name), UnsetType))
+    field = limit.given
     comparator, unit = KINDS[field]
     floor = exact(getattr(limit, field))
     samples = (*_samples(view, limit, field, found), *_outside(view, limit, domains.values()))

@@ -80,10 +80,10 @@ def recovery(view: TrialView, limit: RecoveryLimit) -> Finding:
     in_groups = any(len(group) > 1 for group in view.serving_groups)
     if limit.injection in GROUP_FAULTS and not in_groups:
         return not_applicable(f"No serving group has more than one rank that {limit.injection} could hold up.")
-    if not isinstance(limit.not_tested_because, UnsetType):
+    if limit.given == "not_tested_because":
         return not_applicable(f"{limit.injection} is not tested: {limit.not_tested_because}")
     failures = {} if isinstance(view.trial.failures, UnsetType) else view.trial.failures
-    field = next(name for name in FIELDS if not isinstance(getattr(limit, name), UnsetType))
+    field = limit.given
     samples = tuple(
         _sample(view, name, entry, limit, field) for name, entry in sorted(failures.items()) if _fits(entry, limit)
     )

@@ -79,7 +79,7 @@ def kv_handoff(view: TrialView, limit: KvHandoffLimit) -> Finding:
     route stay under the ceiling after the bandwidth reserve; or the pools' rates are balanced."""
     if not {"prefill", "decode"} <= set(view.group_roles):
         return not_applicable("No prefill and decode pools.")
-    field = next(name for name in limit.one_of if not isinstance(getattr(limit, name), UnsetType))
+    field = limit.given
     comparator: Comparator = "<=" if field.startswith("max") else ">="
     bound = exact(getattr(limit, field))
     if field == "max_route_utilization":

@@ -67,7 +67,7 @@ class ErrorsLimit(Limit, frozen=True, kw_only=True):
 
     def asks(self) -> tuple[Ask, ...]:
         """Ask for the requests; incidents stand in soak windows too, and the rule itself looks for them."""
-        field = _given(self)
+        field = self.given
         if field in SHARES:
             return (Ask(metric="load.requests", load_point=self.load_point, fields=("sent", SHARES[field])),)
         if field == PREEMPTIONS:
@@ -76,10 +76,6 @@ class ErrorsLimit(Limit, frozen=True, kw_only=True):
                 Ask(metric="load.requests", load_point=self.load_point, fields=("completed",)),
             )
         return (Ask(metric=f"incidents.{INCIDENTS[field][0]}", load_point=self.load_point, conditional=True),)
-
-
-def _given(limit: Limit) -> str:
-    return next(name for name in limit.one_of if not isinstance(getattr(limit, name), UnsetType))
 
 
 @gate(
@@ -98,7 +94,7 @@ def quality(view: TrialView, limit: QualityLimit) -> Finding:
     entries = {} if isinstance(view.trial.quality, UnsetType) else view.trial.quality
     scores = {name: entry for name, entry in sorted(entries.items()) if entry.benchmark == limit.benchmark}
     own = {name: entry for name, entry in scores.items() if not _foreign(view, entry)}
-    field = _given(limit)
+    field = limit.given
     comparator: Comparator = ">=" if field == "min_score" else "<="
     samples = tuple(_score(view, name, entry, field) for name, entry in own.items())
     missing = () if samples else (f"{view.at}/quality",)
@@ -171,7 +167,7 @@ def errors(view: TrialView, limit: ErrorsLimit) -> Finding:
     """The share of requests that failed or were retried, preemptions per 1,000 completed requests, or the number of
     incidents of a kind, is at most the ceiling in every counted window; incidents count in soak windows too. A window
     in which nobody looked for the incident is UNKNOWN."""
-    field = _given(limit)
+    field = limit.given
     most = exact(getattr(limit, field))
     reading = view.qualified(_errors(view, limit, field), limit.load_point)
     result = compare(reading, "<=", most)

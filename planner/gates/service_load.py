@@ -38,7 +38,7 @@ class OverloadLimit(Limit, frozen=True, kw_only=True):
 
     def asks(self) -> tuple[Ask, ...]:
         """Ask for the queue, or for what was sent and refused."""
-        if isinstance(self.max_queued_requests, UnsetType):
+        if self.given != "max_queued_requests":
             return (Ask(metric="load.requests", load_point=self.load_point, fields=("sent", "refused")),)
         return (Ask(metric="load.queued_requests_max", load_point=self.load_point),)
 
@@ -82,7 +82,7 @@ class AllToAllTailLimit(Limit, frozen=True, kw_only=True):
 def overload(view: TrialView, limit: OverloadLimit) -> Finding:
     """At the overload point the deepest queue of the worst counted window is at most the ceiling; or the share of
     requests refused, of those sent without those cut off, is at most or at least what is declared."""
-    field = next(name for name in limit.one_of if not isinstance(getattr(limit, name), UnsetType))
+    field = limit.given
     comparator: Comparator = ">=" if field == "min_refused_share" else "<="
     windows = view.windows(limit.load_point)
     if field == "max_queued_requests":

@@ -62,7 +62,7 @@ def scale_out(view: TrialView, limit: ScaleOutLimit) -> Finding:
     base = _base_rate(view, baseline, limit)
     if isinstance(base, Finding):
         return base
-    field = "min_efficiency" if isinstance(limit.min_speedup, UnsetType) else "min_speedup"
+    field = limit.given
     ratio = Fraction(view.ranks, baseline.ranks) if field == "min_efficiency" else Fraction(1)
     reading = view.throughput(limit.load_point).map(lambda rate: rate / base / ratio, worst_is="lowest")
     floor = exact(getattr(limit, field))
@@ -96,5 +96,5 @@ def _sentence(view: TrialView, result: Comparison, limit: ScaleOutLimit, baselin
         return f"Output rate at {limit.load_point} is not recorded in window {window}."
     found, least = apart(grouped, decides.value, floor, 3)
     what = f"{view.ranks:,} ranks against {baseline.ranks:,} of {baseline.topology}"
-    measure = "per rank " if isinstance(limit.min_speedup, UnsetType) else ""
+    measure = "per rank " if limit.given == "min_efficiency" else ""
     return f"{what}: {found} × as fast {measure}in window {window}; at least {least}.{why(result)}"
