@@ -13,26 +13,19 @@ from dataclasses import dataclass
 import msgspec
 
 from planner.figures import number, percent
+from planner.needs import RESOLVED_BY
 from planner.numbers import plain, rounded
 from planner.order import Order
 from planner.records.base import UnsetType
 from planner.records.contract import Model
 from planner.records.evidence import Evidence, Topology
-from planner.records.plan import Candidate, Constraint, Justified, Reason, Value
+from planner.records.plan import Candidate, Justified, Reason, Value
 from planner.selection import topology_integers
 
 __all__ = ["Justification", "justify"]
 
 AXES = ("pp", "tp", "ep", "cp", "dp", "instances")
 SHOWN_AT_ONE = frozenset({"pp", "tp", "ep", "dp"})
-
-CONSTRAINTS: Mapping[Constraint, tuple[str, ...]] = {
-    "residency": ("memory_headroom", "kv_capacity"),
-    "latency": ("ttft", "tpot", "itl", "e2e", "tails_by_shape"),
-    "capacity": ("throughput", "goodput"),
-    "isolation": ("failure_domain", "recovery"),
-}
-"""Gates whose failure in a smaller trial justifies more of an axis, in the order in which they are named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +140,7 @@ def _verdict(axis: str, degree: int, smaller: _Trial) -> Reason:
     """
     candidate = smaller.candidate
     failing = tuple(gate for gate in candidate.failing if gate != "equal_service")
-    resolved = {name: tuple(gate for gate in gates if gate in failing) for name, gates in CONSTRAINTS.items()}
+    resolved = {name: tuple(gate for gate in gates if gate in failing) for name, gates in RESOLVED_BY.items()}
     constraints = tuple(name for name, gates in resolved.items() if gates)
     against = f"{smaller.id} ({candidate.topology})"
     verdict: Justified = "PREFERENCE"
@@ -265,7 +258,7 @@ def _baseline(peers: list[_Trial]) -> str:
 
 
 def _first_unfit(candidate: Candidate) -> str:
-    for constraint, gates in CONSTRAINTS.items():
+    for constraint, gates in RESOLVED_BY.items():
         for gate in gates:
             if gate in candidate.failing:
                 return f"where {constraint} does not fit first ({gate} fails)"

@@ -1,15 +1,35 @@
-"""What a contract needs and what it holds back, as exact numbers that gates, demand and faults share.
+"""What a contract needs and what it holds back: the gates that answer a need, and exact numbers that many share.
 
 Rules kept: the required load is the declared one times its peak factor; a reserve that is not declared is 0.
 """
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 from planner.numbers import exact
 from planner.records.base import UnsetType
 from planner.records.contract import Contract
+from planner.records.plan import Constraint
 
-__all__ = ["required_rate", "reserved_bandwidth", "reserved_capacity"]
+__all__ = ["HELD_BY", "RESOLVED_BY", "required_rate", "reserved_bandwidth", "reserved_capacity"]
+
+HELD_BY: Mapping[str, tuple[str, ...]] = {
+    "residency": ("memory_headroom", "kv_capacity"),
+    "latency": ("ttft", "tpot", "itl", "e2e", "tails_by_shape"),
+    "capacity": ("throughput", "goodput"),
+    "isolation": ("failure_domain",),
+    "tenancy": (),
+}
+"""Gates that hold a need; any one of them will do. No gate holds tenancy."""
+
+RESOLVED_BY: Mapping[Constraint, tuple[str, ...]] = {
+    "residency": HELD_BY["residency"],
+    "latency": HELD_BY["latency"],
+    "capacity": HELD_BY["capacity"],
+    # How long a loss lasts is no limit of what it takes down, so alone it does not hold the need (settled 31).
+    "isolation": (*HELD_BY["isolation"], "recovery"),
+}
+"""Gates whose failure in a smaller trial justifies more of an axis, in the order in which they are named."""
 
 
 def required_rate(contract: Contract) -> Fraction | None:

@@ -8,6 +8,7 @@ changes a verdict.
 from collections.abc import Iterable, Iterator
 
 from planner.gates.base import Gate
+from planner.needs import HELD_BY
 from planner.records.base import is_set
 from planner.records.contract import Contract
 from planner.records.plan import Undeclared
@@ -26,15 +27,6 @@ SECTIONS = {
     "validity": "evidence has no maximum age and the decision no expiry",
 }
 """Optional sections and the default that holds without them."""
-
-NEEDS = {
-    "residency": ("memory_headroom", "kv_capacity"),
-    "latency": ("ttft", "tpot", "itl", "e2e", "tails_by_shape"),
-    "capacity": ("throughput", "goodput"),
-    "isolation": ("failure_domain",),
-    "tenancy": (),
-}
-"""Gates that answer a need; any one of them will do. No gate answers tenancy."""
 
 RESERVES = {
     "memory": ("memory_headroom",),
@@ -68,7 +60,7 @@ def _families(contract: Contract, gates: tuple[Gate, ...]) -> Iterator[Undeclare
 
 
 def _needs(contract: Contract) -> Iterator[Undeclared]:
-    for name, gates in NEEDS.items():
+    for name, gates in HELD_BY.items():
         if is_set(contract.needs) and is_set(getattr(contract.needs, name)) and not _declared(contract, gates):
             sentence = f"The need {name} has no gate: {_any_of(gates)}."
             yield Undeclared(kind="need", name=name, sentence=sentence)
