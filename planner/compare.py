@@ -5,9 +5,10 @@ anything missing or in doubt anywhere is UNKNOWN; a lower bound never passes a c
 passes a floor, though each may fail it. Not handled: sentences (the gates write those).
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
+
+from msgspec import Struct
 
 from planner.readings import Reading, Sample
 
@@ -15,8 +16,7 @@ Outcome = Literal["PASS", "FAIL", "UNKNOWN"]
 Comparator = Literal["<=", ">="]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Struct, frozen=True, kw_only=True):
     """What comparing gave. ``decides`` is the place that the outcome is about, None where nothing was recorded.
 
     ``would`` is what the recorded values say, given only where the one reason for UNKNOWN is doubt about them.

@@ -7,8 +7,9 @@ trials (``planner.selection``).
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
+
+from msgspec.structs import replace
 
 from planner import rankmap
 from planner.gates import GATES

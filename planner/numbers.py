@@ -24,6 +24,11 @@ def _decimal(value: float) -> Fraction:
     return Fraction(repr(value))
 
 
+@lru_cache(maxsize=65_536)
+def _whole(value: int) -> Fraction:
+    return Fraction(value)
+
+
 def exact(value: Exactable) -> Fraction:
     """Return the exact value of a document's number.
 
@@ -31,15 +36,15 @@ def exact(value: Exactable) -> Fraction:
         TypeError: a boolean or anything else that is not a number.
         ValueError: NaN or an infinity.
     """
-    if isinstance(value, bool):
-        raise TypeError("a boolean is no number")
-    if isinstance(value, float):
+    if type(value) is float:
         return _decimal(value)
+    if type(value) is int:
+        return _whole(value)
+    if isinstance(value, Fraction):
+        return value
     if isinstance(value, Ratio):
         return Fraction(int(value.num), int(value.den))
-    if isinstance(value, int | Fraction):
-        return Fraction(value)
-    raise TypeError(f"{type(value).__name__} is no number")
+    raise TypeError("a boolean is no number" if isinstance(value, bool) else f"{type(value).__name__} is no number")
 
 
 def plain(value: Fraction) -> int | float | Ratio:
@@ -67,7 +72,11 @@ def _integer(value: int) -> int | str:
 
 def rounded(value: Exactable, places: int) -> str:
     """Write the value with ``places`` decimals, half to even from the exact value (never from a double)."""
-    scaled = round(exact(value) * 10**places)  # Fraction's round is half to even and exact
-    sign = "-" if scaled < 0 else ""
-    digits = str(abs(scaled)).rjust(places + 1, "0")
+    number = exact(value)
+    scaled, rest = divmod(abs(number.numerator) * 10**places, number.denominator)
+    beyond = 2 * rest - number.denominator
+    if beyond > 0 or (beyond == 0 and scaled % 2):
+        scaled += 1
+    sign = "-" if number < 0 < scaled else ""
+    digits = str(scaled).rjust(places + 1, "0")
     return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else f"{sign}{digits}"

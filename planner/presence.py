@@ -6,8 +6,9 @@ link metrics are owed only by links of ranks whose request-path group crosses a 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from planner.layouts import LayoutRefusedError
 from planner.numbers import exact
@@ -21,8 +22,7 @@ SCOPES: Mapping[str, int] = {"rank": 3, "device": 2, "nic": 2, "replica": 1, "de
 """How fine each scope is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Want:
+class Want(Struct, frozen=True, kw_only=True):
     """A metric wanted at a load point, with everything that makes a record of it enough.
 
     ``fields`` are members that must be there; none means the value itself, or any figure of a distribution.
@@ -48,8 +48,7 @@ class Want:
         return self.metric.partition(".")[2]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Presence:
+class Presence(Struct, frozen=True, kw_only=True):
     """Whether one wanted metric is there. ``gaps`` are pointers of what is not; ``readings`` how many were owed."""
 
     want: Want

@@ -7,9 +7,11 @@ written. Not handled: which windows belong to a trial, and what a limit is (``pl
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.numbers import exact
 from planner.records.base import UNSET, Number, UnsetType
@@ -43,8 +45,7 @@ BEYOND_PERCENTILE = Fraction(10)
 """Samples that must lie beyond a percentile: n x (1 - q) >= 10 unless the contract says otherwise."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindowView:
+class WindowView(Struct, frozen=True, kw_only=True):
     """One window with where it stands and what is known about its numbers.
 
     ``at`` is its JSON pointer. ``broken`` maps a field of the window (``/load/duration_s``) to the sentences of the
@@ -55,7 +56,7 @@ class WindowView:
     at: str
     record: Window
     load_point: LoadPoint | None = None
-    broken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    broken: Mapping[str, tuple[str, ...]] = {}
 
     def doubts(self, fields: Iterable[str]) -> tuple[str, ...]:
         """List, once each, the broken identities that touch one of ``fields`` or something below it."""
@@ -69,8 +70,7 @@ class WindowView:
         return tuple(found)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class Sample(Struct, frozen=True, kw_only=True):
     """One measured value at one place.
 
     ``value`` is what is shown. ``low`` and ``high`` bound the true value: both equal ``value`` for exact evidence,
@@ -99,8 +99,7 @@ class Sample:
         return (self.low is not None or self.high is not None) and not self.doubts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(Struct, frozen=True, kw_only=True):
     """The samples of one quantity over the places where it was owed.
 
     ``missing`` and ``notes`` say what keeps the whole from being a reading, beside what each sample lacks.

@@ -6,9 +6,10 @@ whose whole is not known is no share.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
+
+from msgspec.structs import replace
 
 from planner.readings import Reading, Sample, WindowView, number, unusable
 from planner.records.base import UNSET, UnsetType

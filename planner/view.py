@@ -13,6 +13,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from msgspec import structs
+
 from planner import consistency, rankmap
 from planner.consistency import Check, Facts
 from planner.documents import ContractDocument, EvidenceDocument
@@ -254,7 +256,7 @@ class TrialView:
 
     def qualified(self, reading: Reading, load_point: str) -> Reading:
         """Say of a reading that its load point has no counted window, or fewer than the contract needs."""
-        return replace(
+        return structs.replace(
             reading,
             missing=(*reading.missing, *self.unmeasured(load_point)),
             notes=(*reading.notes, *self.too_few_windows(load_point)),

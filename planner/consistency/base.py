@@ -1,8 +1,9 @@
 """What an identity is judged on, and how it answers."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from planner.numbers import rounded
 from planner.readings import number
@@ -15,8 +16,7 @@ TOLERANCE = Fraction(2, 100)
 """Starting value; a contract may declare another (``comparison.consistency_tolerance``)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(Struct, frozen=True, kw_only=True):
     """One identity, evaluated: ``fields`` are pointers below the window, ``sentence`` says what does not fit."""
 
     id: str
@@ -25,8 +25,7 @@ class Check:
     sentence: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Facts(Struct, frozen=True, kw_only=True):
     """A window and what is needed to judge its figures. ``ranks`` is the number of ranks placed."""
 
     window: Window

@@ -6,9 +6,10 @@ instrumented windows of the same trial and answer nothing but balance.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar, Literal
+
+from msgspec.structs import replace
 
 from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable

@@ -5,9 +5,11 @@ last stage carry embedding and head, so they are not excused.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
+
+from msgspec.structs import replace
 
 from planner.compare import Comparator, Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable

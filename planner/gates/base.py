@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
+from msgspec import Struct
+
 from planner.compare import Comparison
 from planner.records.base import Prose, Record, UnsetType
 from planner.records.evidence import Phase
@@ -27,8 +29,7 @@ WHOLE_TRIAL = ""
 """The load point of evidence that stands on the trial and not in a window."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class Ask(Struct, frozen=True, kw_only=True):
     """Evidence that a limit reads: ``metric`` (``<section>.<field>``) in every counted window at ``load_point``.
 
     ``fields`` are the members of the metric that must be there (``n`` and ``p95`` of ``load.ttft_ms``). ``phase``
@@ -44,8 +45,7 @@ class Ask:
     conditional: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Owed:
+class Owed(Struct, frozen=True, kw_only=True):
     """An ask with the contract's pointer that it comes from."""
 
     ask: Ask
@@ -72,8 +72,7 @@ class Limit(Record, frozen=True, kw_only=True):
         return ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Standing(Struct, frozen=True, kw_only=True):
     """What an always-on gate gets in place of a limit: all evidence that limits and selection keys read."""
 
     owed: tuple[Owed, ...] = ()
@@ -89,8 +88,7 @@ class Standing:
         return tuple(dict.fromkeys(owed.ask.load_point for owed in self.owed if owed.ask.conditional))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True):
     """What a gate found for one limit of one trial; most fields are those of ``LimitOutcome``.
 
     ``limit_field`` is the member of the limit that decided, ``limit_at`` a whole pointer where it stands elsewhere.

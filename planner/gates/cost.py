@@ -4,9 +4,10 @@ Rules kept: charged are ranks, spares, and what ``charge`` leaves stranded besid
 price; the lowest counted window's output rate is the divisor, the same reading that the throughput floor uses.
 """
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar
+
+from msgspec.structs import replace
 
 from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, unknown

@@ -5,9 +5,10 @@ worst rank decides a cap, never the mean; what is not in the figure (hosts, swit
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar, Literal
+
+from msgspec.structs import replace
 
 from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate

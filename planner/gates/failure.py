@@ -7,9 +7,11 @@ degraded rate and recovery, which need injection records.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
+
+from msgspec.structs import replace
 
 from planner.compare import Comparator, Comparison, compare
 from planner.failure import Loss, Range, capacity_left, distinct, equal_shares, losses, pools_left_bounds

@@ -6,9 +6,10 @@ the loss of a rank, unless the contract says why they were not tested.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar
+
+from msgspec.structs import replace
 
 from planner.compare import Comparison, compare
 from planner.gates.base import WHOLE_TRIAL, Ask, Finding, Limit, compared, gate, not_applicable

@@ -7,9 +7,11 @@ read where the client measures them.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
+
+from msgspec.structs import replace
 
 from planner.compare import Comparator, Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable

@@ -5,9 +5,10 @@ number of items and its interval; incidents are read in counted and in soak wind
 the same as none having happened.
 """
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar
+
+from msgspec.structs import replace
 
 from planner.compare import Comparator, Comparison, compare
 from planner.gates.base import WHOLE_TRIAL, Ask, Finding, Limit, compared, gate

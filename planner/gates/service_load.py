@@ -5,9 +5,10 @@ overloaded deployment is judged by its queue and by what it refuses; percentiles
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar, Literal
+
+from msgspec.structs import replace
 
 from planner.compare import Comparator, Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable

@@ -5,9 +5,10 @@ a percentile needs samples behind it; a figure without a definition answers no l
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 from typing import Literal
+
+from msgspec.structs import replace
 
 from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate
