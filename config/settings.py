@@ -142,6 +142,8 @@ PLAN_SWEEP_SECONDS = seconds("PLAN_SWEEP_SECONDS", 5.0)
 # A queued job whose wake-up is older than this is woken again: the message may have been lost with the broker.
 PLAN_REWAKE_SECONDS = seconds("PLAN_REWAKE_SECONDS", 15.0)
 PLAN_MAX_ATTEMPTS = 3
+# How long the answer to a submission on the page waits for the plan; a longer run is followed on the page.
+PLAN_ANSWER_SECONDS = seconds("PLAN_ANSWER_SECONDS", 0.6)
 
 # Celery has its own word for a Redis server on a unix socket.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
@@ -157,6 +159,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "retry_on_timeout": False,
     "max_retries": 0,
 }
+# Whoever announces a job waits no longer for the broker: the job is committed, and a sweep takes care of it.
+WAKE_TRANSPORT_OPTIONS = {"socket_connect_timeout": 0.2, "socket_timeout": 0.2}
 CELERY_TASK_DEFAULT_QUEUE = "topogate"
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_TASK_SERIALIZER = "json"

@@ -26,7 +26,10 @@ def plan_run(job_id: int) -> None:
 
 
 def start_sweeping(**kwargs: object) -> None:
-    """Sweep from the worker's main process: what was queued or running when the last one died is woken again."""
+    """Sweep from the worker's main process: what was queued or running when the last one died is woken again.
+
+    While the broker takes no messages, this process works on what waits, one job after another.
+    """
     _stop_sweeping.clear()
     threading.Thread(target=_sweep_until_stopped, name="plan-sweep", daemon=True).start()
 
@@ -39,9 +42,13 @@ def stop_sweeping(**kwargs: object) -> None:
 def _sweep_until_stopped() -> None:
     while not _stop_sweeping.is_set():
         try:
-            jobs_sweep()
+            for job_id in jobs_sweep().unheard:
+                plan_run(job_id)
         except DatabaseError as error:
             logger.warning("the sweep of plan jobs failed: %s", error)
+        except Exception:
+            # A run that fails is given back and counted; the thread has to live on for the other jobs.
+            logger.exception("a plan job failed in the sweep")
         finally:
             # The worker forks children at any time; an open connection must not be carried into one.
             connection.close()

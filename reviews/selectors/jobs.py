@@ -1,10 +1,25 @@
-"""What has to be true of jobs, plans and revisions together, checked over the whole database."""
+"""Waiting for a job; and what has to be true of jobs, plans and revisions together, over the whole database."""
+
+import time
 
 from django.conf import settings
 from django.db.models import Exists, OuterRef
 
 from reviews.clock import database_now
 from reviews.models import AuditEntry, JobState, Plan, PlanJob, PlannedRevision, Revision
+
+LOOK_SECONDS = 0.02
+
+
+def job_awaited(job: PlanJob, *, until: float) -> None:
+    """Wait until a job is no longer queued or running, at most to ``until`` on the monotonic clock.
+
+    It reads the row again and again and holds nothing meanwhile; call it outside any transaction.
+    """
+    state = job.state
+    while state in (JobState.QUEUED, JobState.RUNNING) and time.monotonic() < until:
+        time.sleep(LOOK_SECONDS)
+        state = PlanJob.objects.values_list("state", flat=True).get(pk=job.pk)
 
 
 def job_faults() -> list[str]:

@@ -7,8 +7,10 @@ plan that is already there changes nothing and is reported.
 
 import time
 from dataclasses import dataclass
+from functools import partial
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models.functions import Now
 
 from reviews import queue
@@ -27,10 +29,11 @@ REWAKE_AT_ONCE = 20
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What a sweep did."""
+    """What a sweep did; ``unheard`` are waiting jobs of which the broker took no message."""
 
     woken: int
     given_up: int
+    unheard: tuple[int, ...] = ()
 
 
 def job_run(job_id: int) -> JobState | None:
@@ -146,7 +149,19 @@ def job_fail(job: PlanJob, lease: Lease, *, code: str, reason: str) -> JobState:
 def job_release(job_id: int, lease: Lease) -> None:
     """Give a job back after an error that the job itself may not be to blame for."""
     if lease_end(lease, JobState.QUEUED, code="interrupted", detail="The run ended with an error."):
-        queue.wake(job_id)
+        job_wake(job_id)
+
+
+def job_wake_after_commit(job_id: int) -> None:
+    """Wake a worker for the job once the present transaction is committed."""
+    transaction.on_commit(partial(job_wake, job_id))
+
+
+def job_wake(job_id: int) -> None:
+    """Wake a worker for the job now; where the broker takes no message, the very next sweep finds it waiting."""
+    if not queue.wake(job_id):
+        forgotten = in_seconds(-settings.PLAN_REWAKE_SECONDS)
+        PlanJob.objects.filter(pk=job_id, state=JobState.QUEUED).update(woken_at=forgotten)
 
 
 def job_restart(job: PlanJob) -> None:
@@ -164,7 +179,8 @@ def _waiting(job: PlanJob) -> list[Revision]:
 def jobs_sweep() -> Sweep:
     """Give up on jobs that failed too often, and wake workers for jobs that nobody works on.
 
-    Safe to run from any number of processes at once, at any time.
+    Safe to run from any number of processes at once, at any time. A job that the broker took no message of stays as
+    it is, so that the next sweep tries again.
     """
     given_up = sum(job_give_up(job_id) for job_id in _hopeless())
     PlanJob.objects.filter(state=JobState.RUNNING, lease_until__lt=Now()).update(
@@ -173,13 +189,14 @@ def jobs_sweep() -> Sweep:
     waiting = PlanJob.objects.filter(
         state=JobState.QUEUED, woken_at__lte=in_seconds(-settings.PLAN_REWAKE_SECONDS)
     ).order_by("woken_at", "pk")
+    waiting_ids = list(waiting.values_list("pk", flat=True)[:REWAKE_AT_ONCE])
     woken = 0
-    for job_id in list(waiting.values_list("pk", flat=True)[:REWAKE_AT_ONCE]):
-        PlanJob.objects.filter(pk=job_id).update(woken_at=Now())
+    for job_id in waiting_ids:
         if not queue.wake(job_id):
             break  # the broker is away; waiting for its time-out once more for every job helps nobody
+        PlanJob.objects.filter(pk=job_id).update(woken_at=Now())
         woken += 1
-    return Sweep(woken=woken, given_up=given_up)
+    return Sweep(woken=woken, given_up=given_up, unheard=tuple(waiting_ids[woken:]))
 
 
 def _hopeless() -> list[int]:

@@ -10,7 +10,6 @@ from typing import NoReturn
 
 from planner.canonical import content_id, file_sha256
 from planner.times import parsed_time, time_text
-from reviews import queue
 from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.blobs import blob_keep
 from reviews.clock import database_now
@@ -32,7 +31,7 @@ from reviews.models import (
 from reviews.planning import PLANNER_VERSION, Documents, identity_digest, read_documents
 from reviews.policies.permissions import may_submit
 from reviews.selectors.people import standing_of
-from reviews.services.jobs import job_restart
+from reviews.services.jobs import job_restart, job_wake_after_commit
 from reviews.services.planned import revision_take_plan
 from reviews.services.states import decision_move
 
@@ -339,4 +338,4 @@ def _take_or_wait(workspace: Workspace, revision: Revision) -> None:
         revision_take_plan(workspace, revision, revision.job.plan)
         return
     job_restart(revision.job)
-    queue.wake_after_commit(revision.job.pk)
+    job_wake_after_commit(revision.job.pk)

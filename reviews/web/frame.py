@@ -7,8 +7,10 @@ from typing import Any, Concatenate, ParamSpec
 import structlog
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils import timezone
+from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.middleware import HtmxDetails
 
 from reviews.errors import ReviewError, TamperedError
 from reviews.facts import Authentication
@@ -30,6 +32,7 @@ class PersonRequest(HttpRequest):
     """A request of somebody who is logged in."""
 
     user: Person
+    htmx: HtmxDetails
 
 
 def page(view: Callable[Concatenate[PersonRequest, P], HttpResponse]) -> Callable[..., HttpResponse]:
@@ -59,6 +62,11 @@ def refusal(request: HttpRequest, refused: ReviewError) -> HttpResponse:
 def workspace_of(slug: str) -> Workspace:
     """Return the workspace of an address; whether the person belongs to it is the selector's question."""
     return workspace_named(slug)
+
+
+def go_to(request: PersonRequest, href: str) -> HttpResponse:
+    """Lead on to another page: a script is told where, for it would fetch a redirect's page and then load it again."""
+    return HttpResponseClientRedirect(href) if request.htmx else redirect(href)
 
 
 def frame(workspace: str, nav: str, **values: Any) -> dict[str, Any]:

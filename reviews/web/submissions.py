@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import time
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
+from django.urls import reverse
 from django.utils.datastructures import MultiValueDict
 from django.views.decorators.http import require_http_methods
 
@@ -17,11 +20,12 @@ from reviews.errors import ConflictError, Finding, InvalidRequestError, NotAllow
 from reviews.models import Decision, Workspace
 from reviews.policies.permissions import may_submit
 from reviews.selectors.decision_page import decision_named
+from reviews.selectors.jobs import job_awaited
 from reviews.selectors.pages import Preview, submission_preview
 from reviews.selectors.people import standing_of
 from reviews.services.submissions import submission_create, submission_refuse
 from reviews.web.formats import count
-from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
+from reviews.web.frame import PersonRequest, authentication, frame, go_to, page, request_id, workspace_of
 from reviews.web.inbox import number_or_none
 from reviews.web.intake_rows import Given, Sorted, kept_text, problem_rows, sort_files, trial_rows
 
@@ -110,6 +114,7 @@ def submit(
 ) -> HttpResponse:
     """Make the revision and go to it; a refusal shows everything that is wrong and keeps what was given.
 
+    Most plans take less time than a page to follow them by, so the answer waits a moment for the job to end.
     ``problems`` keep what was given from being two documents; they are refused and recorded as well.
     """
     attempt: dict[str, Any] = {
@@ -120,6 +125,7 @@ def submit(
         "authentication": authentication(request),
     }
     contract, evidence = given.contract, given.evidence
+    patience_ends = time.monotonic() + settings.PLAN_ANSWER_SECONDS
     try:
         if problems or contract is None or evidence is None:
             submission_refuse(problems=problems, **attempt)
@@ -136,7 +142,8 @@ def submit(
     except (ConflictError, NotAllowedError) as refused:
         problem = Finding("request", f"request/{refused.code}", "", "a submission that may be made", refused.message)
         return answer(request, workspace.slug, decision, typed, given=given, problems=[problem], status=refused.status)
-    return redirect("decision-detail", workspace.slug, revision.decision.number)
+    job_awaited(revision.job, until=patience_ends)
+    return go_to(request, reverse("decision-detail", args=[workspace.slug, revision.decision.number]))
 
 
 def answer(

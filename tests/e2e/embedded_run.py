@@ -18,7 +18,14 @@ from tests.shared import ROOT
 
 START_SECONDS = 120.0
 STOP_SECONDS = 40.0
-NOT_OURS = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "SECRET_KEY_FILE", "DJANGO_SETTINGS_MODULE")
+NOT_OURS = (
+    "DATABASE_URL",
+    "REDIS_URL",
+    "SECRET_KEY",
+    "SECRET_KEY_FILE",
+    "DJANGO_SETTINGS_MODULE",
+    "PLAN_ANSWER_SECONDS",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     broker = start_broker(folder / "broker")
     early_config.add_cleanup(lambda: stop(broker.process, signal.SIGTERM))
     os.environ["REDIS_URL"] = broker.url
+    # Most tests have no worker that an answer could wait for; those that have one say how long.
+    os.environ["PLAN_ANSWER_SECONDS"] = "0"
     if os.environ.get("TOPOGATE_TEST_DATABASE", "postgresql") == "sqlite":
         os.environ["DATABASE_URL"] = f"sqlite:///{folder}/test.sqlite3"
         return

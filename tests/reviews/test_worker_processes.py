@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from reviews.models import AuditEntry, Decision, Plan, PlanJob
 from reviews.planning import make_plan
@@ -19,6 +20,7 @@ from reviews.verification import verify
 from tests.reviews.factories import Cast, Pair, cast, contract_tree, documents, evidence_tree, submitted
 from tests.reviews.processes import (
     LEASE_SECONDS,
+    PATIENCE_SECONDS,
     Servers,
     child_of,
     environment,
@@ -190,5 +192,29 @@ def test_a_broker_that_is_absent_or_hangs_fails_no_submission(people: Cast, serv
         broker = servers.broker()
         url = broker.url
         signal_group(broker.process, signal.SIGSTOP)
-    assert published(people, url, documents()) < 5.0
+    assert published(people, url, documents()) < 2.0
     assert state() == "queued"
+
+
+def test_a_worker_plans_what_waits_while_the_broker_hangs(people: Cast, servers: Servers) -> None:
+    broker = servers.broker()
+    servers.worker(broker.url)
+    submitted(people)
+    wait_until(lambda: Plan.objects.count() == 1, "a first plan")
+    signal_group(broker.process, signal.SIGSTOP)
+    published(people, broker.url, documents(tokens=170000))
+    wait_until(lambda: Plan.objects.count() == 2, "the plan that no message announced")
+    assert set(PlanJob.objects.values_list("attempts", flat=True)) == {1}
+
+
+def test_a_submission_on_the_page_is_answered_when_it_is_planned(people: Cast, servers: Servers, settings: Any) -> None:
+    servers.worker(servers.broker().url)
+    settings.PLAN_ANSWER_SECONDS = PATIENCE_SECONDS
+    client, pair = Client(), documents()
+    client.force_login(people.alice, backend="django.contrib.auth.backends.ModelBackend")
+    client.post(
+        "/w/lab/decisions/new",
+        {"act": "submit", "title": "One", "contract": pair.contract.decode(), "evidence": pair.evidence.decode()},
+    )
+    assert state() == "done"
+    assert "Candidates and gates" in client.get("/w/lab/decisions/1/").content.decode()

@@ -35,6 +35,13 @@ def test_pasted_text_is_stored_as_it_was_pasted(people: Cast, visit: Visit) -> N
     assert bytes(Revision.objects.get().contract.blob.data).decode() == contract
 
 
+def test_a_script_is_told_where_to_go_instead_of_reading_the_page_for_nothing(people: Cast, visit: Visit) -> None:
+    pair = documents()
+    typed = {"act": "submit", "title": "Chat", "contract": pair.contract.decode(), "evidence": pair.evidence.decode()}
+    answer = visit(people.alice).post(NEW, typed, headers={"HX-Request": "true"})
+    assert (answer.status_code, answer["HX-Redirect"]) == (200, "/w/lab/decisions/1/")
+
+
 def test_a_double_click_makes_one_decision(people: Cast, visit: Visit) -> None:
     pair, client = documents(), visit(people.alice)
     once = re.findall(r'name="once" value="([^"]+)"', client.get(NEW).content.decode())[0]
