@@ -7,11 +7,11 @@ trials (``planner.selection``).
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 from msgspec.structs import replace
 
-from planner import rankmap
 from planner.gates import GATES
 from planner.gates.base import EVERY_LOAD_POINT, Ask, Finding, Gate, Limit, Owed, Quantity, Standing
 from planner.gates.slo import THROUGHPUT_READS
@@ -21,6 +21,7 @@ from planner.records.plan import Candidate, GateOutcome, LimitOutcome, OrderKey,
 from planner.view import TrialView
 
 ALWAYS = "always"
+HINTS: Mapping[str, str] = {gate.id: gate.hint for gate in GATES if gate.hint}
 WORST_FIRST: tuple[Outcome, ...] = ("FAIL", "UNKNOWN", "PASS", "NOT_APPLICABLE")
 
 KEY_READS: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
@@ -34,27 +35,55 @@ KEY_READS: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
 Findings = dict[str, dict[str, Finding]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called:
+    """A gate that says something under a contract: its limits, or what is owed where it is always on.
+
+    ``reads`` are the load points that a limit reads.
+    """
+
+    gate: Gate
+    limits: Mapping[str, Limit | Standing]
+    reads: Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Docket:
+    """What judging every trial of one contract shares: gates in the order in which they run.
+
+    ``grounds`` are those that others stand on. ``silent`` is what the plan has for every gate before one speaks.
+    """
+
+    grounds: tuple[Called, ...]
+    others: tuple[Called, ...]
+    silent: Mapping[str, GateOutcome]
+
+
 def judge(view: TrialView, order: tuple[OrderKey, ...]) -> Candidate:
     """Judge a trial by every gate and read its value of every selection key."""
-    findings = _findings(view, order)
-    gates = {gate.id: _gate_outcome(gate, view, findings[gate.id]) for gate in GATES}
-    failing = tuple(name for name, outcome in gates.items() if outcome.outcome == "FAIL")
-    unsure = tuple(name for name, outcome in gates.items() if outcome.outcome == "UNKNOWN")
-    undefined = _undefined(findings)
+    docket = view.ground.kept.once(("docket", order), lambda: _docket(view, order))
+    findings = _findings(view, docket)
+    gates = dict(docket.silent)
+    for called in (*docket.grounds, *docket.others):
+        gates[called.gate.id] = _gate_outcome(called, findings[called.gate.id])
+    failing = tuple([name for name, outcome in gates.items() if outcome.outcome == "FAIL"])
+    unsure = tuple([name for name, outcome in gates.items() if outcome.outcome == "UNKNOWN"])
+    undefined = _undefined(docket, findings)
     keys = {key.key: key_value(view, key) for key in order}
-    missing_keys = tuple(name for name, value in keys.items() if value is None)
-    groups = None if "groups" in undefined else view.topology_groups
+    missing_keys = tuple([name for name, value in keys.items() if value is None])
+    placed = view.placed
+    groups = None if "groups" in undefined else placed.topology_groups
     return Candidate(
         trial_content_id=view.content_id,
-        topology=rankmap.derived_name(view.trial.topology),
+        topology=placed.name,
         layout=view.trial.topology.layout,
         ranks=view.ranks,
-        nodes=len(view.ranks_per_node),
-        ranks_per_node=tuple(view.ranks_per_node.values()),
-        serving_groups=None if groups is None else view.serving_groups,
-        charged_devices=len(view.charge.devices),
-        stranded_devices=len(view.charge.stranded),
-        rank_map_digest=rankmap.rank_map_digest(view.trial.rank_map),
+        nodes=len(placed.ranks_per_node),
+        ranks_per_node=tuple(placed.ranks_per_node.values()),
+        serving_groups=None if groups is None else placed.serving_groups,
+        charged_devices=len(placed.charge.devices),
+        stranded_devices=len(placed.charge.stranded),
+        rank_map_digest=placed.rank_map_digest,
         groups_from="undefined" if groups is None else groups.source,
         state=_state(failing, unsure, missing_keys),
         failing=failing,
@@ -62,7 +91,7 @@ def judge(view: TrialView, order: tuple[OrderKey, ...]) -> Candidate:
         gates=gates,
         keys=keys,
         missing_keys=missing_keys,
-        hints=tuple(gate.hint for gate in GATES if gate.id in failing and gate.hint),
+        hints=tuple([HINTS[name] for name in failing if name in HINTS]),
     )
 
 
@@ -75,28 +104,65 @@ def _state(failing: tuple[str, ...], unsure: tuple[str, ...], missing_keys: tupl
 # Running the gates
 
 
-def _findings(view: TrialView, order: tuple[OrderKey, ...]) -> Findings:
-    """Run the gates that others stand on first, then the rest, then spread UNKNOWN."""
+def _docket(view: TrialView, order: tuple[OrderKey, ...]) -> Docket:
     standing = Standing(owed=tuple(owed_evidence(view, order)))
-    found: Findings = {gate.id: _run(gate, view, standing, {}) for gate in GATES if gate.grounds}
-    undefined = _undefined(found)
-    found |= {gate.id: _run(gate, view, standing, undefined) for gate in GATES if not gate.grounds}
-    return _spread(found, view)
+    called = [
+        Called(
+            gate=gate,
+            limits={ALWAYS: standing} if gate.limit is None else view.limits[gate.id],
+            reads={
+                name: frozenset(ask.load_point for ask in limit.asks())
+                for name, limit in view.limits.get(gate.id, {}).items()
+            },
+        )
+        for gate in GATES
+        if gate.limit is None or view.limits.get(gate.id)
+    ]
+    return Docket(
+        grounds=tuple(entry for entry in called if entry.gate.grounds),
+        others=tuple(entry for entry in called if not entry.gate.grounds),
+        silent={gate.id: GateOutcome(family=gate.family, outcome="NOT_DECLARED", limits={}) for gate in GATES},
+    )
 
 
-def _run(gate: Gate, view: TrialView, standing: Standing, undefined: Mapping[str, str]) -> dict[str, Finding]:
-    lacking = next((undefined[ground] for ground in gate.needs if ground in undefined), None)
-    limits = {ALWAYS: standing} if gate.limit is None else view.limits.get(gate.id, {})
+def _findings(view: TrialView, docket: Docket) -> Findings:
+    """Run the gates that others stand on first, then the rest, then spread UNKNOWN."""
+    found: Findings = {called.gate.id: _run(called, view, {}) for called in docket.grounds}
+    undefined = _undefined(docket, found)
+    for called in docket.others:
+        found[called.gate.id] = _run(called, view, undefined)
+    return _spread(docket, found)
+
+
+def _run(called: Called, view: TrialView, undefined: Mapping[str, str]) -> dict[str, Finding]:
+    gate = called.gate
+    lacking = next((undefined[ground] for ground in gate.needs if ground in undefined), None) if undefined else None
     if lacking is not None:
-        return {name: Finding(outcome="UNKNOWN", sentence=lacking) for name in limits}
-    return {name: gate.rule(view, limit) for name, limit in limits.items()}
+        return {name: Finding(outcome="UNKNOWN", sentence=lacking) for name in called.limits}
+    if not gate.of_placement:
+        return {name: gate.rule(view, limit) for name, limit in called.limits.items()}
+    at, found = view.placed.kept.once(
+        gate.id, lambda: (view.at, {name: gate.rule(view, limit) for name, limit in called.limits.items()})
+    )
+    return {name: _moved(finding, at, view.at) for name, finding in found.items()}
 
 
-def _undefined(findings: Findings) -> dict[str, str]:
+def _moved(finding: Finding, at: str, to: str) -> Finding:
+    """Point a finding about one trial at another one that is placed alike."""
+    if at == to:
+        return finding
+    return replace(
+        finding,
+        measured_at=tuple([to + pointer.removeprefix(at) for pointer in finding.measured_at]),
+        missing=tuple([to + pointer.removeprefix(at) for pointer in finding.missing]),
+    )
+
+
+def _undefined(docket: Docket, findings: Findings) -> dict[str, str]:
     """Say what no gate may rely on, because the gate that establishes it failed."""
     return {
         gate.grounds: f"{'Ranks' if gate.grounds == 'groups' else 'Devices'} undefined: {gate.id} failed."
-        for gate in GATES
+        for gate in (called.gate for called in docket.grounds)
         if gate.grounds and findings[gate.id][ALWAYS].outcome == "FAIL"
     }
 
@@ -113,32 +179,30 @@ def owed_evidence(view: TrialView, order: tuple[OrderKey, ...]) -> Iterator[Owed
             yield Owed(ask=Ask(metric=metric, load_point=key.load_point or "", fields=wanted), origin="/selection")
 
 
-def _spread(findings: Findings, view: TrialView) -> Findings:
+def _spread(docket: Docket, findings: Findings) -> Findings:
     """Make UNKNOWN whatever reads a load point whose measurements another gate could not vouch for."""
     doubted = {
-        gate.id: finding.spreads_to
-        for gate in GATES
-        for finding in findings[gate.id].values()
-        if finding.outcome == "UNKNOWN" and finding.spreads_to
+        gate: finding.spreads_to
+        for gate, found in findings.items()
+        for finding in found.values()
+        if finding.spreads_to and finding.outcome == "UNKNOWN"
     }
-    if not doubted:
-        return findings
-    return {
-        gate.id: {
-            name: _distrusted(finding, _doubts(gate, view.limits.get(gate.id, {}).get(name), doubted))
-            for name, finding in findings[gate.id].items()
-        }
-        for gate in GATES
-    }
+    if doubted:
+        for called in docket.others:
+            findings[called.gate.id] = {
+                name: _distrusted(finding, _doubts(called, name, doubted))
+                for name, finding in findings[called.gate.id].items()
+            }
+    return findings
 
 
-def _doubts(gate: Gate, limit: Limit | None, doubted: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+def _doubts(called: Called, limit: str, doubted: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Name the gates that leave this limit's measurements without a voucher."""
-    read = set() if limit is None else {ask.load_point for ask in limit.asks()}
+    read = called.reads.get(limit)
     return tuple(
         name
         for name, load_points in doubted.items()
-        if name != gate.id and read and (load_points == EVERY_LOAD_POINT or read & set(load_points))
+        if name != called.gate.id and read and (load_points == EVERY_LOAD_POINT or not read.isdisjoint(load_points))
     )
 
 
@@ -154,17 +218,15 @@ def _distrusted(finding: Finding, doubts: tuple[str, ...]) -> Finding:
 # Outcomes as the plan has them
 
 
-def _gate_outcome(gate: Gate, view: TrialView, findings: Mapping[str, Finding]) -> GateOutcome:
-    limits = {
-        name: _limit_outcome(gate, name, finding, view.limits.get(gate.id, {}).get(name))
-        for name, finding in findings.items()
-    }
+def _gate_outcome(called: Called, findings: Mapping[str, Finding]) -> GateOutcome:
+    limits = {name: _limit_outcome(called, name, finding) for name, finding in findings.items()}
     outcomes = {limit.outcome for limit in limits.values()}
     worst: Outcome = next((outcome for outcome in WORST_FIRST if outcome in outcomes), "NOT_DECLARED")
-    return GateOutcome(family=gate.family, outcome=worst, limits=limits)
+    return GateOutcome(family=called.gate.family, outcome=worst, limits=limits)
 
 
-def _limit_outcome(gate: Gate, name: str, finding: Finding, limit: Limit | None) -> LimitOutcome:
+def _limit_outcome(called: Called, name: str, finding: Finding) -> LimitOutcome:
+    gate, limit = called.gate, called.limits[name]
     return LimitOutcome(
         outcome=finding.outcome,
         sentence=finding.sentence,
@@ -180,12 +242,12 @@ def _limit_outcome(gate: Gate, name: str, finding: Finding, limit: Limit | None)
         limit_at=finding.limit_at or _limit_pointer(gate, name, finding, limit),
         missing=finding.missing,
         notes=finding.notes,
-        because=None if limit is None else limit.because,
+        because=None if isinstance(limit, Standing) else limit.because,
     )
 
 
-def _limit_pointer(gate: Gate, name: str, finding: Finding, limit: Limit | None) -> str | None:
-    if limit is None:
+def _limit_pointer(gate: Gate, name: str, finding: Finding, limit: Limit | Standing) -> str | None:
+    if isinstance(limit, Standing):
         return None
     at = f"/gates/{gate.id}/{name}"
     return f"{at}/{finding.limit_field}" if finding.limit_field else at

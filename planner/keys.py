@@ -5,19 +5,16 @@ a value that is missing in any counted window, or that a broken identity puts in
 better window's. Not handled: which keys there are (``planner.order``) and ordering by them (``planner.selection``).
 """
 
-from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 
 from planner.layouts import LayoutRefusedError
-from planner.numbers import exact, plain
-from planner.rankmap import derived_name
+from planner.numbers import plain
 from planner.readings import Reading
-from planner.records.base import UnsetType
 from planner.records.plan import OrderKey, Value
 from planner.view import TrialView
 
-__all__ = ["from_rate", "key_reading", "key_spread", "key_value", "usd_per_hour"]
+__all__ = ["from_rate", "key_reading", "key_spread", "key_value"]
 
 SECONDS_PER_HOUR = 3600
 MILLION = 1_000_000
@@ -32,7 +29,7 @@ def key_value(view: TrialView, key: OrderKey) -> Value:
         return _largest_group(view)
     if key.key == "charged_devices":
         return len(view.charge.devices) if view.charge.undefined is None else None
-    return derived_name(view.trial.topology) if key.key == "topology" else view.content_id
+    return view.placed.name if key.key == "topology" else view.content_id
 
 
 def key_reading(view: TrialView, key: OrderKey) -> Reading | None:
@@ -63,7 +60,7 @@ def from_rate(view: TrialView, key: OrderKey) -> Callable[[Fraction], Fraction] 
     if key.key == "output_tokens_per_s_per_charged_device":
         devices = len(view.charge.devices)
         return None if view.charge.undefined else lambda rate: rate / devices
-    hourly = usd_per_hour(view) if key.key == "usd_per_million_output_tokens" else None
+    hourly = view.placed.usd_per_hour if key.key == "usd_per_million_output_tokens" else None
     return None if hourly is None else lambda rate: hourly / SECONDS_PER_HOUR / rate * MILLION
 
 
@@ -78,18 +75,6 @@ def key_spread(view: TrialView, key: OrderKey) -> Fraction | None:
     values = [] if reading is None else list(reading.windows.values())
     known = [value for value in values if value is not None]
     return max(known) - min(known) if len(known) == len(values) >= 2 else None
-
-
-def usd_per_hour(view: TrialView) -> Fraction | None:
-    """Return the price of all charged devices; None where the charge or the price of a device is not known."""
-    prices = view.site.fleet.usd_per_device_hour
-    if isinstance(prices, UnsetType) or view.charge.undefined is not None:
-        return None
-    devices = view.site.hardware.devices
-    counts = Counter(devices[device].type for device in view.charge.devices if device in devices)
-    if counts.total() < len(view.charge.devices) or not prices.keys() >= counts.keys():
-        return None
-    return sum((exact(prices[kind]) * count for kind, count in counts.items()), Fraction(0))
 
 
 def _largest_group(view: TrialView) -> int | None:

@@ -5,47 +5,43 @@ because many gates ask for it; nothing is filled in. A view is immutable from ou
 of its fields. Not handled: judging (``planner.gates``, ``planner.evaluate``).
 """
 
-from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 from msgspec import structs
 
-from planner import consistency, rankmap
+from planner import consistency
 from planner.consistency import Check, Facts
+from planner.contract_view import ContractView, LimitRecords
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.identity import IdentityComparison, compare_identity, contract_leaves
 from planner.layouts import LayoutRefusedError
-from planner.numbers import exact
+from planner.placed import Placed
 from planner.rankmap import TopologyGroups
-from planner.readings import BEYOND_PERCENTILE, Reading, WindowView, statistic, throughput
+from planner.readings import Reading, WindowView, statistic, throughput
 from planner.records.base import UNSET, UnsetType
-from planner.records.contract import Comparison, Contract, Fleet, Workload
+from planner.records.contract import Comparison, Contract, Workload
 from planner.records.evidence import Instance, Replica, Trial, Window
-from planner.site import Charge, Site, charge
+from planner.site import Charge, Site
 from planner.times import parsed_time
-
-LimitRecords = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialView:
     """One trial beside its contract.
 
-    ``limits`` is gate id -> limit id -> limit record. ``at`` is the trial's pointer in the evidence. ``as_of`` is the
-    time (UTC, whole seconds) at which freshness is judged. ``checked`` holds identities of windows evaluated before.
+    ``ground`` is what all trials of the contract share. ``at`` is the trial's pointer in the evidence. ``as_of`` is
+    the time (UTC, whole seconds) at which freshness is judged. ``checked`` holds identities of windows evaluated
+    before.
     """
 
     id: str
     trial: Trial
     content_id: str
-    contract: Contract
-    limits: LimitRecords
-    site: Site
+    ground: ContractView
     identity: IdentityComparison
     as_of: datetime
     checked: Mapping[str, tuple[Window, tuple[Check, ...]]] = field(default_factory=dict, repr=False, compare=False)
@@ -63,68 +59,79 @@ class TrialView:
         """The JSON pointer of the trial."""
         return f"/trials/{self.id}"
 
+    # The contract
+
+    @property
+    def contract(self) -> Contract:
+        """The contract."""
+        return self.ground.contract
+
+    @property
+    def limits(self) -> LimitRecords:
+        """Gate id -> limit id -> limit record."""
+        return self.ground.limits
+
+    @property
+    def site(self) -> Site:
+        """The declared hardware and fleet."""
+        return self.ground.site
+
     @property
     def workload(self) -> Workload:
         """The declared workload."""
-        return self.contract.identity.workload
+        return self.ground.workload
 
     @property
     def comparison(self) -> Comparison:
         """The contract's comparison section; empty where it has none."""
-        declared = self.contract.comparison
-        return Comparison() if isinstance(declared, UnsetType) else declared
+        return self.ground.comparison
 
-    @cached_property
+    @property
     def tolerance(self) -> Fraction:
         """Relative tolerance of the consistency identities."""
-        declared = self.comparison.consistency_tolerance
-        return consistency.TOLERANCE if isinstance(declared, UnsetType) else exact(declared)
+        return self.ground.tolerance
 
-    @cached_property
+    @property
     def beyond(self) -> Fraction:
         """Samples that must lie beyond a percentile."""
-        declared = self.comparison.min_samples_beyond_percentile
-        return BEYOND_PERCENTILE if isinstance(declared, UnsetType) else exact(declared)
+        return self.ground.beyond
+
+    @property
+    def min_repeats(self) -> int:
+        """Counted windows that a reading needs."""
+        return self.ground.min_repeats
+
+    # Ranks and devices; what is said to raise does so as ``topology_groups`` does.
 
     @cached_property
-    def min_repeats(self) -> int:
-        """Counted windows that a reading needs; one unless the contract says more."""
-        declared = self.contract.steady_state
-        return 1 if isinstance(declared, UnsetType) else declared.min_repeats
-
-    # Ranks and devices
+    def placed(self) -> Placed:
+        """What follows from topology and rank map, shared by all trials placed alike."""
+        return self.ground.placed(self.trial)
 
     @property
     def ranks(self) -> int:
         """Ranks placed."""
         return len(self.trial.rank_map)
 
-    @cached_property
+    @property
     def rank_device(self) -> tuple[str, ...]:
         """The device of each rank."""
-        return tuple(place.device for place in self.trial.rank_map)
+        return self.placed.rank_device
 
-    @cached_property
+    @property
     def rank_node(self) -> tuple[str, ...]:
         """The node of each rank."""
-        return tuple(place.node for place in self.trial.rank_map)
+        return self.placed.rank_node
 
-    @cached_property
+    @property
     def ranks_per_node(self) -> Mapping[str, int]:
         """Ranks on each node that holds one, in node id order."""
-        counts: dict[str, int] = {}
-        for node in sorted(self.rank_node):
-            counts[node] = counts.get(node, 0) + 1
-        return counts
+        return self.placed.ranks_per_node
 
-    @cached_property
+    @property
     def groups(self) -> TopologyGroups | LayoutRefusedError:
         """The process groups in global ranks, or the layout's refusal of the degrees."""
-        try:
-            moe = self.contract.identity.model.architecture == "moe"
-            return rankmap.topology_groups(self.trial.topology, moe=moe)
-        except LayoutRefusedError as refusal:
-            return refusal
+        return self.placed.groups
 
     @property
     def topology_groups(self) -> TopologyGroups:
@@ -134,56 +141,37 @@ class TrialView:
             LayoutRefusedError: the layout refuses the degrees; ``rank_count`` has failed then and such gates do
                 not run.
         """
-        if isinstance(self.groups, LayoutRefusedError):
-            raise self.groups
-        return self.groups
+        return self.placed.topology_groups
 
-    @cached_property
+    @property
     def serving_groups(self) -> tuple[tuple[int, ...], ...]:
-        """Ranks that serve a request together. Raises as ``topology_groups`` does."""
-        return rankmap.serving_groups(self.topology_groups)
+        """Ranks that serve a request together. Raises."""
+        return self.placed.serving_groups
 
-    @cached_property
-    def group_instances(self) -> tuple[tuple[Instance, ...], ...]:
-        """The engine instances that each serving group has ranks in. Raises as ``topology_groups`` does."""
-        starts, instances = self.topology_groups.starts, self.trial.topology.instances
-        return tuple(
-            tuple(instances[at] for at in sorted({bisect_right(starts, rank) - 1 for rank in group}))
-            for group in self.serving_groups
-        )
-
-    @cached_property
+    @property
     def group_shapes(self) -> tuple[Hashable, ...]:
-        """What makes serving groups equal: ranks, degrees and device types. Raises as ``topology_groups`` does."""
-        devices = self.site.hardware.devices
-        return tuple(
-            (len(group), repr(instances), tuple(sorted(devices[self.rank_device[rank]].type for rank in group)))
-            for group, instances in zip(self.serving_groups, self.group_instances, strict=True)
-        )
+        """What makes serving groups equal: ranks, degrees and device types. Raises."""
+        return self.placed.group_shapes
 
-    @cached_property
+    @property
     def group_roles(self) -> tuple[str, ...]:
-        """The role of each serving group: serve, prefill or decode. Raises as ``topology_groups`` does."""
-        return tuple(
-            "serve" if isinstance(instances[0].role, UnsetType) else instances[0].role
-            for instances in self.group_instances
-        )
+        """The role of each serving group: serve, prefill or decode. Raises."""
+        return self.placed.group_roles
 
-    @cached_property
+    @property
+    def group_instances(self) -> tuple[tuple[Instance, ...], ...]:
+        """The engine instances that each serving group has ranks in. Raises."""
+        return self.placed.group_instances
+
+    @property
     def crossing_ranks(self) -> tuple[int, ...]:
-        """Ranks of a request-path group that crosses a node, in order. Raises as ``topology_groups`` does."""
-        found = self.topology_groups
-        crossing: set[int] = set()
-        for kind in found.joins & found.groups.keys():
-            for group in found.groups[kind]:
-                if len({self.rank_node[rank] for rank in group}) > 1:
-                    crossing.update(group)
-        return tuple(sorted(crossing))
+        """Ranks of a request-path group that crosses a node, in order. Raises."""
+        return self.placed.crossing_ranks
 
-    @cached_property
+    @property
     def charge(self) -> Charge:
         """The devices that the trial is charged for."""
-        return charge(self.site, frozenset(self.rank_device))
+        return self.placed.charge
 
     # Windows and readings
 
@@ -294,7 +282,7 @@ class TrialView:
         if isinstance(window.replicas, UnsetType):
             return None
         by_ranks = {tuple(sorted(replica.ranks)): (name, replica) for name, replica in sorted(window.replicas.items())}
-        if len(window.replicas) != len(self.serving_groups) or by_ranks.keys() != set(self.serving_groups):
+        if len(window.replicas) != len(self.serving_groups) or by_ranks.keys() != self.placed.serving_group_set:
             return None
         return tuple(by_ranks[group] for group in self.serving_groups)
 
@@ -348,24 +336,19 @@ def views(contract: ContractDocument, evidence: EvidenceDocument, as_of: str) ->
     if moment is None:
         raise ValueError("as_of is a UTC time of whole seconds with a Z")
     record = contract.record
+    ground = ContractView(contract=record, limits=contract.limits)
     bound = contract_leaves(record.identity)
-    comparison = Comparison() if isinstance(record.comparison, UnsetType) else record.comparison
-    choice_keys = () if isinstance(comparison.choice_keys, UnsetType) else comparison.choice_keys
+    choice_keys = () if isinstance(ground.comparison.choice_keys, UnsetType) else ground.comparison.choice_keys
     identities = {
         identity_id: compare_identity(bound, observed, choice_keys)
         for identity_id, observed in evidence.record.identities.items()
     }
-    site = Site(
-        hardware=record.identity.hardware, fleet=Fleet() if isinstance(record.fleet, UnsetType) else record.fleet
-    )
     return {
         trial_id: TrialView(
             id=trial_id,
             trial=trial,
             content_id=evidence.trial_content_ids[trial_id],
-            contract=record,
-            limits=contract.limits,
-            site=site,
+            ground=ground,
             identity=identities[trial.identity_id],
             as_of=moment,
         )

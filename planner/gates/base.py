@@ -123,6 +123,8 @@ class Gate:
     ``limit`` is the record of its limits, or None for a gate that is always on. ``reads`` names the evidence
     fields it may read (``<section>.<field>``); a limit says by ``asks`` which of them it does read.
     ``needs`` is what must be defined before the rule makes sense, ``grounds`` what a FAIL of it leaves undefined.
+    ``of_placement`` says that the rule reads topology, rank map and contract alone (``planner.placed``), so that
+    trials placed alike share its findings.
     ``hint`` names likely responses to a FAIL; it is shown as a hint and decides nothing.
     """
 
@@ -136,6 +138,7 @@ class Gate:
     comparator: Comparator
     needs: tuple[Ground, ...]
     grounds: Ground | None
+    of_placement: bool
     hint: str | None
 
     @property
@@ -155,6 +158,7 @@ def gate(
     comparator: Comparator = None,
     needs: tuple[Ground, ...] = (),
     grounds: Ground | None = None,
+    of_placement: bool = False,
     hint: str | None = None,
 ) -> Callable[[Rule], Gate]:
     """Make a gate of a rule. The rule gets (view, limit), or (view, ``Standing``) where the gate is always on."""
@@ -171,6 +175,7 @@ def gate(
             comparator=comparator,
             needs=needs,
             grounds=grounds,
+            of_placement=of_placement,
             hint=hint,
         )
 

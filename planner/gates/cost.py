@@ -13,7 +13,7 @@ from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, unknown
 from planner.gates.slo import THROUGHPUT_READS
 from planner.gates.wording import apart, counted, usd, why
-from planner.keys import key_reading, usd_per_hour
+from planner.keys import key_reading
 from planner.numbers import exact
 from planner.readings import Reading, Sample
 from planner.records.base import UNSET, Id, Number, UnsetType
@@ -55,7 +55,7 @@ class CostLimit(Limit, frozen=True, kw_only=True):
 def cost(view: TrialView, limit: CostLimit) -> Finding:
     """Charged devices (ranks, spares, stranded) x their price per device-hour, per hour or over the output tokens of
     the slowest counted window, is at most the ceiling."""
-    hourly = usd_per_hour(view)
+    hourly = view.placed.usd_per_hour
     if hourly is None:
         return unknown(_unpriced(view))
     if not isinstance(limit.max_usd_per_hour, UnsetType):

@@ -208,6 +208,7 @@ class GroupSpanLimit(Limit, frozen=True, kw_only=True):
     unit="groups",
     comparator="<=",
     needs=("groups", "devices"),
+    of_placement=True,
     hint="Another map of the same degrees, or degrees whose groups fit inside the boundary.",
 )
 def group_span(view: TrialView, limit: GroupSpanLimit) -> Finding:
@@ -264,6 +265,7 @@ class NicMapLimit(Limit, frozen=True, kw_only=True):
     unit="devices",
     comparator="<=",
     needs=("groups", "devices"),
+    of_placement=True,
     hint="Spread the ranks that cross over all fabric NICs of their node.",
 )
 def nic_map(view: TrialView, limit: NicMapLimit) -> Finding:

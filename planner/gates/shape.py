@@ -24,6 +24,7 @@ FAMILY = "shape"
     unit="ranks",
     comparator="==",
     grounds="groups",
+    of_placement=True,
     hint="Correct the degrees or the map; engines whose expert degree multiplies no ranks have their own layout.",
 )
 def rank_count(view: TrialView, standing: Standing) -> Finding:
@@ -65,6 +66,7 @@ def rank_count(view: TrialView, standing: Standing) -> Finding:
     family=FAMILY,
     title="The model splits over the degrees",
     needs=("groups",),
+    of_placement=True,
     hint="Choose degrees that divide heads, layers, experts and quantisation blocks.",
 )
 def model_divisibility(view: TrialView, standing: Standing) -> Finding:
@@ -99,6 +101,7 @@ def model_divisibility(view: TrialView, standing: Standing) -> Finding:
     unit="ranks",
     comparator="==",
     grounds="devices",
+    of_placement=True,
     hint="Place every rank on one existing device, and no two ranks on one.",
 )
 def placement(view: TrialView, standing: Standing) -> Finding:
