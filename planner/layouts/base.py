@@ -103,9 +103,12 @@ class InstanceGroups:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """How an instance is started; without ``gpus_per_node`` the engine's own default holds, or one node."""
+    """How an instance is started.
 
-    nnodes: int = 1
+    Without ``nnodes`` an engine that asks for it takes 1; without ``gpus_per_node`` its own default holds, or one node.
+    """
+
+    nnodes: int | None = None
     gpus_per_node: int | None = None
     orchestrator: str = ""
 
@@ -114,22 +117,28 @@ class Launch:
 class Seats:
     """Where an engine's launcher puts its ranks: one mapping per process, keys in the engine's own words.
 
-    ``refused`` names why such a launch never serves although the engine raises nothing.
+    ``dangers`` are what the launcher accepts and should not; ``refused`` names why such a launch never serves although
+    the engine raises nothing.
     """
 
     seats: tuple[Mapping[str, int], ...]
     notices: tuple[str, ...] = ()
+    dangers: tuple[str, ...] = ()
     refused: LayoutRefusedError | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DivisibilityCheck:
-    """One test of a model against degrees; ``notice`` says what an accepted split still costs."""
+    """One test of a model against degrees; ``notice`` says what an accepted split still costs.
+
+    ``danger`` says that the engine accepts the split although some rank gets another share of the work.
+    """
 
     name: str
     passed: bool
     sentence: str
     notice: str | None = None
+    danger: bool = False
 
 
 Divisibility = Callable[[Model, Degrees, int | None], tuple[DivisibilityCheck, ...]]
@@ -239,16 +248,18 @@ def singles(world: int) -> Groups:
 def seats_by_block(world: int, launch: Launch) -> Seats:
     """Fill nodes in order with ``gpus_per_node`` ranks each (torchrun, MPI); without that number, one node."""
     per_node = launch.gpus_per_node or world
-    nodes = -(-world // per_node)
-    short = (
-        ()
-        if nodes <= launch.nnodes
-        else (f"{world} ranks need {nodes} nodes of {per_node} devices; {launch.nnodes} are given",)
-    )
     return Seats(
         seats=tuple([{"rank": rank, "node": rank // per_node, "device": rank % per_node} for rank in range(world)]),
-        notices=short,
+        dangers=short_of_nodes(world, per_node, launch),
     )
+
+
+def short_of_nodes(world: int, per_node: int, launch: Launch) -> tuple[str, ...]:
+    """Say when the nodes that are given do not hold the ranks."""
+    nodes = -(-world // per_node)
+    if launch.nnodes is None or nodes <= launch.nnodes:
+        return ()
+    return (f"{world} ranks need {nodes} nodes of {per_node} devices; {launch.nnodes} given",)
 
 
 def _offsets(steps: Iterable[tuple[int, int]]) -> list[int]:

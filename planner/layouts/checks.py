@@ -69,6 +69,7 @@ def kv_heads_up(heads: int, ranks: int) -> DivisibilityCheck:
         passed=True,
         sentence=f"{heads} KV heads over {ranks} tensor ranks are uneven; the engine accepts that",
         notice=f"every rank holds {share} KV heads, {share * ranks} in all",
+        danger=True,
     )
 
 
@@ -139,6 +140,7 @@ def experts_uneven(experts: int, ranks: int) -> DivisibilityCheck:
         passed=True,
         sentence=f"{experts} experts over {ranks} expert ranks are uneven; the engine accepts that",
         notice=notice,
+        danger=True,
     )
 
 

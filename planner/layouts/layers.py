@@ -100,7 +100,7 @@ def partition_of(text: str) -> Counts:
     parts = text.split(",")
     if not all(part.strip().isascii() and part.strip().isdigit() for part in parts):
         raise LayoutRefusedError(
-            "layer_partition", f"a layer partition is whole numbers with commas; found {shown(text)}"
+            "layer_partition", f"Invalid partition string: {shown(text)} is not whole numbers with commas"
         )
     return tuple([int(part) for part in parts])
 

@@ -39,6 +39,7 @@ DATA_LAST_ORDER = "tp-cp-ep-pp-dp"
 AXES = ("tp", "pp", "dp", "ep", "cp", "gtp_remat")
 EXTRA = (
     "etp",
+    "gtp_remat",
     "num_layers_in_first_pipeline_stage",
     "num_layers_in_last_pipeline_stage",
     "order",
@@ -149,7 +150,10 @@ def _with_remat(axes: list[str], anchor: str) -> list[str]:
 def _check_unused(degrees: Degrees) -> None:
     if degrees.dcp != 1:
         raise LayoutRefusedError("unknown_degree", "megatron has no decode context parallelism; dcp must be 1")
-    if extra_count(degrees, "vpp", 1) > 1 and degrees.pp == 1:
+    remat = extra_count(degrees, "gtp_remat")
+    if remat != 1:
+        raise LayoutRefusedError("gtp_remat", f"gtp_remat is left at 1 by this layout; found {remat}")
+    if degrees.extra.get("vpp") is not None and extra_count(degrees, "vpp") and degrees.pp == 1:
         raise LayoutRefusedError(
             "vpp", "pipeline-model-parallel size should be greater than 1 with interleaved schedule"
         )

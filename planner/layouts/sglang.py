@@ -102,6 +102,12 @@ def build(degrees: Degrees) -> InstanceGroups:
 def _widths(degrees: Degrees) -> Widths:
     old_spelling = extra_flag(degrees, "enable_dp_attention")
     attn_dp = extra_count(degrees, "attn_dp")
+    if not old_spelling and attn_dp > 1 and degrees.dp > 1:
+        raise LayoutRefusedError(
+            "attn_dp",
+            f"--dp-size {degrees.dp} with --attn-dp-size {attn_dp}: data-parallel replicas combined with attention "
+            "data parallelism are not supported.",
+        )
     if old_spelling and attn_dp > 1 and degrees.dp > 1 and attn_dp != degrees.dp:
         raise LayoutRefusedError("attn_dp", f"dp {degrees.dp} with enable_dp_attention contradicts attn_dp {attn_dp}")
     widths = Widths(
@@ -169,7 +175,10 @@ def _check_unsplit(degrees: Degrees) -> None:
 def layer_split(degrees: Degrees) -> layers.Split:
     """Return the split of layers: by rule, or by ``SGLANG_PP_LAYER_PARTITION`` ("15,15,15,16")."""
     partition = extra_text(degrees, "layer_partition", "")
-    return partial(layers.split_given, given=layers.partition_of(partition)) if partition else layers.split_last
+    if not partition or degrees.pp == 1:
+        # A single stage owns every layer, whatever the partition says.
+        return layers.split_last
+    return partial(layers.split_given, given=layers.partition_of(partition))
 
 
 def _groups(widths: Widths) -> dict[str, Groups]:
@@ -278,18 +287,21 @@ def seats(degrees: Degrees, launch: Launch) -> Seats:
         LayoutRefusedError: the argument checks refuse the number of nodes.
     """
     widths = _widths(degrees)
-    nodes = launch.nnodes
+    nodes = launch.nnodes or 1
     if widths.replicas > 1 and nodes > 1:
         raise LayoutRefusedError(
             "nnodes",
             "multi-node data-parallel replicas are not supported; use attention DP (--attn-dp-size) across nodes",
         )
     if widths.tp * widths.pp % nodes:
-        raise LayoutRefusedError("nnodes", f"tp_size * pp_size must be divisible by number of nodes ({nodes})")
+        raise LayoutRefusedError(
+            "nnodes",
+            f"tp_size must be divisible by number of nodes (tp_size * pp_size {widths.tp * widths.pp}, nodes {nodes})",
+        )
     step = extra_count(degrees, "gpu_id_step")
     base = extra_count(degrees, "base_gpu_id", 0, least=0)
     placed = tuple(seat for node in range(nodes) for seat in _node_seats(widths, node, nodes, base, step))
-    return Seats(seats=placed, notices=_crowded(placed, launch), refused=_never_complete(placed, widths))
+    return Seats(seats=placed, dangers=_crowded(placed, launch), refused=_never_complete(placed, widths))
 
 
 def _node_seats(widths: Widths, node: int, nodes: int, base: int, step: int) -> Iterator[dict[str, int]]:

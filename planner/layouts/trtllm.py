@@ -28,6 +28,7 @@ from planner.layouts.base import (
     extra_flag,
     extra_text,
     grid,
+    short_of_nodes,
 )
 from planner.records.contract import Model
 from planner.shown import shown
@@ -268,7 +269,8 @@ def seats(degrees: Degrees, launch: Launch) -> Seats:
     return Seats(
         seats=tuple(
             [{"rank": rank, "node": rank // per_node, "device": rank % per_node} | at for rank, at in enumerate(ranks)]
-        )
+        ),
+        dangers=short_of_nodes(world, per_node, launch),
     )
 
 

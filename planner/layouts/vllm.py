@@ -40,6 +40,12 @@ EXTRA = (
     "redundant_experts",
 )
 EXTERNAL, DP, PP, PCP, TP = range(5)
+NODE_BACKENDS = ("", "mp", "uni", "external_launcher")
+"""How processes may be started on several nodes; nothing said means ``mp``."""
+
+NO_PIPELINE = (
+    "Pipeline parallelism is not supported for this model. Supported models implement the `SupportsPP` interface."
+)
 NO_EXPERTS = "Number of experts in the model must be greater than 0 when expert parallelism is enabled."
 
 
@@ -127,12 +133,7 @@ def _expert_parallel(degrees: Degrees) -> bool:
 def _check_balancer(degrees: Degrees, expert_parallel: bool) -> None:
     redundant = extra_count(degrees, "redundant_experts", 0, least=0)
     if not extra_flag(degrees, "enable_eplb"):
-        if redundant:
-            raise LayoutRefusedError(
-                "redundant_experts",
-                f"num_redundant_experts is set to {redundant} but EPLB is not enabled. "
-                "Either enable EPLB or unset num_redundant_experts.",
-            )
+        check_redundant(redundant)
         return
     if not expert_parallel:
         raise LayoutRefusedError("eplb", "enable_expert_parallel must be True to use EPLB.")
@@ -141,6 +142,16 @@ def _check_balancer(degrees: Degrees, expert_parallel: bool) -> None:
             "eplb",
             "EPLB requires tensor, prefill-context, or data parallelism, "
             f"but got TP={degrees.tp}, PCP={degrees.cp}, DP={degrees.dp}.",
+        )
+
+
+def check_redundant(redundant: int) -> None:
+    """Refuse redundant experts without the balancer (EPLB) that would place them."""
+    if redundant:
+        raise LayoutRefusedError(
+            "redundant_experts",
+            f"num_redundant_experts is set to {redundant} but EPLB is not enabled. "
+            "Either enable EPLB or unset num_redundant_experts.",
         )
 
 
@@ -262,7 +273,7 @@ def seats(degrees: Degrees, launch: Launch) -> Seats:
     if launch.orchestrator == "ray":
         return Seats(seats=(), notices=("ray: nodes are ordered by node id, driver first; ranks have no fixed node",))
     check_nodes(degrees, launch)
-    per_node = world // launch.nnodes
+    per_node = world // (launch.nnodes or 1)
     placed = [
         {
             "dp_rank": rank // replica,
@@ -273,36 +284,42 @@ def seats(degrees: Degrees, launch: Launch) -> Seats:
         }
         for rank in range(world)
     ]
-    return Seats(seats=tuple(placed), notices=_crowded(per_node, launch))
+    return Seats(seats=tuple(placed), dangers=_crowded(per_node, launch))
 
 
 def check_nodes(degrees: Degrees, launch: Launch) -> None:
     """Refuse what the launcher refuses about nodes (``engine/arg_utils.py``, ``config/parallel.py``)."""
     replica = degrees.tp * degrees.pp * degrees.cp
-    world = degrees.dp * replica
-    if launch.nnodes == 1:
+    world, nodes = degrees.dp * replica, launch.nnodes or 1
+    if nodes == 1:
         _check_devices(replica, launch)
         return
-    if world % launch.nnodes:
+    if launch.orchestrator not in NODE_BACKENDS:
+        raise LayoutRefusedError(
+            "orchestrator",
+            "nnodes > 1 can only be set when distributed executor backend is mp, uni or external_launcher.",
+        )
+    if world % nodes:
         raise LayoutRefusedError(
             "nnodes",
-            f"Invalid data-parallel launch options: `--nnodes {launch.nnodes}` must evenly divide the total world size "
+            f"Invalid data-parallel launch options: `--nnodes {nodes}` must evenly divide the total world size "
             f"({world}). Adjust `--nnodes`, `--data-parallel-size`, `--pipeline-parallel-size`, "
             "`--tensor-parallel-size`, or `--prefill-context-parallel-size`.",
         )
-    local = max(1, world // launch.nnodes // replica)
+    local = max(1, world // nodes // replica)
     node_groups = degrees.dp // local
-    if degrees.dp % local or launch.nnodes % node_groups:
+    if degrees.dp % local or nodes % node_groups:
         raise LayoutRefusedError(
             "nnodes",
-            f"Invalid data parallel configuration: nnodes ({launch.nnodes}) must be divisible by the number of "
+            f"Invalid data parallel configuration: nnodes ({nodes}) must be divisible by the number of "
             f"data parallel node groups ({node_groups} = data_parallel_size {degrees.dp} / "
             f"data_parallel_size_local {local})",
         )
 
 
 def _check_devices(replica: int, launch: Launch) -> None:
-    if launch.gpus_per_node is not None and replica > launch.gpus_per_node and launch.orchestrator != "ray":
+    """Only where the engine chooses how to start its processes does it count devices."""
+    if launch.gpus_per_node is not None and replica > launch.gpus_per_node and not launch.orchestrator:
         raise LayoutRefusedError(
             "devices",
             f"World size ({replica}) is larger than the number of available GPUs ({launch.gpus_per_node}) in this "

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from planner.layouts import LAYOUTS, experts, megatron, trtllm, vllm
+from planner.layouts import LAYOUTS, checks, experts, megatron, trtllm, vllm
 from planner.layouts.asks.facts import (
     CLOSED_KEYS,
     MEGATRON_KEYS,
@@ -19,7 +19,16 @@ from planner.layouts.asks.facts import (
     optional,
     read_facts,
 )
-from planner.layouts.base import Degrees, Groups, InstanceGroups, Launch, Layout, LayoutRefusedError, Seats
+from planner.layouts.base import (
+    Degrees,
+    DivisibilityCheck,
+    Groups,
+    InstanceGroups,
+    Launch,
+    Layout,
+    LayoutRefusedError,
+    Seats,
+)
 
 Answer = dict[str, Any]
 
@@ -46,7 +55,16 @@ def _answer(built: InstanceGroups, seats: Seats) -> Answer:
     if seats.seats:
         found["placement"] = seats.seats
     found["notices"] = [*built.notices, *seats.notices]
+    found["dangers"] = [*seats.dangers]
     return found
+
+
+def _with_dangers(placed: Answer, checked: DivisibilityCheck) -> Answer:
+    """Add what a split of the model costs that the engine accepts without a word."""
+    if checked.passed and not checked.danger:
+        return placed
+    cost = checked.notice or "it raises no error"
+    return {**placed, "dangers": [*placed["dangers"], f"{checked.sentence}; {cost}"]}
 
 
 def _first_engine(groups: Groups, world: int, engines: int) -> Groups:
@@ -83,7 +101,13 @@ def _vllm(ask: Ask) -> Answer:
             LAYOUTS["vllm"].build(degrees)
         vllm.check_nodes(degrees, how)
         return {}
-    return _placed(LAYOUTS["vllm"], degrees, how)
+    placed = _placed(LAYOUTS["vllm"], degrees, how)
+    experts_count, ep = count(facts, "experts", 0), placed["sizes"].get("moe_ep", 1)
+    if not experts_count or ep == 1:
+        return placed
+    if facts.get("enable_eplb"):
+        vllm.check_balanced(experts_count + count(facts, "redundant_experts", 0), ep)
+    return _with_dangers(placed, checks.experts_uneven(experts_count, ep))
 
 
 def _vllm_degrees(facts: Facts) -> Degrees:
@@ -110,12 +134,17 @@ def _check_vllm_model(facts: Facts) -> None:
             vllm.check_model(heads, kv_heads, tp, 1)
             raise LayoutRefusedError("experts", vllm.NO_EXPERTS)
         vllm.check_model(heads, kv_heads, tp, count(facts, "dcp"), mla=facts.get("mla") is True)
+    if facts.get("supports_pp") is False and count(facts, "pp") > 1:
+        raise LayoutRefusedError("pipeline", vllm.NO_PIPELINE)
     if experts_count and "model" in facts and tp > experts_count:
         raise LayoutRefusedError(
             "experts", f"Tensor parallel size {tp} is greater than the number of experts {experts_count}."
         )
-    if experts_count and "ep" in facts and facts.get("enable_eplb"):
-        vllm.check_balanced(experts_count + count(facts, "redundant_experts", 0), count(facts, "ep"))
+    redundant = count(facts, "redundant_experts", 0)
+    if not facts.get("enable_eplb"):
+        vllm.check_redundant(redundant)
+    elif experts_count and "ep" in facts:
+        vllm.check_balanced(experts_count + redundant, count(facts, "ep"))
 
 
 def _check_vllm_world(facts: Facts, degrees: Degrees) -> None:
@@ -146,7 +175,9 @@ def _sglang(ask: Ask) -> Answer:
         cp=count(facts, "attn_cp"),
         ep=count(facts, "moe_ep"),
         dcp=count(facts, "dcp"),
-        extra=extra(facts, "attn_dp", "moe_dp", "base_gpu_id", "gpu_id_step", "redundant_experts"),
+        extra=extra(
+            facts, "attn_dp", "moe_dp", "base_gpu_id", "gpu_id_step", "redundant_experts", "enable_dp_attention"
+        ),
         moe=True,
     )
     if "experts" in facts:
@@ -205,6 +236,8 @@ def _trtllm(ask: Ask) -> Answer:
         raise LayoutRefusedError(
             "rank", f"Rank should be an integer between 0 and {world - 1}, but got {facts['rank']}."
         )
+    if "experts" in facts:
+        placed = _with_dangers(placed, checks.experts_floored(count(facts, "experts"), placed["sizes"]["moe_ep"]))
     return placed | _device_mesh(degrees)
 
 
@@ -217,11 +250,13 @@ def _moe_ep(facts: Facts) -> int:
 
 
 def _device_mesh(degrees: Degrees) -> Answer:
-    """The same degrees under Ray, for comparison with MPI."""
-    sizes = trtllm.sizes_of(degrees)
-    if degrees.extra["orchestrator"] != "mpi" or sizes.cp_type != "ULYSSES" or sizes.moe_cluster > 1:
+    """The same degrees under Ray, for comparison with MPI; nothing where Ray cannot build its mesh."""
+    if degrees.extra["orchestrator"] != "mpi":
         return {}
-    return {"groups_ray_device_mesh": trtllm.ray_groups(sizes)}
+    try:
+        return {"groups_ray_device_mesh": trtllm.ray_groups(trtllm.sizes_of(degrees))}
+    except LayoutRefusedError:
+        return {}
 
 
 ENGINES: Mapping[str, Callable[[Ask], Answer]] = MappingProxyType(

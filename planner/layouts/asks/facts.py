@@ -55,6 +55,7 @@ VLLM_KEYS = _keys(
     ep=Key("ep", (bool, int)),
     model_kind=Key("model_kind", (str,)),
     model=Key("model", (str,)),
+    supports_pp=Key("supports_pp", (bool,)),
     mla=Key("mla", (bool,)),
     use_mla=Key("mla", (bool,)),
     world="world",
@@ -67,13 +68,22 @@ VLLM_KEYS = _keys(
 )
 SGLANG_KEYS = _keys(
     tp="tp",
+    tp_size="tp",
     pp="pp",
+    pp_size="pp",
     attn_dp="attn_dp",
+    attn_dp_size="attn_dp",
     attn_cp="attn_cp",
+    attn_cp_size="attn_cp",
     moe_ep="moe_ep",
+    ep_size="moe_ep",
     moe_dp="moe_dp",
+    moe_dp_size="moe_dp",
     dcp=Key("dcp", least=0),
+    dcp_size=Key("dcp", least=0),
     dp_replicas="dp_replicas",
+    dp_size="dp_replicas",
+    enable_dp_attention=Key("enable_dp_attention", (bool,)),
     base_gpu_id=Key("base_gpu_id", least=0),
     gpu_id_step="gpu_id_step",
     num_experts="experts",
@@ -82,11 +92,18 @@ SGLANG_KEYS = _keys(
 )
 MEGATRON_KEYS = _keys(
     tp="tp",
+    tensor_model_parallel_size="tp",
     pp="pp",
+    pipeline_model_parallel_size="pp",
     cp="cp",
+    context_parallel_size="cp",
     ep="ep",
+    expert_model_parallel_size="ep",
     etp="etp",
+    expert_tensor_parallel_size="etp",
+    gtp_remat="gtp_remat",
     vpp="vpp",
+    virtual_pipeline_model_parallel_size="vpp",
     order=Key("order", (str,)),
     use_tp_pp_dp_mapping=Key("use_tp_pp_dp_mapping", (bool,)),
     num_attention_heads="heads",
@@ -98,8 +115,11 @@ MEGATRON_KEYS = _keys(
     **LAUNCH_KEYS,
 )
 TRTLLM_KEYS = _keys(
+    tp="tp",
     tp_size="tp",
+    pp="pp",
     pp_size="pp",
+    cp="cp",
     cp_size="cp",
     moe_tp_size=Key("moe_tp", unset=-1),
     moe_ep_size=Key("moe_ep", unset=-1),
@@ -110,6 +130,7 @@ TRTLLM_KEYS = _keys(
     enable_attention_dp=Key("enable_attention_dp", (bool,)),
     enable_lm_head_tp_in_adp=Key("enable_lm_head_tp_in_adp", (bool,)),
     rank=Key("rank", least=0),
+    num_experts="experts",
     **LAUNCH_KEYS,
 )
 CLOSED_KEYS = _keys(tp="tp", pp="pp", ep="ep", dp="dp", **LAUNCH_KEYS)
@@ -119,7 +140,8 @@ def read_facts(ask: Ask, keys: Mapping[str, Key]) -> Facts:
     """Return ``degrees`` and what the launcher says, by our own names.
 
     Raises:
-        LayoutRefusedError: a value is of the wrong kind or out of range, or a key is not one of the engine's.
+        LayoutRefusedError: a value is of the wrong kind or out of range, a key is not one of the engine's, or one
+            degree is given twice with different values.
     """
     degrees = ask["degrees"]
     if not isinstance(degrees, Mapping):
@@ -129,11 +151,18 @@ def read_facts(ask: Ask, keys: Mapping[str, Key]) -> Facts:
         if spelled not in keys:
             raise LayoutRefusedError("unknown_degree", f"{ask['engine']} has no degree {shown(spelled)}")
         if value is not None and (isinstance(value, bool) or value != keys[spelled].unset):
-            facts[keys[spelled].name] = _value(spelled, value, keys[spelled])
+            _put(facts, keys[spelled].name, spelled, _value(spelled, value, keys[spelled]))
     for name in ("nnodes", "gpus_per_node", "world_size"):
         if ask.get(name) is not None:
-            facts.setdefault(name, check_count(name, ask[name]))
+            _put(facts, name, name, check_count(name, ask[name]))
     return facts
+
+
+def _put(facts: Facts, name: str, spelled: str, value: Extra) -> None:
+    if facts.setdefault(name, value) != value:
+        raise LayoutRefusedError(
+            "contradiction", f"{spelled} {shown(value)} contradicts the same degree given as {shown(facts[name])}"
+        )
 
 
 def _value(spelled: str, value: object, key: Key) -> Extra:
@@ -167,7 +196,7 @@ def extra(facts: Facts, *names: str) -> Mapping[str, Extra]:
 def launch(facts: Facts, orchestrator: object = None) -> Launch:
     """Return how the engine is started."""
     return Launch(
-        nnodes=count(facts, "nnodes"),
+        nnodes=optional(facts, "nnodes"),
         gpus_per_node=optional(facts, "gpus_per_node"),
         orchestrator=orchestrator if isinstance(orchestrator, str) else "",
     )

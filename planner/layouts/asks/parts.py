@@ -4,12 +4,17 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from planner.layouts import experts, layers
+from planner.layouts import experts, layers, sglang, vllm
 from planner.layouts.asks.facts import Ask
-from planner.layouts.base import LayoutRefusedError, check_count
+from planner.layouts.base import Degrees, LayoutRefusedError, check_count
 from planner.shown import shown
 
 Answer = dict[str, Any]
+
+BY_HAND: Mapping[str, Callable[[Degrees], layers.Split]] = MappingProxyType(
+    {"vllm": vllm.layer_split, "sglang": sglang.layer_split}
+)
+"""The engines that take a partition written by hand."""
 
 
 def _layer_part(engine: str, ask: Ask) -> Answer:
@@ -17,10 +22,13 @@ def _layer_part(engine: str, ask: Ask) -> Answer:
     given = ask.get("env_partition")
     if given is None:
         counts = layers.SPLITS[engine](count, stages)
-    elif isinstance(given, str):
-        counts = layers.split_given(count, stages, layers.partition_of(given))
-    else:
+    elif not isinstance(given, str):
         raise LayoutRefusedError("layer_partition", f"env_partition is text; found {shown(given)}")
+    elif engine not in BY_HAND:
+        raise LayoutRefusedError("layer_partition", f"{engine} takes no partition by hand; found {shown(given)}")
+    else:
+        degrees = Degrees(pp=stages, extra=MappingProxyType({"layer_partition": given}))
+        counts = BY_HAND[engine](degrees)(count, stages)
     return {"ranges": layers.ranges(counts)}
 
 

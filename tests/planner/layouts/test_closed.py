@@ -96,4 +96,5 @@ def test_seats_fill_nodes_in_order_and_say_when_they_are_too_few() -> None:
         {"rank": 1, "node": 0, "device": 1},
         {"rank": 2, "node": 1, "device": 0},
     )
-    assert seats.notices == ("3 ranks need 2 nodes of 2 devices; 1 are given",)
+    assert seats.dangers == ("3 ranks need 2 nodes of 2 devices; 1 given",)
+    assert LAYOUT.seats(Degrees(tp=3), Launch(gpus_per_node=2)).dangers == ()

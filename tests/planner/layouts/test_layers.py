@@ -55,7 +55,7 @@ def test_the_remainder_goes_where_the_engine_puts_it(
         pytest.param(
             lambda: partition_of("20,x"),
             "layer_partition",
-            'a layer partition is whole numbers with commas; found "20,x"',
+            'Invalid partition string: "20,x" is not whole numbers with commas',
             id="no number",
         ),
         pytest.param(

@@ -107,6 +107,18 @@ def test_dense_data_ranks_join_nothing_but_expert_groups_join_them() -> None:
             id="virtual stages of one stage",
         ),
         pytest.param(
+            {"extra": {"vpp": 1}},
+            "vpp",
+            "pipeline-model-parallel size should be greater than 1 with interleaved schedule",
+            id="one virtual stage of one stage",
+        ),
+        pytest.param(
+            {"tp": 2, "extra": {"gtp_remat": 2}},
+            "gtp_remat",
+            "gtp_remat is left at 1 by this layout; found 2",
+            id="rematerialised weights",
+        ),
+        pytest.param(
             {"dcp": 2},
             "unknown_degree",
             "megatron has no decode context parallelism; dcp must be 1",

@@ -151,7 +151,12 @@ def test_a_launch_that_never_completes_is_refused_by_us(fields: dict[str, Any], 
     ("fields", "nodes", "words"),
     [
         pytest.param({"tp": 4, "dp": 2}, 2, "multi-node data-parallel replicas are not supported", id="replicas"),
-        pytest.param({"tp": 4}, 3, "tp_size * pp_size must be divisible by number of nodes (3)", id="uneven nodes"),
+        pytest.param(
+            {"tp": 4},
+            3,
+            "tp_size must be divisible by number of nodes (tp_size * pp_size 4, nodes 3)",
+            id="uneven nodes",
+        ),
     ],
 )
 def test_nodes_that_the_argument_checks_refuse(fields: dict[str, Any], nodes: int, words: str) -> None:
@@ -163,9 +168,9 @@ def test_nodes_that_the_argument_checks_refuse(fields: dict[str, Any], nodes: in
 
 
 def test_a_device_beyond_the_node_is_said() -> None:
-    notices = LAYOUT.seats(degrees(tp=12), Launch(gpus_per_node=8)).notices
+    dangers = LAYOUT.seats(degrees(tp=12), Launch(gpus_per_node=8)).dangers
 
-    assert notices == ("device 11 is used on a node of 8 devices; the engine does not check",)
+    assert dangers == ("device 11 is used on a node of 8 devices; the engine does not check",)
 
 
 def test_attention_data_ranks_hold_all_heads_and_expert_width_is_cut_by_moe_tp() -> None:

@@ -112,7 +112,7 @@ def test_more_ranks_than_devices_on_a_node_are_accepted_and_said() -> None:
     seats = LAYOUT.seats(degrees(tp=8, pp=3), Launch(nnodes=2, gpus_per_node=8))
 
     assert len(seats.seats) == 24
-    assert seats.notices == ("12 ranks are started on each node of 8 devices; the engine does not check",)
+    assert seats.dangers == ("12 ranks are started on each node of 8 devices; the engine does not check",)
 
 
 @pytest.mark.parametrize(
@@ -122,6 +122,7 @@ def test_more_ranks_than_devices_on_a_node_are_accepted_and_said() -> None:
         pytest.param({"tp": 4, "dp": 3}, {"nnodes": 2}, "nnodes", id="nodes do not divide the replicas"),
         pytest.param({"tp": 2, "dp": 5}, {"nnodes": 2}, "nnodes", id="a replica would be started nowhere"),
         pytest.param({"tp": 16}, {"gpus_per_node": 8}, "devices", id="one node is too small"),
+        pytest.param({"tp": 16, "pp": 6}, {"nnodes": 7}, "nnodes", id="nodes do not divide one replica"),
     ],
 )
 def test_nodes_that_the_launcher_refuses(fields: dict[str, Any], launch: dict[str, int], constraint: str) -> None:
