@@ -13,6 +13,7 @@ from reviews.web.cells import ALWAYS, CellKey, outcome_text
 from reviews.web.formats import count, limit_text, listed, number, percent, quantity, unit_of
 from reviews.web.links import Query
 from reviews.web.matrix_rows import candidate_order, head_of_trial
+from reviews.web.names import candidate_names
 from reviews.web.words import DECISIONS, OUTCOMES, Word, state_word
 
 FIGURES = ("throughput", "ttft", "memory_headroom", "link_utilization", "failure_domain", "cost", "tpot", "kv_capacity")
@@ -56,6 +57,7 @@ class Banner:
 
     word: Word
     name: str
+    trial: str
     sentence: str
     figures: tuple[Figure, ...]
     claim: str
@@ -87,8 +89,8 @@ class Blocker:
 class Alternative:
     """A candidate that was not selected, with everything that blocks it."""
 
-    trial: str
     name: str
+    other_name: str
     word: Word
     line: str
     first_key: str
@@ -210,6 +212,7 @@ def banner(plan: Plan, *, query: Query) -> Banner:
     return Banner(
         word=DECISIONS[plan.decision],
         name=name,
+        trial=plan.selected.trial if plan.selected else "",
         sentence=sentence,
         figures=figures,
         claim=plan.claim,
@@ -252,16 +255,17 @@ def alternatives(
     plan: Plan, *, query: Query, map_href: str, among: Collection[str] | None = None
 ) -> tuple[Alternative, ...]:
     """List the candidates that were not selected, nearest first; where ``among`` is given, only those in it."""
+    names = candidate_names(plan)
     rows = []
     for trial in candidate_order(plan):
         if (plan.selected and trial == plan.selected.trial) or (among is not None and trial not in among):
             continue
         candidate = plan.candidates[trial]
-        head = head_of_trial(plan, trial, map_href)
+        head = head_of_trial(plan, trial, names, map_href)
         rows.append(
             Alternative(
-                trial=trial,
                 name=head.name,
+                other_name=head.other_name,
                 word=state_word(candidate.state),
                 line=head.lines[0],
                 first_key=head.first_key,

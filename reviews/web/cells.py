@@ -60,8 +60,7 @@ class Detail:
     gate: str
     gate_title: str
     limit: str
-    topology: str
-    trial: str
+    name: str
     word: Word
     would: str
     sentence: str
@@ -141,7 +140,9 @@ def facts_of(outcome: LimitOutcome) -> tuple[Fact, ...]:
     return tuple(row for row in rows if row.value)
 
 
-def detail_of(key: CellKey, candidate: Candidate, *, title: str, close_href: str, map_href: str) -> Detail | None:
+def detail_of(
+    key: CellKey, candidate: Candidate, *, name: str, title: str, close_href: str, map_href: str
+) -> Detail | None:
     """Open a cell; None when the plan has no such gate or limit."""
     gate = candidate.gates.get(key.gate)
     if gate is None or key.limit not in gate.limits:
@@ -151,8 +152,7 @@ def detail_of(key: CellKey, candidate: Candidate, *, title: str, close_href: str
         gate=key.gate,
         gate_title=title,
         limit="" if key.limit == ALWAYS else key.limit,
-        topology=candidate.topology,
-        trial=key.trial,
+        name=name,
         word=OUTCOMES[outcome.outcome],
         would={"PASS": "It would pass.", "FAIL": "It would fail."}.get(outcome.would or "", ""),
         sentence=outcome.sentence,

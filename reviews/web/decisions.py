@@ -11,6 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from planner.gates import GATES
+from planner.records.plan import Plan
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError, ReviewError
 from reviews.selectors.pages import DecisionView, decision_view
 from reviews.services.signoffs import signoff_give
@@ -75,9 +76,10 @@ def shown(
     """Render a decision's page; ``form`` is a sign-off that was refused, with ``problems`` and ``strip`` saying why."""
     decision = found.page
     older = None if decision.is_newest else decision.shown.number
+    now = timezone.now()
     head = head_of(
         decision,
-        now=timezone.now(),
+        now=now,
         tabs=tabs(slug, decision.number, "decision-detail", older),
         revise_href=revise_href(slug, decision.number),
     )
@@ -86,42 +88,55 @@ def shown(
         kept = (form or {}).get("statement", "")
         context = frame(slug, "inbox", head=head, progress=progress_of(decision), strip=strip, kept=kept)
         return render(request, "reviews/decision_planning.html", context, status=status)
-    query = Query.of(request.GET.dict(), keep=KEPT)
-    own = reverse("decision-detail", args=[slug, decision.number])
-    map_href = reverse("decision-map", args=[slug, decision.number])
-    candidates = matrix(plan, query=query, titles=gate_titles(), map_href=map_href)
     context = frame(
         slug,
         "inbox",
         head=head,
         strips=[
             *([strip] if strip else []),
-            turn_strip(decision) if decision.is_newest else stale_strip(decision, own),
+            turn_strip(decision)
+            if decision.is_newest
+            else stale_strip(decision, reverse("decision-detail", args=[slug, decision.number])),
         ],
-        notices=notices(plan),
-        banner=banner(plan, query=query),
-        why=why_rows(plan, query=query),
-        flips=flip_groups(plan, query=query),
-        baseline=plan.baseline,
-        order_text=order_text(plan),
-        order=order(plan),
-        matrix=candidates,
-        words={"fail": OUTCOMES["FAIL"], "unknown": OUTCOMES["UNKNOWN"], "passed": OUTCOMES["PASS"]},
+        **answer_of(
+            plan,
+            query=Query.of(request.GET.dict(), keep=KEPT),
+            map_href=reverse("decision-map", args=[slug, decision.number]),
+        ),
         **addresses_of(slug, decision.number, decision.shown.number),
-        alternatives=alternatives(plan, query=query, map_href=map_href, among=[h.trial for h in candidates.heads]),
-        not_selected=len(plan.candidates) - (plan.selected is not None),
-        frontier=frontier(plan),
         requirements=requirements_of(decision),
         sign=sign_panel(
             decision,
             action=reverse("decision-sign", args=[slug, decision.number]),
             person=request.user.display_name,
+            now=now,
+            withdraw=lambda signoff: reverse("signoff-withdraw", args=[slug, decision.number, signoff]),
             form=form,
             problems=problems,
         ),
         events=[event_of(row, f"{reverse('audit-list', args=[slug])}?seq={row.seq}") for row in found.events],
     )
     return render(request, "reviews/decision_detail.html", context, status=status)
+
+
+def answer_of(plan: Plan, *, query: Query, map_href: str) -> dict[str, Any]:
+    """Return what the page says of the plan; lists of candidates have those of the matrix's page."""
+    candidates = matrix(plan, query=query, titles=gate_titles(), map_href=map_href)
+    shown_trials = tuple(head.trial for head in candidates.heads)
+    return {
+        "notices": notices(plan),
+        "banner": banner(plan, query=query),
+        "why": why_rows(plan, query=query),
+        "flips": flip_groups(plan, query=query),
+        "baseline": plan.baseline,
+        "order_text": order_text(plan),
+        "order": order(plan, shown_trials),
+        "matrix": candidates,
+        "words": {"fail": OUTCOMES["FAIL"], "unknown": OUTCOMES["UNKNOWN"], "passed": OUTCOMES["PASS"]},
+        "alternatives": alternatives(plan, query=query, map_href=map_href, among=shown_trials),
+        "not_selected": len(plan.candidates) - (plan.selected is not None),
+        "frontier": frontier(plan, shown_trials),
+    }
 
 
 @require_POST

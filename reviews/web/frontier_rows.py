@@ -3,17 +3,20 @@
 Rules kept: a figure that was not measured is no point of the chart and a dash in the table; the chart gets ids only.
 """
 
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from planner.numbers import exact
-from planner.records.plan import FrontierPoint, Plan, Value
+from planner.records.plan import FrontierPoint, Plan, State, Value
 from reviews.web.formats import KEY_UNITS, count, key_title, quantity
-from reviews.web.matrix_rows import candidate_order
+from reviews.web.names import Names, candidate_names
 from reviews.web.plot_labels import plot_label
 from reviews.web.words import SELECTED, STATES, Word
 
-GROUPS = (("ELIGIBLE", "pass"), ("REJECTED", "fail"), ("INCONCLUSIVE", "unk"))
+GROUPS: tuple[tuple[State, str], ...] = (("ELIGIBLE", "pass"), ("REJECTED", "fail"), ("INCONCLUSIVE", "unk"))
+NAMED_UP_TO = 12
+"""Points up to which every one is named in the picture; more names would lie over one another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,13 +63,6 @@ def floating(value: Value) -> float | None:
     return None if value is None or isinstance(value, str) else float(exact(value))
 
 
-def name_of(plan: Plan, trial: str) -> str:
-    """Name a candidate: its topology, with the trial where two share it."""
-    topology = plan.candidates[trial].topology
-    shared = sum(candidate.topology == topology for candidate in plan.candidates.values()) > 1
-    return f"{topology}@{trial}" if shared else topology
-
-
 def padded(values: list[float]) -> list[float]:
     """Return a range with room around the values."""
     low, high = min(values), max(values)
@@ -75,20 +71,20 @@ def padded(values: list[float]) -> list[float]:
 
 
 def limit_lines(plan: Plan) -> list[dict[str, Any]]:
-    """Return the limits that stand on the axes: TTFT at the key's load point, and a floor per charged device."""
-    statistic = next((key.load_point for key in plan.order if key.key == "ttft"), None)
+    """Return the limit of TTFT at the load point of the selection key, to stand on its axis."""
+    load_point = next((key.load_point for key in plan.order if key.key == "ttft"), None)
     found = {}
     for candidate in plan.candidates.values():
         gate = candidate.gates.get("ttft")
         for limit_id, outcome in (gate.limits if gate else {}).items():
             at = floating(outcome.limit)
-            if at is not None and (statistic is None or statistic in limit_id):
+            if at is not None and (load_point is None or load_point in limit_id):
                 found["x"] = {"axis": "x", "at": at, "text": f"limit {quantity(outcome.limit, 'ms')}"}
     return list(found.values())
 
 
-def chart_data(plan: Plan, points: tuple[FrontierPoint, ...]) -> dict[str, Any] | None:
-    """Return the chart's data, or None."""
+def chart_data(plan: Plan, names: Names, points: tuple[FrontierPoint, ...]) -> dict[str, Any] | None:
+    """Return the chart's data, or None. Beyond ``NAMED_UP_TO`` points only the selected one is named in the picture."""
     drawn = [
         (point, x, y)
         for point in points
@@ -99,16 +95,19 @@ def chart_data(plan: Plan, points: tuple[FrontierPoint, ...]) -> dict[str, Any] 
         return None
     selected = plan.selected.trial if plan.selected else ""
     groups = []
-    for state, css in GROUPS:
-        rows = [row for row in drawn if row[0].state == state]
-        if not rows:
-            continue
-        labels = []
-        for point, _, _ in rows:
-            word = "selected" if point.trial == selected else STATES[point.state].text.lower()
-            label = plot_label(name_of(plan, point.trial).replace("@", ":"))
-            labels.append(f"{label} · {word}")
-        groups.append({"css": css, "x": [x for _, x, _ in rows], "y": [y for _, _, y in rows], "labels": labels})
+    for css, word, has_names, is_member in groups_of(selected, is_crowded=len(drawn) > NAMED_UP_TO):
+        rows = [row for row in drawn if is_member(row[0])]
+        if rows:
+            labels = [f"{plot_label(names[point.trial].replace('@', ':'))} · {word}" for point, _, _ in rows]
+            groups.append(
+                {
+                    "css": css,
+                    "x": [x for _, x, _ in rows],
+                    "y": [y for _, _, y in rows],
+                    "labels": labels,
+                    "has_names": has_names,
+                }
+            )
     limits = limit_lines(plan)
     xs = [x for _, x, _ in drawn] + [limit["at"] for limit in limits]
     return {
@@ -121,14 +120,25 @@ def chart_data(plan: Plan, points: tuple[FrontierPoint, ...]) -> dict[str, Any] 
     }
 
 
-def frontier(plan: Plan) -> Frontier:
-    """Make the frontier of a plan, eligible candidates first."""
+def groups_of(selected: str, *, is_crowded: bool) -> list[tuple[str, str, bool, Callable[[FrontierPoint], bool]]]:
+    """Return (class, word, whether names are drawn, members) of the chart's groups; the selected one lies on top."""
+
+    def of_state(state: State) -> Callable[[FrontierPoint], bool]:
+        return lambda point: point.state == state and point.trial != selected
+
+    others = [(css, STATES[state].text.lower(), not is_crowded, of_state(state)) for state, css in GROUPS]
+    return [*others, ("pass", "selected", True, lambda point: point.trial == selected)]
+
+
+def frontier(plan: Plan, among: Sequence[str]) -> Frontier:
+    """Make the frontier of a plan: every point in the chart, the candidates ``among`` in the table, in their order."""
+    names = candidate_names(plan)
     selected = plan.selected.trial if plan.selected else ""
     points = {point.trial: point for point in plan.frontier}
-    ordered = tuple(points[trial] for trial in candidate_order(plan) if trial in points)
+    ordered = tuple(points[trial] for trial in among if trial in points)
     rows = tuple(
         FrontierRow(
-            name=name_of(plan, point.trial),
+            name=names[point.trial],
             word=SELECTED if point.trial == selected else STATES[point.state],
             values=(
                 quantity(point.output_tokens_per_s_per_charged_device, "tok/s"),
@@ -140,29 +150,31 @@ def frontier(plan: Plan) -> Frontier:
         )
         for point in ordered
     )
-    chart = chart_data(plan, ordered)
+    chart = chart_data(plan, names, plan.frontier)
     drawn = sum(len(group["x"]) for group in chart["groups"]) if chart else 0
     return Frontier(
         rows=rows,
         chart=chart,
         label=f"Output tokens per second per charged device against TTFT, {count(drawn, 'candidate')}; "
-        "the same values stand in the table below",
+        f"the table below has the values{'' if len(rows) == len(plan.frontier) else ' of those on this page'}",
     )
 
 
-def order(plan: Plan) -> Order:
-    """Make the order of the eligible candidates."""
+def order(plan: Plan, among: Collection[str]) -> Order:
+    """Make the order of the eligible candidates; rows only for those ``among`` the shown ones."""
+    names = candidate_names(plan)
     keys = [key for key in plan.order if key.key not in ("topology", "trial_content_id")]
     places = [plan.order.index(key) for key in keys]
     rows = tuple(
         OrderRow(
             place=place,
-            name=name_of(plan, row.trial),
+            name=names[row.trial],
             values=tuple(
                 quantity(row.values[at], KEY_UNITS.get(key.key)) for at, key in zip(places, keys, strict=True)
             ),
         )
         for place, row in enumerate(plan.eligible, 1)
+        if row.trial in among
     )
     titles = tuple(
         " ".join(part for part in (key_title(key.key), key.statistic, key.load_point) if part) for key in keys

@@ -13,6 +13,7 @@ from planner.records.plan import Candidate, LimitOutcome, Outcome, Plan
 from reviews.web.cells import ALWAYS, Cell, CellKey, Detail, cell_of, detail_of, limit_outcome
 from reviews.web.formats import KEY_UNITS, count, key_title, limit_text, percent, quantity
 from reviews.web.links import Query
+from reviews.web.names import Names, candidate_names
 from reviews.web.words import Word, state_word
 
 GATES_AS_ROWS_UP_TO = 8
@@ -27,7 +28,7 @@ GROUPS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """A candidate's heading: name, state, and two short lines."""
+    """A candidate's heading: name, state, and short lines; ``trial`` stands below a name that does not hold it."""
 
     trial: str
     name: str
@@ -36,6 +37,11 @@ class Head:
     lines: tuple[str, ...]
     first_key: str
     href: str
+
+    @property
+    def other_name(self) -> str:
+        """The trial, where the name does not end in it."""
+        return "" if self.name.endswith(f"@{self.trial}") else self.trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +109,10 @@ class Matrix:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What every part of the matrix needs: plan, order, address, titles."""
+    """What every part of the matrix needs: plan, names, order, address, titles."""
 
     plan: Plan
+    names: Names
     order: tuple[str, ...]
     query: Query
     titles: Mapping[str, str]
@@ -140,7 +147,7 @@ def first_key_text(plan: Plan, candidate: Candidate) -> str:
     return quantity(candidate.keys[plan.order[0].key], KEY_UNITS.get(plan.order[0].key))
 
 
-def head_of_trial(plan: Plan, trial: str, map_href: str) -> Head:
+def head_of_trial(plan: Plan, trial: str, names: Names, map_href: str) -> Head:
     """Make the heading of a candidate."""
     candidate = plan.candidates[trial]
     is_selected = plan.selected is not None and trial == plan.selected.trial
@@ -151,11 +158,9 @@ def head_of_trial(plan: Plan, trial: str, map_href: str) -> Head:
         line = f"fails {count(len(candidate.failing), 'gate')}"
     else:
         line = f"{count(len(candidate.unknown), 'gate')} unknown, 0 fail"
-    names = [other.topology for other in plan.candidates.values()]
-    shared = names.count(candidate.topology) > 1
     return Head(
         trial=trial,
-        name=f"{candidate.topology}@{trial}" if shared else candidate.topology,
+        name=names[trial],
         word=state_word(candidate.state, selected=is_selected),
         is_selected=is_selected,
         lines=tuple(part for part in (line, first_key_text(plan, candidate)) if part),
@@ -219,6 +224,7 @@ def open_cell(context: Context, key: CellKey) -> Detail | None:
     return detail_of(
         key,
         context.plan.candidates[key.trial],
+        name=context.names[key.trial],
         title=context.titles.get(key.gate, ""),
         close_href=context.query.link("matrix", cell=None),
         map_href=f"{context.map_href}?trial={key.trial}",
@@ -290,11 +296,12 @@ def matrix(plan: Plan, *, query: Query, titles: Mapping[str, str], map_href: str
     ``query`` may hold ``rows`` (gates or candidates), ``page``, ``cell`` (``trial~gate~limit``) and ``passing``.
     ``titles`` are the gates' titles by id. Unknown values of the query are ignored.
     """
-    context = Context(plan=plan, order=candidate_order(plan), query=query, titles=titles, map_href=map_href)
+    names, order = candidate_names(plan), candidate_order(plan)
+    context = Context(plan=plan, names=names, order=order, query=query, titles=titles, map_href=map_href)
     can_show_gates = len(context.order) <= GATES_AS_ROWS_UP_TO
     as_gates = can_show_gates and query.get("rows") != "candidates"
     shown, page = page_of(context, PAGE_SIZE)
-    heads = tuple(head_of_trial(plan, trial, map_href) for trial in shown)
+    heads = tuple(head_of_trial(plan, trial, names, map_href) for trial in shown)
     absent = gates_with(plan, "NOT_DECLARED"), gates_with(plan, "NOT_APPLICABLE")
     keys = tuple(key for key in row_keys(plan) if key[0] not in absent[1])
     bad = {key: rank_of(outcomes_of(plan, key, context.order)) for key in keys}

@@ -199,6 +199,7 @@ def event_text(row: EntryRow) -> str:
         "signoff.given": f"{row.who} {SIGNED.get(row.meaning, 'signed')} r{row.revision}{team}",
         "signoff.refused": f"Refused: sign-off by {row.who}{team}",
         "signoff.withdrawn": f"{row.who} withdrew a sign-off{team}",
+        "signoff.withdrawal_refused": f"Refused: withdrawal by {row.who}{team}",
         "submission.refused": f"Refused: submission by {row.who}",
         "workspace.created": "Workspace made",
         "policy.set": f"Policy set by {row.who}",

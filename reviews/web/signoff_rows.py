@@ -1,14 +1,17 @@
 """Requirements and the sign-off form of a decision, as rows of text. Pure; who may sign was judged before.
 
 Rules kept: a sign-off that counts no more stays visible, struck through, with the reason; the form shows the digests
-that it binds; what was typed is kept when the form is refused.
+that it binds; what was typed is kept when the form is refused; whoever signed sees what, when, and what is still owed.
 """
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from reviews.selectors.rows import DecisionPage, SignOffRow
-from reviews.web.formats import listed, when
+from reviews.web.formats import ago, listed, when
 from reviews.web.page_rows import SIGNED, STATES, moved_text, my_open_teams, subject_digests, team_title
 from reviews.web.words import Word
 
@@ -20,7 +23,14 @@ REQUIREMENTS: dict[str, Word] = {
     "OVERRIDDEN": Word("Overridden", "stale", "unk"),
     "NOT_APPLICABLE": Word("Not applicable", "na", "na"),
 }
+GIVEN: dict[str, Word] = {
+    "approve": Word("Approved", "pass-o", "pass"),
+    "request_changes": Word("Changes requested", "stale", "unk"),
+    "reject": Word("Rejected", "fail-o", "fail"),
+}
 MEANINGS = (("approve", "Approve"), ("request_changes", "Request changes"), ("reject", "Reject"))
+BOUND = ("subject", "contract", "evidence", "plan", "policy")
+"""The digests of a sign-off that are shown; the audit log has all of them."""
 REASONS = {
     "SUBJECT_CHANGED": "what was signed changed",
     "SIGNER_INELIGIBLE": "the signer has no seat in the team any more",
@@ -72,9 +82,34 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SignPanel:
-    """The sign-off form. ``reason`` says under the button why it is off."""
+class OwnSignOff:
+    """What the reader signed, as it was shown to them; ``why_not`` says why it counts no more."""
 
+    word: Word
+    lead: str
+    signed_at: str
+    ago: str
+    statement: str
+    digests: tuple[tuple[str, str], ...]
+    why_not: str
+    withdraw_href: str
+
+    @property
+    def counts(self) -> bool:
+        """Whether it stands for the newest revision."""
+        return not self.why_not
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignPanel:
+    """The sign-off form with what the reader signed before. ``reason`` says under the button why it is off.
+
+    ``still_owed`` is what the decision waits for once the reader has signed.
+    """
+
+    own: tuple[OwnSignOff, ...]
+    has_signed: bool
+    still_owed: tuple[str, ...]
     title: str
     since: str
     lead: str
@@ -96,14 +131,54 @@ class SignPanel:
 def signed_line(row: SignOffRow) -> SignedLine:
     """Write one sign-off with its status."""
     text = f"{row.person} {SIGNED[row.meaning]} r{row.revision}, {when(row.signed_at)}"
+    reason = why_not(row)
+    return SignedLine(text, reason, row.statement, bool(reason))
+
+
+def why_not(row: SignOffRow) -> str:
+    """Say why a sign-off counts no more; empty where it counts."""
     if row.status == "CURRENT":
-        return SignedLine(text, "", row.statement, False)
+        return ""
     reason = REASONS.get(row.judged.reason, row.judged.reason.replace("_", " ").lower())
     if row.status == "WITHDRAWN":
         reason = f"“{row.withdrawn_reason}”"
     if row.judged.reason == "SUBJECT_CHANGED":
         reason = f"since r{row.revision} {moved_text(row.judged.keys)} changed"
-    return SignedLine(text, f"{row.status.capitalize()}: {reason}.", row.statement, True)
+    return f"{row.status.capitalize()}: {reason}."
+
+
+def own_signoff(row: SignOffRow, now: datetime, withdraw_href: str = "") -> OwnSignOff:
+    """Write what the reader signed, with the digests that they were shown."""
+    displayed = json.loads(row.displayed)
+    return OwnSignOff(
+        word=GIVEN[row.meaning] if row.status == "CURRENT" else Word(row.status.capitalize(), "stale", "unk"),
+        lead=f"You {SIGNED[row.meaning]} r{row.revision} for {team_title(row.team).lower()}",
+        signed_at=when(row.signed_at),
+        ago=ago(row.signed_at, now),
+        statement=row.statement,
+        digests=tuple((name, displayed[name]) for name in BOUND if name in displayed),
+        why_not=why_not(row),
+        withdraw_href=withdraw_href,
+    )
+
+
+def own_signoffs(page: DecisionPage, now: datetime, withdraw: Callable[[int], str]) -> tuple[OwnSignOff, ...]:
+    """Return the reader's last sign-off for each team, unless they took it back: that one is history."""
+    latest: dict[str, SignOffRow] = {}
+    for row in page.signoffs:
+        if row.is_mine:
+            latest.setdefault(row.team, row)
+    return tuple(own_signoff(row, now, withdraw(row.id)) for row in latest.values() if row.status != "WITHDRAWN")
+
+
+def still_owed(page: DecisionPage) -> tuple[str, ...]:
+    """Say for each team what it owes, and who."""
+    return tuple(
+        f"{team_title(row.team)}: {row.because.rstrip('.')}"
+        + (f", owed by {listed(row.owed_by, 'or')}." if row.owed_by else ".")
+        for row in page.requirements
+        if row.status != "SATISFIED"
+    )
 
 
 def requirements_of(page: DecisionPage) -> Requirements:
@@ -138,19 +213,29 @@ def sign_panel(
     *,
     action: str,
     person: str,
+    now: datetime,
+    withdraw: Callable[[int], str],
     form: dict[str, Any] | None = None,
     problems: tuple[str, ...] = (),
 ) -> SignPanel:
-    """Make the sign-off form of the shown revision; what was typed before is kept."""
+    """Make the sign-off form of the shown revision; what was typed before is kept.
+
+    ``withdraw`` gives the address at which a sign-off of the reader is taken back.
+    """
     typed = form or {}
     reason = off_reason(page)
     open_teams = [seat for seat in page.seats if seat.verdict.allowed]
     mine = my_open_teams(page)
     team = typed.get("team") or (mine[0] if mine else open_teams[0].team if open_teams else "")
     title = team_title(team).lower() if team else ""
+    own = own_signoffs(page, now, withdraw) if page.is_newest else ()
+    has_signed = any(row.counts for row in own)
     has_winner = page.shown.plan is not None and page.shown.plan.decision_word == "SELECT_TOPOLOGY"
     return SignPanel(
-        title=f"Your turn: {title}" if mine else "Sign-off",
+        own=own,
+        has_signed=has_signed,
+        still_owed=still_owed(page) or (page.approval.because,),
+        title=f"Your turn: {title}" if mine else "Signed" if has_signed else "Sign-off",
         since=f"r{page.shown.number}",
         lead="A sign-off is bound to these digests. Anything that changes makes it stale."
         if has_winner
@@ -167,7 +252,7 @@ def sign_panel(
         meaning=typed.get("meaning") or "",
         statement=typed.get("statement") or "",
         person=person,
-        button=f"Sign for {title}" if title else "Sign",
+        button=f"Sign {'again ' if has_signed else ''}for {title}" if title else "Sign",
         can_sign=not reason,
         reason=reason,
         problems=problems,

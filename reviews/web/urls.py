@@ -3,7 +3,20 @@
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import path, re_path
 
-from reviews.web import decisions, digests, downloads, history, inbox, log, maps, people, stress, submissions, tokens
+from reviews.web import (
+    decisions,
+    digests,
+    downloads,
+    history,
+    inbox,
+    log,
+    maps,
+    people,
+    stress,
+    submissions,
+    tokens,
+    withdrawals,
+)
 
 DIGEST = r"(?P<digest>sha256:[0-9a-f]{64})"
 WORKSPACE = r"^w/(?P<slug>[a-z0-9-]+)"
@@ -19,6 +32,11 @@ urlpatterns = [
     path("w/<slug:slug>/decisions/new", submissions.decision_new, name="decision-new"),
     path("w/<slug:slug>/decisions/<int:number>/", decisions.decision_detail, name="decision-detail"),
     path("w/<slug:slug>/decisions/<int:number>/sign", decisions.decision_sign, name="decision-sign"),
+    path(
+        "w/<slug:slug>/decisions/<int:number>/signoffs/<int:signoff>/withdraw",
+        withdrawals.signoff_withdrawal,
+        name="signoff-withdraw",
+    ),
     path("w/<slug:slug>/decisions/<int:number>/plan.json", downloads.plan_json, name="plan-json"),
     path("w/<slug:slug>/decisions/<int:number>/matrix.csv", downloads.matrix_csv, name="matrix-csv"),
     path("w/<slug:slug>/decisions/<int:number>/stress/", stress.decision_stress, name="decision-stress"),

@@ -84,13 +84,14 @@ const SHAPES = {
 
 function frontier(data, paint) {
   const layout = base(paint, data.x_title, data.y_title);
+  const middle = (data.x_range[0] + data.x_range[1]) / 2;
   const traces = data.groups.map((group) => ({
     type: "scatter",
-    mode: "markers+text",
+    mode: group.has_names ? "markers+text" : "markers",
     x: group.x,
     y: group.y,
     text: group.labels,
-    textposition: "middle right",
+    textposition: group.x.map((x) => (x > middle ? "middle left" : "middle right")),
     textfont: { color: group.css === "pass" ? paint.ink : paint["ink-2"], size: FONT },
     hovertemplate: "%{text}<br>%{x}<br>%{y}<extra></extra>",
     cliponaxis: false,

@@ -31,16 +31,17 @@ PAGES: dict[str, list[Any]] = {
     "token-list": ["lab"],
 }
 POSTS: dict[str, list[Any]] = {"decision-sign": ["lab", 1], "token-revoke": ["lab", 1], "theme": [], "logout": []}
+OF_ONE_PERSON: dict[str, list[Any]] = {"signoff-withdraw": ["lab", 1, 1]}
 OPEN = {"login", "logout", "theme"}
 
 
 def test_every_address_is_in_a_table_of_this_file() -> None:
-    assert {pattern.name for pattern in urlpatterns} == PAGES.keys() | POSTS.keys() | OPEN
+    assert {pattern.name for pattern in urlpatterns} == PAGES.keys() | POSTS.keys() | OF_ONE_PERSON.keys() | OPEN
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", PAGES | OF_ONE_PERSON)
 def test_a_stranger_is_sent_to_the_login(name: str, decided: Decision, client: Client) -> None:
-    address = reverse(name, args=PAGES[name])
+    address = reverse(name, args=(PAGES | OF_ONE_PERSON)[name])
     answer = client.get(address)
     assert (answer.status_code, answer["Location"].split("?")[0]) == (302, "/login")
 
@@ -75,11 +76,13 @@ def test_acts_need_a_form(name: str, people: Cast, visit: Visit) -> None:
     assert visit(people.bob).get(reverse(name, args=POSTS[name])).status_code == 405
 
 
-@pytest.mark.parametrize("name", ["decision-sign", "decision-new", "token-list", "token-revoke", "theme"])
+@pytest.mark.parametrize(
+    "name", ["decision-sign", "decision-new", "token-list", "token-revoke", "theme", "signoff-withdraw"]
+)
 def test_a_form_without_its_token_is_refused(name: str, people: Cast) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(people.alice, backend="django.contrib.auth.backends.ModelBackend")
-    answer = client.post(reverse(name, args=(PAGES | POSTS)[name]), {})
+    answer = client.post(reverse(name, args=(PAGES | POSTS | OF_ONE_PERSON)[name]), {})
     assert (answer.status_code, "The form is too old" in answer.content.decode()) == (403, True)
 
 

@@ -14,7 +14,7 @@ def test_the_banner_names_the_selected_topology_and_its_figures_with_limit_and_m
         ("Output throughput", "960", "tok/s", "≥ 800 tok/s · +20 %"),
         ("TTFT", "420", "ms", "≤ 500 ms · +16 %"),
         ("Peak memory", "50.0", "GiB", "≤ 64.0 GiB · +21.9 %"),
-        ("Link use", "0.60", "", "≤ 0.675 · +11.1 %"),
+        ("Link use", "0.600", "", "≤ 0.675 · +11.1 %"),
     ]
 
 
@@ -66,7 +66,7 @@ def test_where_all_are_rejected_the_closest_is_named_with_what_it_fails() -> Non
 def test_only_the_alternatives_of_a_page_are_listed_when_it_is_named() -> None:
     of = plan({f"t-{at}": candidate("REJECTED") for at in (1, 2, 3)})
     rows = alternatives(of, query=QUERY, map_href="/map/", among=("t-1", "t-3"))
-    assert [row.trial for row in rows] == ["t-1", "t-3"]
+    assert [row.name for row in rows] == ["tp4-pp2-ep2-dp1@t-1", "tp4-pp2-ep2-dp1@t-3"]
 
 
 def test_every_failing_and_unknown_limit_of_an_alternative_is_listed_failing_first() -> None:
@@ -93,7 +93,9 @@ def test_every_failing_and_unknown_limit_of_an_alternative_is_listed_failing_fir
 
 def test_the_selected_candidate_is_no_alternative_and_an_eligible_one_has_no_blocker() -> None:
     of = plan({"t-1": candidate(), "t-2": candidate(topology="tp2-pp1-ep1-dp1")})
-    assert [(row.trial, row.blockers) for row in alternatives(of, query=QUERY, map_href="/map/")] == [("t-2", ())]
+    assert [(row.name, row.other_name, row.blockers) for row in alternatives(of, query=QUERY, map_href="/map/")] == [
+        ("tp2-pp1-ep1-dp1", "t-2", ())
+    ]
 
 
 def test_what_nothing_limits_is_said_before_the_figures() -> None:

@@ -1,0 +1,113 @@
+"""Signing, what one reads afterwards, and taking it back."""
+
+import pytest
+
+from reviews.models import Decision, SignOff, SignOffWithdrawal
+from tests.reviews.factories import Cast, documents, last_entry, planned, sign
+from tests.web.conftest import Visit
+from tests.web.test_decision_page import PAGE, posted, text
+
+
+def panel(page: str) -> str:
+    """The sign-off panel of a decision's page."""
+    return page.split('id="sign"')[1].split("</section>")[0]
+
+
+def withdrawal(signoff: SignOff) -> str:
+    return f"{PAGE}signoffs/{signoff.pk}/withdraw"
+
+
+def test_after_signing_the_panel_says_what_was_signed_and_what_is_still_needed(
+    worked: Decision, people: Cast, visit: Visit
+) -> None:
+    client = visit(people.bob)
+    client.post(f"{PAGE}sign", posted(client, worked))
+    signoff = SignOff.objects.get()
+    shown = panel(text(client))
+    assert "Signed</h2>" in shown
+    assert "You approved r1 for serving" in shown
+    assert "Checked memory and tails." in shown
+    assert f'data-copy="{signoff.subject}"' in shown
+    assert "Networking: 0 of 1 approval given, owed by Carol." in shown
+    assert f'href="{withdrawal(signoff)}"' in shown
+
+
+def test_a_rejection_is_not_shown_as_an_approval(worked: Decision, people: Cast, visit: Visit) -> None:
+    sign(people, worked.revisions.get(), meaning="reject")
+    shown = panel(text(visit(people.bob)))
+    assert ("You rejected r1 for serving" in shown, 'href="#i-pass-o"' in shown) == (True, False)
+
+
+def test_others_see_no_way_to_withdraw_it(worked: Decision, people: Cast, visit: Visit) -> None:
+    signoff = sign(people, worked.revisions.get())
+    assert withdrawal(signoff) not in text(visit(people.carol))
+
+
+def test_a_sign_off_that_went_stale_is_said_with_its_reason_above_the_form(people: Cast, visit: Visit) -> None:
+    decision = planned(people).decision
+    sign(people, decision.revisions.get())
+    planned(people, pair=documents(tokens=200_000), decision=decision)
+    shown = panel(text(visit(people.bob)))
+    assert "Your turn: serving" in shown
+    assert '<b class="struck">You approved r1 for serving</b>' in shown
+    assert "Stale: since r1 the evidence and the plan changed." in shown
+
+
+def test_the_page_of_a_withdrawal_shows_the_sign_off_and_asks_for_a_reason(
+    worked: Decision, people: Cast, visit: Visit
+) -> None:
+    signoff = sign(people, worked.revisions.get())
+    page = text(visit(people.bob), withdrawal(signoff))
+    assert "<h1>Withdraw your sign-off</h1>" in page
+    assert "You approved r1 for serving" in page
+    assert '<textarea class="input input-area" id="reason" name="reason" required' in page
+    assert SignOffWithdrawal.objects.count() == 0
+
+
+def test_a_withdrawal_strikes_the_sign_off_and_asks_the_team_again(
+    worked: Decision, people: Cast, visit: Visit
+) -> None:
+    signoff = sign(people, worked.revisions.get())
+    client = visit(people.bob)
+    answer = client.post(withdrawal(signoff), {"reason": "The tails were read of another run."})
+    assert (answer.status_code, answer["Location"]) == (302, f"{PAGE}#requirements")
+    page = text(client)
+    assert "Your turn: serving" in panel(page)
+    assert "Withdrawn: “The tails were read of another run.”." in page.split('id="requirements"')[1]
+    assert last_entry(people)["action"] == "signoff.withdrawn"
+
+
+def test_a_withdrawal_without_a_reason_is_refused_on_its_page(worked: Decision, people: Cast, visit: Visit) -> None:
+    signoff = sign(people, worked.revisions.get())
+    answer = visit(people.bob).post(withdrawal(signoff), {"reason": "  "})
+    assert (answer.status_code, SignOffWithdrawal.objects.count()) == (422, 0)
+    assert 'role="alert"' in answer.content.decode()
+
+
+@pytest.mark.parametrize("who", ["alice", "carol", "audrey", "charlie"])
+def test_nobody_else_sees_the_page_of_a_withdrawal(who: str, worked: Decision, people: Cast, visit: Visit) -> None:
+    signoff = sign(people, worked.revisions.get())
+    assert visit(getattr(people, who)).get(withdrawal(signoff)).status_code == 404
+
+
+@pytest.mark.parametrize(("who", "status"), [("alice", 403), ("carol", 403), ("audrey", 403), ("charlie", 404)])
+def test_nobody_else_withdraws_it(who: str, status: int, worked: Decision, people: Cast, visit: Visit) -> None:
+    signoff = sign(people, worked.revisions.get())
+    answer = visit(getattr(people, who)).post(withdrawal(signoff), {"reason": "Not mine."})
+    assert (answer.status_code, SignOffWithdrawal.objects.count()) == (status, 0)
+
+
+def test_an_attempt_of_another_member_is_recorded(worked: Decision, people: Cast, visit: Visit) -> None:
+    signoff = sign(people, worked.revisions.get())
+    client = visit(people.carol)
+    client.post(withdrawal(signoff), {"reason": "Not mine."})
+    assert last_entry(people)["action"] == "signoff.withdrawal_refused"
+    assert "Refused: withdrawal by Carol for serving" in text(client)
+
+
+def test_withdrawing_twice_leaves_one_withdrawal(worked: Decision, people: Cast, visit: Visit) -> None:
+    signoff = sign(people, worked.revisions.get())
+    client = visit(people.bob)
+    answers = [client.post(withdrawal(signoff), {"reason": "A mistake."}).status_code for _ in range(2)]
+    assert (answers, SignOffWithdrawal.objects.count()) == ([302, 302], 1)
+    assert client.get(withdrawal(signoff)).status_code == 404
