@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -10,19 +11,33 @@ from planner.readings import number
 from planner.records.contract import Link, LoadPoint, Workload
 from planner.records.evidence import Window
 
-__all__ = ["TOLERANCE", "Check", "Facts", "Identity", "at_most", "equal", "written"]
+__all__ = ["TOLERANCE", "Check", "Facts", "Identity", "at_most", "broken", "equal", "kept", "written"]
 
 TOLERANCE = Fraction(2, 100)
 """Starting value; a contract may declare another (``comparison.consistency_tolerance``)."""
 
 
 class Check(Struct, frozen=True, kw_only=True):
-    """One identity, evaluated: ``fields`` are pointers below the window, ``sentence`` says what does not fit."""
+    """One identity, evaluated: ``fields`` are pointers below the window, ``sentence`` says what does not fit.
+
+    An identity that holds has nothing to say.
+    """
 
     id: str
     holds: bool
     fields: tuple[str, ...]
-    sentence: str
+    sentence: str = ""
+
+
+@lru_cache(maxsize=4096)
+def kept(id: str, fields: tuple[str, ...]) -> Check:
+    """Return the check of an identity that holds."""
+    return Check(id=id, holds=True, fields=fields)
+
+
+def broken(id: str, fields: tuple[str, ...], sentence: str) -> Check:
+    """Return the check of an identity that does not hold."""
+    return Check(id=id, holds=False, fields=fields, sentence=sentence)
 
 
 class Facts(Struct, frozen=True, kw_only=True):
@@ -37,10 +52,18 @@ class Facts(Struct, frozen=True, kw_only=True):
 
     def get(self, at: str) -> Fraction | None:
         """Return a number of the window by its pointer below it, None where it was not recorded."""
+        return number(self.recorded(at))
+
+    def recorded(self, at: str) -> int | float | None:
+        """Return the same number as the document writes it.
+
+        Two of them compare as their decimals do: shortest decimals keep the order of their doubles, and integers of
+        documents are doubles too.
+        """
         found: object = self.window
-        for step in at.split("/")[1:]:
+        for step in _steps(at):
             found = getattr(found, step, None)
-        return number(found)
+        return found if isinstance(found, int | float) else None
 
     def values(self, *fields: str) -> tuple[Fraction, ...] | None:
         """Return all numbers, or None where one was not recorded."""
@@ -48,9 +71,16 @@ class Facts(Struct, frozen=True, kw_only=True):
         return found if len(found) == len(fields) else None
 
 
+@lru_cache(maxsize=1024)
+def _steps(at: str) -> tuple[str, ...]:
+    return tuple(at.split("/")[1:])
+
+
 def equal(left: Fraction, right: Fraction, tolerance: Fraction) -> bool:
     """Say whether two values differ by at most a share of the larger."""
-    return abs(left - right) <= tolerance * max(abs(left), abs(right))
+    # In integers over the common denominator: as exact as fractions, and many times faster.
+    one, other = left.numerator * right.denominator, right.numerator * left.denominator
+    return abs(one - other) * tolerance.denominator <= tolerance.numerator * max(abs(one), abs(other))
 
 
 def at_most(left: Fraction, right: Fraction, tolerance: Fraction) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from planner.consistency.base import Check, Facts, Identity, at_most, equal, written
+from planner.consistency.base import Check, Facts, Identity, at_most, broken, equal, kept, written
 from planner.readings import number
 from planner.records.base import UnsetType
 from planner.records.evidence import Rate
@@ -17,11 +17,12 @@ def _totals(facts: Facts) -> Iterator[Check]:
     fields = ("/load/output_tokens_total", "/load/output_tokens_mean", "/load/requests/completed")
     found = facts.values(*fields)
     if found is not None:
-        yield Check(
-            id="C5",
-            holds=equal(found[0], found[1] * found[2], facts.tolerance),
-            fields=fields,
-            sentence=f"{written(found[0])} output tokens; mean × completed is {written(found[1] * found[2])}.",
+        yield (
+            kept("C5", fields)
+            if equal(found[0], found[1] * found[2], facts.tolerance)
+            else broken(
+                "C5", fields, f"{written(found[0])} output tokens; mean × completed is {written(found[1] * found[2])}."
+            )
         )
 
 
@@ -35,12 +36,15 @@ def _longest_outputs(facts: Facts) -> Iterator[Check]:
     requests = "/load/requests/completed" if sent is None else "/load/requests/sent"
     found = facts.values("/load/output_tokens_total", requests)
     if found is not None and longest is not None:
-        yield Check(
-            id="length",
-            holds=at_most(found[0], longest * found[1], facts.tolerance),
-            fields=("/load/output_tokens_total", requests),
-            sentence=f"{written(found[0])} output tokens; {int(found[1]):,} requests of at most {int(longest):,} "
-            f"tokens give {written(longest * found[1])}.",
+        yield (
+            kept("length", ("/load/output_tokens_total", requests))
+            if at_most(found[0], longest * found[1], facts.tolerance)
+            else broken(
+                "length",
+                ("/load/output_tokens_total", requests),
+                f"{written(found[0])} output tokens; {int(found[1]):,} requests of at most {int(longest):,} "
+                f"tokens give {written(longest * found[1])}.",
+            )
         )
 
 
@@ -61,11 +65,14 @@ def _stated_rates(facts: Facts) -> Iterator[Check]:
             continue
         rate = sum(found[:-1], Fraction(0)) / found[-1]
         value = (number(stated.value) or Fraction(0)) * (facts.ranks if stated.scope == "device" else 1)
-        yield Check(
-            id="C5",
-            holds=equal(value, rate, facts.tolerance),
-            fields=(f"/load/{name}", *totals, "/load/duration_s"),
-            sentence=f"{name} over the deployment is stated as {written(value)}; totals give {written(rate)}.",
+        yield (
+            kept("C5", (f"/load/{name}", *totals, "/load/duration_s"))
+            if equal(value, rate, facts.tolerance)
+            else broken(
+                "C5",
+                (f"/load/{name}", *totals, "/load/duration_s"),
+                f"{name} over the deployment is stated as {written(value)}; totals give {written(rate)}.",
+            )
         )
 
 
@@ -73,11 +80,14 @@ def _duration(facts: Facts) -> Iterator[Check]:
     """duration_s equals end - start."""
     seconds, duration = window_seconds(facts.window), facts.get("/load/duration_s")
     if seconds is not None and duration is not None:
-        yield Check(
-            id="duration",
-            holds=equal(duration, seconds, facts.tolerance),
-            fields=("/load/duration_s", "/start", "/end"),
-            sentence=f"duration_s is {written(duration)}; end − start is {written(seconds)} s.",
+        yield (
+            kept("duration", ("/load/duration_s", "/start", "/end"))
+            if equal(duration, seconds, facts.tolerance)
+            else broken(
+                "duration",
+                ("/load/duration_s", "/start", "/end"),
+                f"duration_s is {written(duration)}; end − start is {written(seconds)} s.",
+            )
         )
 
 
@@ -87,11 +97,10 @@ def _sample_counts(facts: Facts) -> Iterator[Check]:
         fields = (f"/load/{latency}/n", "/load/requests/completed")
         found = facts.values(*fields)
         if found is not None:
-            yield Check(
-                id="n",
-                holds=equal(found[0], found[1], facts.tolerance),
-                fields=fields,
-                sentence=f"{latency} has n = {int(found[0]):,}; {int(found[1]):,} requests completed.",
+            yield (
+                kept("n", fields)
+                if equal(found[0], found[1], facts.tolerance)
+                else broken("n", fields, f"{latency} has n = {int(found[0]):,}; {int(found[1]):,} requests completed.")
             )
 
 
@@ -102,11 +111,10 @@ def _request_counts(facts: Facts) -> Iterator[Check]:
     found = facts.values(*fields)
     if found is not None:
         ended = sum(found[1:], Fraction(0))
-        yield Check(
-            id="requests",
-            holds=found[0] == ended,
-            fields=fields,
-            sentence=f"{int(found[0]):,} sent; completed + failed + cut_off is {int(ended):,}.",
+        yield (
+            kept("requests", fields)
+            if found[0] == ended
+            else broken("requests", fields, f"{int(found[0]):,} sent; completed + failed + cut_off is {int(ended):,}.")
         )
 
 
@@ -120,11 +128,14 @@ def _replica_sums(facts: Facts) -> Iterator[Check]:
         if whole is None or not parts or len(known) < len(parts):
             continue
         total = sum(known, Fraction(0))
-        yield Check(
-            id="replicas",
-            holds=equal(total, whole, facts.tolerance),
-            fields=(at, *(f"/replicas/{replica}/{name}" for replica in sorted(replicas))),
-            sentence=f"Replicas sum to {int(total):,} {name}; the deployment has {int(whole):,}.",
+        yield (
+            kept("replicas", (at, *(f"/replicas/{replica}/{name}" for replica in sorted(replicas))))
+            if equal(total, whole, facts.tolerance)
+            else broken(
+                "replicas",
+                (at, *(f"/replicas/{replica}/{name}" for replica in sorted(replicas))),
+                f"Replicas sum to {int(total):,} {name}; the deployment has {int(whole):,}.",
+            )
         )
 
 

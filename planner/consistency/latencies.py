@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 
-from planner.consistency.base import Check, Facts, Identity, at_most, equal, written
+from planner.consistency.base import Check, Facts, Identity, at_most, broken, equal, kept, written
+from planner.numbers import exact
 from planner.records.base import UnsetType
 from planner.records.contract import Workload
 from planner.records.evidence import Statistics
@@ -29,12 +30,15 @@ def _little_closed(facts: Facts) -> Iterator[Check]:
     if found is None or found[1] == 0:
         return
     in_flight = found[0] / found[1] * found[2] / MILLISECONDS
-    yield Check(
-        id="C1",
-        holds=at_most(in_flight, Fraction(point.concurrent_requests), facts.tolerance),
-        fields=fields,
-        sentence=f"Request rate × mean E2E is {written(in_flight)} in flight; "
-        f"the load point allows {point.concurrent_requests:,}.",
+    yield (
+        kept("C1", fields)
+        if at_most(in_flight, Fraction(point.concurrent_requests), facts.tolerance)
+        else broken(
+            "C1",
+            fields,
+            f"Request rate × mean E2E is {written(in_flight)} in flight; "
+            f"the load point allows {point.concurrent_requests:,}.",
+        )
     )
 
 
@@ -53,12 +57,15 @@ def _token_form(facts: Facts) -> Iterator[Check]:
     doubtful = (*fields[:3], "/load/itl_ms")
     rate = (found[0] - found[1]) / found[2]
     most = point.concurrent_requests * MILLISECONDS / found[3]
-    yield Check(
-        id="C2",
-        holds=at_most(rate, most, facts.tolerance),
-        fields=doubtful,
-        sentence=f"{written(rate)} tok/s after the first token; mean ITL with {point.concurrent_requests:,} in flight "
-        f"allows {written(most)}.",
+    yield (
+        kept("C2", doubtful)
+        if at_most(rate, most, facts.tolerance)
+        else broken(
+            "C2",
+            doubtful,
+            f"{written(rate)} tok/s after the first token; mean ITL with {point.concurrent_requests:,} in flight "
+            f"allows {written(most)}.",
+        )
     )
 
 
@@ -77,11 +84,12 @@ def _little_measured(facts: Facts) -> Iterator[Check]:
     if found is None or found[2] == 0:
         return
     in_flight = found[1] / found[2] * found[3] / MILLISECONDS
-    yield Check(
-        id="C3",
-        holds=equal(found[0], in_flight, max(OPEN_LOOP_TOLERANCE, facts.tolerance)),
-        fields=fields,
-        sentence=f"Mean in flight is {written(found[0])}; request rate × mean E2E is {written(in_flight)}.",
+    yield (
+        kept("C3", fields)
+        if equal(found[0], in_flight, max(OPEN_LOOP_TOLERANCE, facts.tolerance))
+        else broken(
+            "C3", fields, f"Mean in flight is {written(found[0])}; request rate × mean E2E is {written(in_flight)}."
+        )
     )
 
 
@@ -89,17 +97,20 @@ def _percentile_order(facts: Facts) -> Iterator[Check]:
     """C4: p50 <= p90 <= p95 <= p99 <= p99.9 <= max, and mean <= max."""
     for latency in LATENCIES:
         at = f"/load/{latency}"
-        known = [name for name in ORDERED if facts.get(f"{at}/{name}") is not None]
-        pairs = [*pairwise(known), *([("mean", "max")] if "max" in known else [])]
-        for lower, upper in pairs:
-            found = facts.values(f"{at}/{lower}", f"{at}/{upper}")
-            if found is not None:
-                yield Check(
-                    id="C4",
-                    holds=found[0] <= found[1],
-                    fields=(f"{at}/{lower}", f"{at}/{upper}"),
-                    sentence=f"{latency} {lower} {written(found[0])} is above {upper} {written(found[1])}.",
+        found = {name: value for name in ("mean", *ORDERED) if (value := facts.recorded(f"{at}/{name}")) is not None}
+        known = [name for name in found if name != "mean"]
+        for lower, upper in (*pairwise(known), *((("mean", "max"),) if {"mean", "max"} <= found.keys() else ())):
+            fields = (f"{at}/{lower}", f"{at}/{upper}")
+            yield (
+                kept("C4", fields)
+                if found[lower] <= found[upper]
+                else broken(
+                    "C4",
+                    fields,
+                    f"{latency} {lower} {written(exact(found[lower]))} is above {upper} "
+                    f"{written(exact(found[upper]))}.",
                 )
+            )
 
 
 def _first_token_before_last(facts: Facts) -> Iterator[Check]:
@@ -109,13 +120,16 @@ def _first_token_before_last(facts: Facts) -> Iterator[Check]:
         return
     for name in ("mean", *ORDERED):
         fields = (f"/load/ttft_ms/{name}", f"/load/e2e_ms/{name}")
-        found = facts.values(*fields)
-        if found is not None:
-            yield Check(
-                id="C4",
-                holds=found[0] <= found[1],
-                fields=fields,
-                sentence=f"TTFT {name} {written(found[0])} ms is above E2E {name} {written(found[1])} ms.",
+        first, last = map(facts.recorded, fields)
+        if first is not None and last is not None:
+            yield (
+                kept("C4", fields)
+                if first <= last
+                else broken(
+                    "C4",
+                    fields,
+                    f"TTFT {name} {written(exact(first))} ms is above E2E {name} {written(exact(last))} ms.",
+                )
             )
 
 
@@ -131,12 +145,15 @@ def _end_to_end_sum(facts: Facts) -> Iterator[Check]:
     if found is None or lengths.fixed < 1:
         return
     expected = found[1] + (lengths.fixed - 1) * found[2]
-    yield Check(
-        id="C4",
-        holds=equal(found[0], expected, facts.tolerance),
-        fields=fields,
-        sentence=f"Mean E2E is {written(found[0])} ms; mean TTFT + {lengths.fixed - 1:,} × mean TPOT is "
-        f"{written(expected)} ms.",
+    yield (
+        kept("C4", fields)
+        if equal(found[0], expected, facts.tolerance)
+        else broken(
+            "C4",
+            fields,
+            f"Mean E2E is {written(found[0])} ms; mean TTFT + {lengths.fixed - 1:,} × mean TPOT is "
+            f"{written(expected)} ms.",
+        )
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from planner.consistency.base import Check, Facts, Identity, at_most
+from planner.consistency.base import Check, Facts, Identity, at_most, broken, kept
 from planner.readings import number
 from planner.records.base import UnsetType
 from planner.records.contract import Link
@@ -16,11 +16,14 @@ def _array_lengths(facts: Facts) -> Iterator[Check]:
     """C8: a per-rank array has one place for each rank."""
     metrics = {} if isinstance(facts.window.per_rank, UnsetType) else facts.window.per_rank
     for name, metric in sorted(metrics.items()):
-        yield Check(
-            id="C8",
-            holds=len(metric.values) == facts.ranks,
-            fields=(f"/per_rank/{name}",),
-            sentence=f"{name} has {len(metric.values):,} values; the trial has {facts.ranks:,} ranks.",
+        yield (
+            kept("C8", (f"/per_rank/{name}",))
+            if len(metric.values) == facts.ranks
+            else broken(
+                "C8",
+                (f"/per_rank/{name}",),
+                f"{name} has {len(metric.values):,} values; the trial has {facts.ranks:,} ranks.",
+            )
         )
 
 
@@ -33,11 +36,14 @@ def _link_capacity(facts: Facts) -> Iterator[Check]:
             if total is None or seconds is None:
                 continue
             most = link.bytes_per_s_one_way * seconds
-            yield Check(
-                id="C10",
-                holds=at_most(total, most, facts.tolerance),
-                fields=(f"{at}/{name}",),
-                sentence=f"{name} is {int(total):,} bytes; the link carries at most {int(most):,} in this window.",
+            yield (
+                kept("C10", (f"{at}/{name}",))
+                if at_most(total, most, facts.tolerance)
+                else broken(
+                    "C10",
+                    (f"{at}/{name}",),
+                    f"{name} is {int(total):,} bytes; the link carries at most {int(most):,} in this window.",
+                )
             )
 
 
@@ -51,11 +57,14 @@ def _link_peaks(facts: Facts) -> Iterator[Check]:
             if peak is None or total is None or interval is None or not seconds or interval > seconds:
                 continue
             mean = total / seconds * interval
-            yield Check(
-                id="peak",
-                holds=at_most(mean, peak, facts.tolerance),
-                fields=(f"{at}/peak_{way}_bytes", f"{at}/{way}_bytes_total", f"{at}/sample_interval_s"),
-                sentence=f"peak_{way}_bytes is {int(peak):,}; the mean interval carries {int(mean):,}.",
+            yield (
+                kept("peak", (f"{at}/peak_{way}_bytes", f"{at}/{way}_bytes_total", f"{at}/sample_interval_s"))
+                if at_most(mean, peak, facts.tolerance)
+                else broken(
+                    "peak",
+                    (f"{at}/peak_{way}_bytes", f"{at}/{way}_bytes_total", f"{at}/sample_interval_s"),
+                    f"peak_{way}_bytes is {int(peak):,}; the mean interval carries {int(mean):,}.",
+                )
             )
 
 
