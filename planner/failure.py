@@ -3,10 +3,11 @@
 Rules kept (domain rules, section 4): a group is lost with a domain when at least one of its ranks sits there; its
 other ranks stop serving with it, so they are lost too; capacity is a measured rate per group, or an equal share of a
 measured total where all groups have one shape, else unknown; the worst domain of a kind decides, ties by id. All of
-it is arithmetic on measured rates, never a measurement of the degraded service. Not handled: recovery.
+it is arithmetic on measured rates, never a measurement of the degraded service. Not handled: what injections measured
+(``planner.gates.failure_capacity``).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -51,12 +52,15 @@ def losses(
     )
 
 
-def distinct(found: Iterable[Loss]) -> tuple[Loss, ...]:
-    """Keep the first loss of each set of groups: domains that take down the same groups lose the same."""
-    by_groups: dict[tuple[int, ...], Loss] = {}
+def distinct(found: Iterable[Loss], beside: Callable[[Loss], Hashable] = lambda _: None) -> tuple[Loss, ...]:
+    """Keep the first loss of each set of groups: domains that take down the same groups lose the same.
+
+    ``beside`` gives what else tells two losses apart.
+    """
+    kept: dict[Hashable, Loss] = {}
     for loss in found:
-        by_groups.setdefault(loss.groups, loss)
-    return tuple(by_groups.values())
+        kept.setdefault((loss.groups, beside(loss)), loss)
+    return tuple(kept.values())
 
 
 def equal_shares(total: Fraction, shapes: Sequence[object]) -> tuple[Fraction, ...] | None:
@@ -69,6 +73,11 @@ def equal_shares(total: Fraction, shapes: Sequence[object]) -> tuple[Fraction, .
 def capacity_left(capacities: Sequence[Fraction], loss: Loss) -> Fraction:
     """Sum the capacity of the groups that survive."""
     return sum(capacities, Fraction(0)) - sum((capacities[index] for index in loss.groups), Fraction(0))
+
+
+def pools_left(rates: Sequence[Fraction], shares: Sequence[Fraction]) -> Fraction:
+    """Return what pools of measured rates serve after a loss: the slowest of them with the share left of each."""
+    return min(rate * share for rate, share in zip(rates, shares, strict=True))
 
 
 def pools_left_bounds(service: Fraction, shares_left: Iterable[Fraction]) -> Range:

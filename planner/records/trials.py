@@ -77,7 +77,8 @@ class Injection(Record, frozen=True, kw_only=True):
     """A fault that was put in on purpose, and what happened.
 
     ``domain_kind`` and ``domain`` say what was hit; seconds count from the fault. ``floor_rate_s`` is the time until
-    the throughput floor was reached again.
+    the throughput floor was reached again. ``output_tokens_per_s`` is the rate while the fault lasted,
+    ``recovered_output_tokens_per_s`` the one that held from ``recovered_s`` on.
     """
 
     kind: InjectionKind
@@ -91,6 +92,8 @@ class Injection(Record, frozen=True, kw_only=True):
     requests_retried: Count | UnsetType | None = UNSET
     requests_partial: Count | UnsetType | None = UNSET
     output_tokens_per_s: Number | UnsetType | None = UNSET
+    recovered_s: Number | UnsetType | None = UNSET
+    recovered_output_tokens_per_s: Number | UnsetType | None = UNSET
     survivors: Survivors | UnsetType = UNSET
     note: Prose | UnsetType = UNSET
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from planner.failure import Loss, capacity_left, equal_shares, losses, pools_left_bounds
+from planner.failure import Loss, capacity_left, equal_shares, losses, pools_left, pools_left_bounds
 
 
 def blocks(count: int, size: int) -> list[list[int]]:
@@ -139,6 +139,18 @@ BOUNDS = {
 def test_fd_6_without_pool_rates_the_service_is_bounded(shares: tuple[Fraction, ...], low: Fraction) -> None:
     bounds = pools_left_bounds(Fraction(11), shares)
     assert (bounds.low, bounds.high) == (low, Fraction(11))
+
+
+FD_6 = {
+    "n0": ((Fraction(1, 3), Fraction(1)), Fraction(4)),
+    "n1": ((Fraction(2, 3), Fraction(1)), Fraction(8)),
+    "n2": ((Fraction(1), Fraction(1, 2)), Fraction(11, 2)),
+}
+
+
+@pytest.mark.parametrize(("shares", "left"), FD_6.values(), ids=FD_6.keys())
+def test_fd_6_with_pool_rates_the_slower_pool_is_what_is_left(shares: tuple[Fraction, ...], left: Fraction) -> None:
+    assert pools_left((Fraction(12), Fraction(11)), shares) == left
 
 
 def test_an_empty_pool_leaves_nothing() -> None:

@@ -173,12 +173,11 @@ CASES = [
         "at least 0.100.",
     ),
     Case(
-        name="recovery was not measured",
+        name="groups are not counted after recovery",
         gate="failure_domain",
         outcome="UNKNOWN",
         limit=lost(horizon="after_recovery", max_groups_lost=1),
-        sentence="No recovery was measured on this trial.",
-        also={"missing": ("/trials/t/failures",)},
+        sentence="What comes back is measured as a rate, not as groups or ranks: limit the capacity.",
     ),
     Case(
         name="no islands declared",
