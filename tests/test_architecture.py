@@ -59,6 +59,9 @@ def test_import_contracts_hold() -> None:
         pytest.param("reviews/policies/scope.py", "import reviews.models", "plain values", id="policies use rows"),
         pytest.param("planner/order.py", "import planner.gates", "Inside the planner", id="order uses gates"),
         pytest.param("planner/gates/slo.py", "import planner.plan", "Inside the planner", id="gates use the plan"),
+        pytest.param("planner/gates/slo.py", "import planner.hypotheses", "Hypotheses", id="gates use estimates"),
+        pytest.param("planner/evaluate.py", "import planner.hypotheses", "Hypotheses", id="verdicts use estimates"),
+        pytest.param("planner/selection.py", "import planner.hypotheses", "Hypotheses", id="order uses estimates"),
     ],
 )
 def test_forbidden_import_is_noticed(tmp_path: Path, module: str, line: str, contract: str) -> None:

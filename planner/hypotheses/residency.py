@@ -1,0 +1,124 @@
+"""What lies in the memory of a rank: parameters and bytes of weights, experts, embedding and head, by pipeline stage.
+
+Formulas: sums over ``planner.hypotheses.tensors``. The embedding is on the first stage; final norm and head are on the
+last one, which holds a copy of the table where it is tied and there is more than one stage. Results are exact.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
+
+from planner.hypotheses.facts import MissingFactsError, Shape, known
+from planner.hypotheses.formats import WeightFormat, tensor_bytes
+from planner.hypotheses.tensors import (
+    Part,
+    Shares,
+    Tensor,
+    embedding,
+    final_norm,
+    head,
+    layer_tensors,
+    next_token_tensors,
+)
+
+__all__ = [
+    "WHOLE",
+    "active_parameters",
+    "next_token_bytes",
+    "parameters",
+    "part_bytes",
+    "stage_tensors",
+    "weight_bytes",
+]
+
+WHOLE = Shares()
+"""Nothing is split."""
+
+Placed = tuple[str, Tensor]
+"""A tensor with what stands before its name."""
+
+
+def stage_tensors(shape: Shape, shares: Shares, layers: tuple[int, ...]) -> Iterator[tuple[Placed, ...]]:
+    """Yield for every pipeline stage the tensors of one of its ranks; ``layers`` are the layers of each stage.
+
+    Raises:
+        MissingFactsError: a dimension is not stated, or whether embedding and head are tied.
+        SplitRefusedError: a dimension does not split.
+    """
+    if shape.tied_embeddings is None:
+        raise MissingFactsError(["tied_embeddings"])
+    last = len(layers) - 1
+    starts = accumulate(layers[:-1], initial=0)
+    for stage, (start, count) in enumerate(zip(starts, layers, strict=True)):
+        placed = [("model.", embedding(shape, shares))] if stage == 0 else []
+        for layer in range(start, start + count):
+            placed += [(f"model.layers.{layer}.", tensor) for tensor in layer_tensors(shape, layer, shares)]
+        if stage == last:
+            placed.append(("model.", final_norm(shape)))
+            if last > 0 or not shape.tied_embeddings:
+                placed.append(("", head(shape, shares)))
+        yield tuple(placed)
+
+
+def parameters(shape: Shape, shares: Shares = WHOLE, layers: tuple[int, ...] | None = None) -> tuple[int, ...]:
+    """Return the parameters of one rank of every stage; of the whole model without ``shares`` and ``layers``.
+
+    Raises:
+        MissingFactsError: a dimension is not stated.
+        SplitRefusedError: a dimension does not split.
+    """
+    stages = stage_tensors(shape, shares, layers or known(shape, "layers"))
+    return tuple(sum(tensor.size for _, tensor in placed) for placed in stages)
+
+
+def active_parameters(shape: Shape) -> int:
+    """Return the parameters that one token visits.
+
+    Formula: ``total - layers with experts * (experts - experts per token) * 3 * hidden * expert width``.
+
+    Raises:
+        MissingFactsError: a dimension is not stated.
+    """
+    (total,) = parameters(shape)
+    sparse = shape.feed_forwards().count("experts")
+    if not sparse:
+        return total
+    experts, visited, hidden, width = known(
+        shape, "experts", "experts_per_token", "hidden_size", "expert_intermediate_size"
+    )
+    return total - sparse * (experts - visited) * 3 * hidden * width
+
+
+def weight_bytes(shape: Shape, formats: WeightFormat) -> int:
+    """Return the bytes of all weights, scales included.
+
+    Raises:
+        MissingFactsError: a dimension or a format is not stated.
+    """
+    names = formats.missing()
+    if names:
+        raise MissingFactsError(names)
+    (placed,) = stage_tensors(shape, WHOLE, known(shape, "layers"))
+    return _bytes(placed, formats)
+
+
+def next_token_bytes(shape: Shape, formats: WeightFormat) -> int:
+    """Return the bytes of one layer for multi-token prediction, with its copies of embedding and head.
+
+    Raises:
+        MissingFactsError: a dimension or a format is not stated.
+    """
+    return _bytes((("", tensor) for tensor in next_token_tensors(shape, WHOLE)), formats)
+
+
+def part_bytes(placed: tuple[Placed, ...], formats: WeightFormat) -> Mapping[Part, int]:
+    """Return the bytes of every part among tensors; a part without tensors has 0.
+
+    Raises:
+        MissingFactsError: a format is not stated.
+    """
+    parts: tuple[Part, ...] = ("weights", "experts", "embedding", "head")
+    return {part: _bytes([item for item in placed if item[1].part == part], formats) for part in parts}
+
+
+def _bytes(placed: Iterable[Placed], formats: WeightFormat) -> int:
+    return sum(tensor_bytes(tensor, formats, prefix=prefix) for prefix, tensor in placed)
