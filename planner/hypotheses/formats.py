@@ -6,27 +6,16 @@ v1.0 (MX: 32 elements, one E8M0 byte), NVIDIA ModelOpt (NVFP4: 16 elements, one 
 ``README_WEIGHTS.md`` (FP8: 128 x 128, one FP32).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from functools import cached_property
-from types import MappingProxyType
 
 from planner.hypotheses.facts import MissingFactsError
 from planner.hypotheses.tensors import Tensor
+from planner.widths import WIDTHS
 
-__all__ = ["WIDTHS", "Excluded", "Quantisation", "WeightFormat", "tensor_bytes", "width_of"]
-
-WIDTHS: Mapping[str, Fraction] = MappingProxyType(
-    {
-        **dict.fromkeys(("fp32", "float32"), Fraction(4)),
-        **dict.fromkeys(("bf16", "bfloat16", "fp16", "float16"), Fraction(2)),
-        **dict.fromkeys(("fp8", "fp8_e4m3", "fp8_e5m2", "float8_e4m3fn", "float8_e5m2", "int8"), Fraction(1)),
-        **dict.fromkeys(("fp4", "mxfp4", "nvfp4", "int4"), Fraction(1, 2)),
-    }
-)
-"""Bytes of one element by the format's name."""
+__all__ = ["Excluded", "Quantisation", "WeightFormat", "tensor_bytes", "width_of"]
 
 WHOLE_FORMATS = frozenset(name for name, width in WIDTHS.items() if width > 1)
 """Formats that need no scales, so that a model is wholly in them."""
