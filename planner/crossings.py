@@ -11,9 +11,9 @@ Not handled: how many bytes go over a link, and which route a library really cho
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from planner.layouts.base import ROLES, Group, Role
+from planner.layouts.base import ROLES, Group, Groups, Role
 from planner.link_use import NOWHERE, Carrier, LinkUse, Use, Uses, link_uses, nic_links, on_nics
-from planner.rankmap import Source, TopologyGroups
+from planner.rankmap import Source, TopologyGroups, once_each
 from planner.records.base import UnsetType
 from planner.records.evidence import Placement
 from planner.site import Site
@@ -69,54 +69,65 @@ def crossings(groups: TopologyGroups, places: Sequence[Placement], site: Site) -
 
     Expects a rank map of exactly the ranks of ``groups``, rank by rank.
     """
-    boundaries = _boundaries(places, site)
-    reaches = {kind: tuple([_reach(group, boundaries) for group in members]) for kind, members in groups.groups.items()}
+    boundaries = boundaries_of(places, site)
     nics = nic_links(places, site)
     seen: dict[bytes, Uses] = {}
-    uses: dict[str, Uses] = {}
-    for kind, members in groups.groups.items():
-        crossing, inside = _carried(members, reaches[kind], boundaries, groups.ranks)
+
+    def spanned(members: Groups) -> tuple[Span, Uses]:
+        reaches = [reach_of(group, boundaries) for group in members]
+        crossing, inside = _carried(members, reaches, boundaries, groups.ranks)
         # Many kinds are crossed by the same ranks; their NICs are looked up once.
         if crossing not in seen:
             seen[crossing] = on_nics(crossing, nics, site)
-        uses[kind] = {**seen[crossing], **inside}
-    links = link_uses(uses, site)
+        return _span(members, reaches, tuple(boundaries)), {**seen[crossing], **inside}
+
+    found = once_each(groups.groups, spanned)
+    links = link_uses({kind: used for kind, (_, used) in found.items()}, site)
     return {
-        kind: _kind_crossing(
-            groups, kind, tuple(boundaries), reaches[kind], links[kind], uses[kind].get(NOWHERE, UNUSED).ranks
+        kind: KindCrossing(
+            kind=kind,
+            role=ROLES.get(kind, "other"),
+            source=groups.sources[kind],
+            sizes=span.sizes,
+            count=len(groups.groups[kind]),
+            crosses=span.crosses,
+            crossing_groups=span.crossing_groups,
+            widest_of=span.widest_of,
+            widest=span.widest,
+            links=links[kind],
+            unlinked=used.get(NOWHERE, UNUSED).ranks,
         )
-        for kind in groups.groups
+        for kind, (span, used) in found.items()
     }
 
 
-def _kind_crossing(
-    groups: TopologyGroups,
-    kind: str,
-    names: tuple[str, ...],
-    reaches: Sequence[Reach],
-    links: tuple[LinkUse, ...],
-    unlinked: tuple[int, ...],
-) -> KindCrossing:
-    members = groups.groups[kind]
-    columns = {name: [reach[at] for reach in reaches] for at, name in enumerate(names)}
-    widest_of = tuple([_widest(names, reach, group) for reach, group in zip(reaches, members, strict=True)])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """How far the groups of one kind reach; fields as in ``KindCrossing``."""
+
+    sizes: tuple[int, ...]
+    crosses: Mapping[str, bool | None]
+    crossing_groups: Mapping[str, int]
+    widest_of: tuple[str | None, ...]
+    widest: str | None
+
+
+def _span(members: Groups, reaches: Sequence[Reach], names: tuple[str, ...]) -> Span:
+    columns = dict(zip(names, zip(*reaches, strict=True), strict=True)) if reaches else dict.fromkeys(names, ())
+    # Few different reaches stand for many groups.
+    widest = {reach: widest_of(names, reach) for reach in set(reaches)}
+    each = tuple([widest[reach] if len(group) > 1 else None for reach, group in zip(reaches, members, strict=True)])
     order = (None, "device", *names)
-    return KindCrossing(
-        kind=kind,
-        role=ROLES.get(kind, "other"),
-        source=groups.sources[kind],
+    return Span(
         sizes=tuple(sorted(set(map(len, members)))),
-        count=len(members),
         crosses={name: _any(column) for name, column in columns.items()},
         crossing_groups={name: column.count(True) for name, column in columns.items()},
-        widest_of=widest_of,
-        widest=max(set(widest_of), key=order.index, default=None),
-        links=links,
-        unlinked=unlinked,
+        widest_of=each,
+        widest=max(set(each), key=order.index, default=None),
     )
 
 
-def _boundaries(places: Sequence[Placement], site: Site) -> Boundaries:
+def boundaries_of(places: Sequence[Placement], site: Site) -> Boundaries:
     """Islands, nodes and declared failure domains, those of which there are most first: they are the narrowest."""
     declared = () if isinstance(site.fleet.failure_domains, UnsetType) else sorted(site.fleet.failure_domains)
     kinds = dict.fromkeys(("island", "node", *declared))
@@ -139,10 +150,11 @@ def _standing(kind: str, places: Sequence[Placement], site: Site) -> Standing:
     return [of_device.get(place.device, nowhere) for place in places]
 
 
-def _reach(group: Group, boundaries: Boundaries) -> Reach:
+def reach_of(group: Group, boundaries: Boundaries) -> Reach:
+    """Say of every boundary whether the group crosses it."""
     if len(group) == 1:
         return (False,) * len(boundaries)
-    return tuple([crosses({standing[rank] for rank in group}) for standing in boundaries.values()])
+    return tuple([crosses(set(map(standing.__getitem__, group))) for standing in boundaries.values()])
 
 
 def crosses(members: Set[frozenset[str]]) -> bool | None:
@@ -150,6 +162,8 @@ def crosses(members: Set[frozenset[str]]) -> bool | None:
 
     True when the members that stand somewhere share no domain, None when one that stands nowhere decides.
     """
+    if len(members) == 1:
+        return None if frozenset() in members else False
     known = [here for here in members if here]
     if known and not frozenset.intersection(*known):
         return True
@@ -163,9 +177,8 @@ def _any(column: Iterable[bool | None]) -> bool | None:
     return None if None in found else False
 
 
-def _widest(names: Sequence[str], reach: Reach, group: Group) -> str | None:
-    if len(group) == 1:
-        return None
+def widest_of(names: Sequence[str], reach: Reach) -> str:
+    """Return the widest boundary that a group of several ranks crosses, ``device`` where it crosses none."""
     return next((name for name, crosses in zip(reversed(names), reversed(reach), strict=True) if crosses), "device")
 
 

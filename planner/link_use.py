@@ -91,17 +91,23 @@ def _use(ranks: Iterable[int], links: Iterable[str], site: Site) -> Use:
 
 def link_uses(uses: Mapping[str, Uses], site: Site) -> dict[str, tuple[LinkUse, ...]]:
     """Return the links of every kind in order of sort and id."""
-    kinds: dict[Carrier, list[str]] = {}
-    ranks: dict[Carrier, set[int]] = {}
+    kinds: dict[Carrier, tuple[str, ...]] = {}
+    distinct: dict[Carrier, dict[tuple[int, ...], None]] = {}
     for kind, used in uses.items():
         for carrier, use in used.items():
-            kinds.setdefault(carrier, []).append(kind)
-            ranks.setdefault(carrier, set()).update(use.ranks)
+            kinds[carrier] = (*kinds.get(carrier, ()), kind)
+            distinct.setdefault(carrier, {})[use.ranks] = None
+    ranks = {carrier: len(set().union(*found)) for carrier, found in distinct.items()}
+    others = {
+        (kind, users): tuple(name for name in users if name != kind) for users in set(kinds.values()) for kind in users
+    }
     return {
         kind: tuple(
-            _link_use(carrier, use, tuple(name for name in kinds[carrier] if name != kind), len(ranks[carrier]), site)
-            for carrier, use in sorted(used.items(), key=lambda item: item[0])
-            if carrier != NOWHERE
+            [
+                _link_use(carrier, use, others[kind, kinds[carrier]], ranks[carrier], site)
+                for carrier, use in sorted(used.items(), key=lambda item: item[0])
+                if carrier != NOWHERE
+            ]
         )
         for kind, used in uses.items()
     }

@@ -7,11 +7,11 @@ it is linear in ranks x group kinds.
 Not handled: where ranks sit (``planner.crossings``).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -23,6 +23,7 @@ from planner.records.evidence import Instance, Placement, Topology
 
 Coordinate = tuple[int, int]
 Source = Literal["rule", "engine"]
+Computed = TypeVar("Computed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +88,7 @@ def topology_groups(topology: Topology, *, moe: bool) -> TopologyGroups:
         world_sizes=sizes,
         starts=starts,
         groups=MappingProxyType(groups),
-        coordinates=MappingProxyType({kind: _coordinates(found, ranks) for kind, found in groups.items()}),
+        coordinates=MappingProxyType(once_each(groups, lambda found: _coordinates(found, ranks))),
         tensor_like=_kinds(instances, "tensor_like") | (TENSOR_LIKE & (exported.keys() - ruled.keys())),
         joins=_kinds(instances, "joins") | (REQUEST_PATH & (exported.keys() - ruled.keys())),
         source="engine" if exported else "rule",
@@ -95,6 +96,15 @@ def topology_groups(topology: Topology, *, moe: bool) -> TopologyGroups:
         differences=tuple(_differences(ruled, exported, ranks)),
         notices=tuple(dict.fromkeys(notice for instance in instances for notice in instance.notices)),
     )
+
+
+def once_each(groups: Mapping[str, Groups], compute: Callable[[Groups], Computed]) -> dict[str, Computed]:
+    """Compute something of every kind's groups; kinds that hold the very same groups share one result."""
+    computed: dict[int, Computed] = {}
+    for found in groups.values():
+        if id(found) not in computed:
+            computed[id(found)] = compute(found)
+    return {kind: computed[id(found)] for kind, found in groups.items()}
 
 
 def serving_groups(groups: TopologyGroups) -> Groups:
@@ -155,6 +165,8 @@ def _exported(topology: Topology, ranks: int) -> dict[str, Groups]:
 
 def _merge(instances: Sequence[InstanceGroups], starts: Sequence[int]) -> dict[str, Groups]:
     """Shift local ranks; kinds keep the order in which the layout names them."""
+    if len(instances) == 1:
+        return dict(instances[0].groups)
     merged: dict[str, list[tuple[int, ...]]] = {}
     for instance, start in zip(instances, starts, strict=True):
         for kind, groups in instance.groups.items():

@@ -126,10 +126,15 @@ class _Grid:
         # Row-major grids have their last axis fastest, so the order is turned round.
         self._axes = tuple(reversed(axes))
         self._shape = tuple([sizes.get(name, 1) for name in self._axes])
+        self._built: dict[tuple[int, ...], Groups] = {}
 
     def groups(self, names: tuple[str, ...]) -> Groups:
-        """Groups along the named axes; ranks ascend inside a group."""
-        return grid(self._shape, sorted(self._axes.index(name) for name in names))
+        """Groups along the named axes, built once for all kinds that are the same; ranks ascend inside a group."""
+        axes = sorted(self._axes.index(name) for name in names)
+        split = tuple([axis for axis in axes if self._shape[axis] > 1])
+        if split not in self._built:
+            self._built[split] = grid(self._shape, split)
+        return self._built[split]
 
 
 def _axes_of(order: str) -> list[str]:
