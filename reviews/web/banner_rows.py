@@ -75,6 +75,7 @@ class Blocker:
     text: str
     limit: str
     margin: str
+    bar: Bar | None
     sentence: str
     missing: tuple[str, ...]
     href: str
@@ -243,6 +244,7 @@ def blockers_of(candidate: Candidate, trial: str, query: Query) -> tuple[Blocker
                         text=text,
                         limit=limit_text(outcome.comparator, outcome.limit, outcome.unit),
                         margin=margin,
+                        bar=bar_of(outcome.outcome, outcome.margin_share),
                         sentence=outcome.sentence,
                         missing=outcome.missing,
                         href=cell_link(query, trial, gate, limit),

@@ -54,7 +54,7 @@ def happening(flip: Flip, names: Names) -> tuple[str, str]:
         return winner, "wins"
     if flip.effect == "SAME_WINNER":
         return trial, "becomes eligible"
-    return trial, "fails, and nothing is left"
+    return trial, "drops out and nothing is left"
 
 
 def condition(flip: Flip, names: Names, subject: str) -> tuple[str, str, str]:

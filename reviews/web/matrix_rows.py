@@ -187,7 +187,8 @@ def outcomes_of(plan: Plan, key: tuple[str, str], order: tuple[str, ...]) -> tup
 
 def common_limit(outcomes: tuple[LimitOutcome, ...]) -> str:
     """Write the limit of a row; where it differs between candidates (devices of several sizes) say so."""
-    texts = {limit_text(o.comparator, o.limit, o.unit) for o in outcomes if o.limit is not None}
+    limits = {(o.comparator, o.limit, o.unit) for o in outcomes if o.limit is not None}
+    texts = {limit_text(*limit) for limit in limits}
     if len(texts) > 1:
         return "differs by device"
     return next(iter(texts), "")

@@ -84,6 +84,7 @@ const SHAPES = {
 
 function frontier(data, paint) {
   const layout = base(paint, data.x_title, data.y_title);
+  const crowded = data.groups.some((group) => !group.has_names);
   const middle = (data.x_range[0] + data.x_range[1]) / 2;
   const traces = data.groups.map((group) => ({
     type: "scatter",
@@ -91,15 +92,15 @@ function frontier(data, paint) {
     x: group.x,
     y: group.y,
     text: group.labels,
-    textposition: group.x.map((x) => (x > middle ? "middle left" : "middle right")),
+    textposition: group.x.map((x) => `${crowded ? "top" : "middle"} ${x > middle ? "left" : "right"}`),
     textfont: { color: group.css === "pass" ? paint.ink : paint["ink-2"], size: FONT },
     hovertemplate: "%{text}<br>%{x}<br>%{y}<extra></extra>",
     cliponaxis: false,
     marker: {
       symbol: SHAPES[group.css].symbol,
       color: paint[SHAPES[group.css].fill],
-      size: 13,
-      line: { width: group.css === "pass" ? 0 : 2.5, color: paint[SHAPES[group.css].fill] },
+      size: crowded && !group.has_names ? 7 : 13,
+      line: { width: group.css === "pass" ? 0 : crowded ? 1.5 : 2.5, color: paint[SHAPES[group.css].fill] },
     },
   }));
   layout.shapes = data.limits.map((limit) => ({

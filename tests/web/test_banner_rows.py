@@ -89,6 +89,7 @@ def test_every_failing_and_unknown_limit_of_an_alternative_is_listed_failing_fir
         "−25 %",
     )
     assert rows[0].blockers[3].missing_text == "2 fields missing"
+    assert [row.bar and row.bar.css for row in rows[0].blockers] == ["fail", "fail", "fail", "unk"]
 
 
 def test_the_selected_candidate_is_no_alternative_and_an_eligible_one_has_no_blocker() -> None:

@@ -129,7 +129,7 @@ def test_flips_are_grouped_by_effect_another_winner_first() -> None:
     [
         (
             flip("NONE_LEFT", trial="t-1"),
-            "tp4 fails, and nothing is left if the limit of ttft p95 were 420 ms; it is 500 ms; −16 % of the limit",
+            "tp4 drops out and nothing is left if the limit of ttft p95 were 420 ms; it is 500 ms; −16 % of the limit",
         ),
         (
             flip("OTHER_WINS", trial="t-2", winner="t-2", kind="reading", old=525, raw_values=2),
