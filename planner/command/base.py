@@ -134,7 +134,8 @@ def print_refused(refused: Refused, form: str) -> None:
 
 
 def _place(problem: Problem) -> str:
-    return "" if problem.line is None else f"{problem.line}:{problem.column}:"
+    known = [str(number) for number in (problem.line, problem.column) if number is not None]
+    return "".join(f"{number}:" for number in known)
 
 
 def json_line(value: Any) -> str:

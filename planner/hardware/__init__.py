@@ -1,0 +1,80 @@
+"""Hardware from the files of tools: ``nvidia-smi topo -m``, ``rocm-smi --showtopo`` (text, JSON), NCCL topology XML.
+
+A file is read or refused with every problem; what it does not say stays open. No reader opens a file.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+
+from planner.errors import DocumentRefusedError, Problem
+from planner.hardware import nccl_topo, nvidia_topo, rocm_json, rocm_topo
+from planner.hardware.assembly import assembled
+from planner.hardware.fragment import Missing, fragment, missing
+from planner.hardware.lines import decoded, refuse
+from planner.hardware.model import Hardware, SeenNode
+from planner.shown import shown
+
+__all__ = ["Hardware", "Missing", "fragment", "missing", "read_hardware"]
+
+MAX_PROBLEMS = 1000
+_JSON = re.compile(r"(?m)^\s*\{")
+_XML_START = re.compile(r"\s*<(?:\?xml|!|system)")
+_DECLARATION = re.compile(r"\A\s*<\?xml[^>\n]*\?>")
+_SYSTEM = re.compile(r"<system[\s>]")
+
+
+def read_hardware(raw: bytes, *, node_ids: Sequence[str] = (), first_node: int = 0) -> Hardware:
+    """Return the hardware that a file shows.
+
+    Nodes are named in their order in the file: by ``node_ids`` as far as these go, then ``node-<n>``, where n counts
+    from ``first_node`` over all nodes of the file.
+
+    Raises:
+        DocumentRefusedError: of no known format, or with every problem; the first 1,000 are listed.
+    """
+    text = decoded(raw)
+    source, read, text = _reader(text)
+    try:
+        seen = read(text)
+    except DocumentRefusedError as refused:
+        if len(refused.problems) <= MAX_PROBLEMS:
+            raise
+        more = Problem("document/more_problems", "", f"at most {MAX_PROBLEMS:,} problems", f"{len(refused.problems):,}")
+        raise DocumentRefusedError((*refused.problems[:MAX_PROBLEMS], more)) from None
+    names = [*node_ids[: len(seen)]]
+    names += [f"node-{first_node + position}" for position in range(len(names), len(seen))]
+    return assembled(source, seen, names)
+
+
+Reader = Callable[[str], tuple[SeenNode, ...]]
+
+
+def _reader(text: str) -> tuple[str, Reader, str]:
+    """Return the name of the format, its reader, and the part of the text to be read."""
+    seen: list[tuple[str, Reader]] = []
+    if _SYSTEM.search(text):
+        seen.append((nccl_topo.SOURCE, nccl_topo.read_nccl_topo))
+    if _JSON.search(text) and "(topology)" in text.lower():
+        seen.append((rocm_json.SOURCE, rocm_json.read_rocm_json))
+    elif rocm_topo.looks_like(text):
+        seen.append((rocm_topo.SOURCE, rocm_topo.read_rocm_topo))
+    if nvidia_topo.looks_like(text):
+        seen.append((nvidia_topo.SOURCE, nvidia_topo.read_nvidia_topo))
+    if not seen and text.lstrip().startswith("<"):
+        seen.append((nccl_topo.SOURCE, nccl_topo.read_nccl_topo))
+    if not seen:
+        known = ", ".join(module.SOURCE for module in (nvidia_topo, rocm_topo, rocm_json, nccl_topo))
+        refuse("hardware/format", f"one of {known}", shown(text.strip()) if text.strip() else "nothing")
+    if len(seen) > 1:
+        refuse("hardware/format", "the output of one tool", " and ".join(source for source, _ in seen))
+    source, reader = seen[0]
+    return source, reader, _xml_part(text) if reader is nccl_topo.read_nccl_topo else text
+
+
+def _xml_part(text: str) -> str:
+    """Return the XML at the lines where it stands: without its declaration, or cut out of a log or page around it."""
+    if _XML_START.match(text) or not _SYSTEM.search(text):
+        return _DECLARATION.sub("", text, count=1)
+    start = text.index("<system")
+    end = text.rfind("</system>")
+    return "\n" * text.count("\n", 0, start) + (text[start : end + len("</system>")] if end > start else text[start:])

@@ -1,0 +1,69 @@
+"""Bytes of a text that a tool printed, as clean numbered lines.
+
+Rules kept: UTF-8, or UTF-16 with its byte-order mark (a redirect of a Windows shell); colours and other terminal
+escapes go, also where a paste lost their first character; of a line that was overwritten by carriage returns the last
+state stays; prefixes of launchers, quotes and environment reports go. Line numbers are those of the file.
+"""
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NoReturn
+
+from planner.errors import DocumentRefusedError, Problem
+
+__all__ = ["MAX_BYTES", "Line", "clean_lines", "decoded", "refuse"]
+
+MAX_BYTES = 8 * 2**20
+"""Far above any topology with the log around it; bounds the time of the readers."""
+
+_ESCAPES = re.compile(
+    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # a title
+    r"|(?:\x1b|\u241b|\^\[)\[[0-?]*[ -/]*[@-~]"  # a control sequence, also as editors and `cat -v` show it
+    r"|\x1b[ -/]*[0-~]"  # a short one
+    r"|\[(?:[0-9]{1,3}(?:;[0-9]{1,3})*)?m"  # a colour that lost its escape character
+    r"|[\u200b-\u200f\u2060\ufeff]"  # marks of no width
+)
+_PREFIX = re.compile(
+    r"\s*(?:(?:>\s?|#\s+|\[\d+,\d+\]<std(?:out|err)>:|\d+:\s)\s*)*(?:(?:GPU|NVIDIA|AMD|ROCm) [Tt]opology\s*:)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line by its number from 1, without escapes and prefixes."""
+
+    number: int
+    text: str
+
+
+def refuse(code: str, expected: str, found: str, line: int | None = None, column: int | None = None) -> NoReturn:
+    """Refuse the file for this one problem."""
+    raise DocumentRefusedError((Problem(code, "", expected, found, line, column),))
+
+
+def decoded(raw: bytes) -> str:
+    """Return the text without a byte-order mark.
+
+    Raises:
+        DocumentRefusedError: too large, or bytes that are no text.
+    """
+    if len(raw) > MAX_BYTES:
+        refuse("hardware/size", f"at most {MAX_BYTES:,} bytes", f"{len(raw):,} bytes")
+    wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    encoding = "utf-16" if wide else "utf-8-sig"
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = 1 + len(raw[: error.start].decode(encoding, "replace").split("\n")[1:])
+        refuse("hardware/encoding", encoding.removesuffix("-sig").upper(), f"byte 0x{raw[error.start]:02x}", line)
+
+
+def clean_lines(text: str) -> Iterator[Line]:
+    """Yield the lines; a text with carriage returns only is one of lines, too."""
+    if "\n" not in text:
+        text = text.replace("\r", "\n")
+    for number, line in enumerate(text.split("\n"), start=1):
+        shown = line.rstrip("\r").rsplit("\r", 1)[-1]
+        yield Line(number, _PREFIX.sub("", _ESCAPES.sub("", shown), count=1))
