@@ -18,7 +18,17 @@ from planner.records.base import UnsetType
 from planner.records.evidence import Placement
 from planner.site import Site
 
-__all__ = ["KindCrossing", "LinkUse", "crosses", "crossings"]
+__all__ = [
+    "Boundaries",
+    "KindCrossing",
+    "LinkUse",
+    "Reach",
+    "boundaries_of",
+    "crosses",
+    "crossings",
+    "reach_of",
+    "widest_of",
+]
 
 Standing = Sequence[frozenset[str]]
 """For every rank the domains of one kind that it stands in; none where that is not declared."""

@@ -13,7 +13,18 @@ from planner.records.base import UnsetType
 from planner.records.evidence import Placement
 from planner.site import Site
 
-__all__ = ["NOWHERE", "Carrier", "LinkUse", "NicLinks", "Use", "Uses", "link_uses", "nic_links", "on_nics"]
+__all__ = [
+    "NOWHERE",
+    "Carrier",
+    "LinkUse",
+    "NicLinks",
+    "Use",
+    "Uses",
+    "island_rate",
+    "link_uses",
+    "nic_links",
+    "on_nics",
+]
 
 Carrier = tuple[str, str]
 """(``island``, its id), (``contention``, a contention domain) or (``link``, a link that declares none)."""
@@ -122,14 +133,15 @@ def _link_use(carrier: Carrier, use: Use, shared_by: tuple[str, ...], sharing_ra
         links=use.links,
         slowest_link=use.slowest,
         link_class=sort if slowest is None else slowest.link_class,
-        bytes_per_s_one_way=_island_rate(name, site) if slowest is None else slowest.bytes_per_s_one_way,
+        bytes_per_s_one_way=island_rate(name, site) if slowest is None else slowest.bytes_per_s_one_way,
         ranks=use.ranks,
         shared_by=shared_by,
         sharing_ranks=sharing_ranks,
     )
 
 
-def _island_rate(island: str, site: Site) -> int | None:
+def island_rate(island: str, site: Site) -> int | None:
+    """Return the declared rate of an island's peer links, in bytes per second and direction."""
     islands = {} if isinstance(site.hardware.islands, UnsetType) else site.hardware.islands
     rate = islands[island].bytes_per_s_one_way
     return None if isinstance(rate, UnsetType) else rate

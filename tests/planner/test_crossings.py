@@ -1,65 +1,15 @@
 """What groups cross, and by which links, on a small site: two nodes of four devices, NICs shared by two devices."""
 
-from typing import Any
-
-import msgspec
 import pytest
 
 from planner.crossings import KindCrossing, LinkUse, crossings
-from planner.rankmap import topology_groups
-from planner.records.contract import Fleet, Hardware
-from planner.records.evidence import Placement, Topology
+from planner.records.evidence import Placement
 from planner.site import Site
-
-NODES = ("a", "b")
-
-
-def site(*, islands: dict[str, list[str]] | None = None, rails: bool = True, racks: bool = True) -> Site:
-    """Devices a0..a3 and b0..b3; by default one island a node and one rack for both."""
-    devices = {f"{node}{at}": {"node": node, "type": "x", "memory_bytes": 1} for node in NODES for at in range(4)}
-    nics = {f"{node}-nic{at}": {"node": node, "use": "fabric"} for node in NODES for at in range(2)}
-    links = {
-        f"{nic}-up": {
-            "class": "inter_node",
-            "nic": nic,
-            "bytes_per_s_one_way": 50 if nic.endswith("0") else 25,
-            **({"contention_domain": f"rail-{nic[-1]}"} if rails else {}),
-        }
-        for nic in nics
-    }
-    if islands is None:
-        islands = {f"island-{node}": [f"{node}{at}" for at in range(4)] for node in NODES}
-    tree: dict[str, Any] = {"nodes": {node: {} for node in NODES}, "devices": devices, "nics": nics, "links": links}
-    if islands:
-        tree["islands"] = {name: {"devices": held, "bytes_per_s_one_way": 400} for name, held in islands.items()}
-    fleet = {"failure_domains": {"rack": {"r0": ["a", "b"]}}} if racks else {}
-    return Site(hardware=msgspec.convert(tree, Hardware), fleet=msgspec.convert(fleet, Fleet))
-
-
-def places(order: str, *, nics: bool = True) -> tuple[Placement, ...]:
-    """Put rank r on the r-th device of ``order``."""
-    devices = order.split()
-    return tuple(
-        msgspec.convert(
-            {
-                "rank": rank,
-                "node": device[0],
-                "device": device,
-                **({"nic": f"{device[0]}-nic{int(device[1]) // 2}"} if nics else {}),
-            },
-            Placement,
-        )
-        for rank, device in enumerate(devices)
-    )
+from tests.planner.placed import ALL, NODES, closed_groups, places, site
 
 
 def crossed(degrees: dict[str, int], where: tuple[Placement, ...], on: Site) -> dict[str, KindCrossing]:
-    instance = {"tp": 1, "pp": 1, "ep": 1, "dp": 1, "world_size": len(where), **degrees}
-    topology = msgspec.convert({"layout": "closed", "instances": [instance]}, Topology)
-    return crossings(topology_groups(topology, moe=True), where, on)
-
-
-ALL = "a0 a1 a2 a3 b0 b1 b2 b3"
+    return crossings(closed_groups(len(where), **degrees), where, on)
 
 
 def test_groups_inside_an_island_cross_nothing_and_use_its_peer_links() -> None:
@@ -165,7 +115,7 @@ def test_islands_count_only_where_they_are_declared(
 
 def test_an_island_over_two_nodes_carries_a_group_that_crosses_nodes() -> None:
     wide = {"all": [f"{node}{at}" for node in NODES for at in range(4)]}
-    found = crossed({"tp": 8}, places(ALL), site(islands=wide, racks=False))["tp"]
+    found = crossed({"tp": 8}, places(ALL), site(islands=wide, racks={}))["tp"]
 
     assert dict(found.crosses) == {"node": True, "island": False}
     assert tuple(found.crosses) == ("node", "island")
