@@ -23,6 +23,8 @@ class AttentionWidths(Record, frozen=True, kw_only=True):
     q_lora_rank: Count | UnsetType = UNSET
     kv_lora_rank: Count | UnsetType = UNSET
     rope_head_dim: Count | UnsetType = UNSET
+    nope_head_dim: Count | UnsetType = UNSET
+    value_head_dim: Count | UnsetType = UNSET
     sliding_window_tokens: Count | UnsetType = UNSET
     sliding_layers: Count | UnsetType = UNSET
 
@@ -45,6 +47,8 @@ class Model(Record, frozen=True, kw_only=True):
     kv_heads: PositiveCount
     head_dim: PositiveCount | UnsetType = UNSET
     vocab_size: PositiveCount | UnsetType = UNSET
+    tied_embeddings: bool | UnsetType = UNSET
+    dense_layers: Count | UnsetType = UNSET
     experts: PositiveCount | UnsetType = UNSET
     experts_per_token: PositiveCount | UnsetType = UNSET
     shared_experts: Count | UnsetType = UNSET
