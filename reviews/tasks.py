@@ -43,16 +43,27 @@ def _sweep_until_stopped() -> None:
     while not _stop_sweeping.is_set():
         try:
             for job_id in jobs_sweep().unheard:
-                plan_run(job_id)
+                _plan_apart(job_id)
         except DatabaseError as error:
             logger.warning("the sweep of plan jobs failed: %s", error)
-        except Exception:
-            # A run that fails is given back and counted; the thread has to live on for the other jobs.
-            logger.exception("a plan job failed in the sweep")
         finally:
             # The worker forks children at any time; an open connection must not be carried into one.
             connection.close()
         _stop_sweeping.wait(settings.PLAN_SWEEP_SECONDS)
+
+
+def _plan_apart(job_id: int) -> None:
+    """Work on a job in a thread of its own: an error ends that run, which is given back, and not the sweep."""
+    thread = threading.Thread(target=_plan_and_close, args=(job_id,), name="plan-unheard", daemon=True)
+    thread.start()
+    thread.join()
+
+
+def _plan_and_close(job_id: int) -> None:
+    try:
+        plan_run(job_id)
+    finally:
+        connection.close()
 
 
 worker_ready.connect(start_sweeping)

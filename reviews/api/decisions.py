@@ -109,6 +109,6 @@ class Validate(WorkspaceView):
         upload = uploaded_pair(request, fields=())
         problems = submission_check(
             actor=actor(request), workspace=self.space, contract=upload.contract, evidence=upload.evidence
-        )
+        ).problems
         value = {"ok": not problems, "problems": [finding_json(problem) for problem in problems]}
         return Response(value)

@@ -2,14 +2,10 @@
 
 from dataclasses import dataclass
 
-from planner.documents import EvidenceDocument
-from reviews.errors import DocumentsRefusedError, Finding, NotAllowedError
-from reviews.models import Person, Workspace
-from reviews.planning import read_documents
-from reviews.policies.permissions import may_submit
+from reviews.errors import NotFoundError
+from reviews.models import Decision, Person, Revision, Workspace
 from reviews.selectors.decision_page import decision_page
 from reviews.selectors.log import EntryRow, history_rows
-from reviews.selectors.people import standing_of
 from reviews.selectors.rows import DecisionPage
 
 RAIL_EVENTS = 8
@@ -37,25 +33,25 @@ def decision_view(
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
-    """What a submission would hold: every problem, or the evidence as the planner will read it."""
+class Reusable:
+    """The documents of a revision, which the next one may take over: digests of their files."""
 
-    problems: tuple[Finding, ...]
-    evidence: EvidenceDocument | None
+    revision: int
+    contract: str
+    evidence: str
 
 
-def submission_preview(*, actor: Person, workspace: Workspace, contract: bytes, evidence: bytes) -> Preview:
-    """Read two documents without storing or recording anything.
+def reusable_documents(decision: Decision, revision: int | None = None) -> Reusable:
+    """Return what the next revision of a decision may take over from a revision, the newest when None.
 
     Raises:
-        NotFoundError: the actor is no member of the workspace.
-        NotAllowedError: the actor may not submit.
+        NotFoundError: the decision has no such revision.
     """
-    verdict = may_submit(standing_of(actor, workspace))
-    if not verdict.allowed:
-        raise NotAllowedError(verdict.reason)
-    try:
-        documents = read_documents(contract, evidence)
-    except DocumentsRefusedError as refused:
-        return Preview(refused.problems, None)
-    return Preview((), documents.evidence)
+    rows = Revision.objects.filter(decision=decision).order_by("-number")
+    chosen = (rows if revision is None else rows.filter(number=revision)).values_list(
+        "number", "contract__blob_id", "evidence__blob_id"
+    )
+    found = chosen.first()
+    if found is None:
+        raise NotFoundError(f"{decision.label} has no revision {revision}.")
+    return Reusable(*found)

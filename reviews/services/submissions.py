@@ -5,10 +5,11 @@ and leaves nothing else behind.
 """
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NoReturn
 
 from planner.canonical import content_id, file_sha256
+from planner.documents import EvidenceDocument
 from planner.times import parsed_time, time_text
 from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.blobs import blob_keep
@@ -37,6 +38,8 @@ from reviews.services.states import decision_move
 
 TITLE_LENGTH = 200
 KEY_LENGTH = 128
+AS_OF_AHEAD = timedelta(seconds=60)
+"""How far an as-of time may lie ahead of the database's clock: no more than what two machines' clocks differ by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +53,14 @@ class Draft:
     as_of: str
     key: str | None
     request_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a submission would be: every problem, or the evidence as the planner will read it."""
+
+    problems: tuple[Finding, ...]
+    evidence: EvidenceDocument | None
 
 
 def submission_create(
@@ -67,8 +78,8 @@ def submission_create(
 ) -> Revision:
     """Make a revision: the first of a new decision, or the next of ``decision``.
 
-    ``as_of`` is UTC in whole seconds (``2026-09-20T16:00:00Z``), now when None. With an idempotency key, the same
-    submission again returns the revision it made.
+    ``as_of`` is UTC in whole seconds (``2026-09-20T16:00:00Z``) and not in the future, now when None. With an
+    idempotency key, the same submission again returns the revision it made.
 
     Raises:
         NotFoundError: the actor is no member of the workspace.
@@ -105,6 +116,8 @@ def submission_refuse(
     actor: Person,
     workspace: Workspace,
     problems: tuple[Finding, ...],
+    title: str,
+    as_of: str | None,
     decision: Decision | None = None,
     request_id: str = "",
     authentication: Authentication | None = None,
@@ -114,7 +127,7 @@ def submission_refuse(
     Raises:
         NotFoundError: the actor is no member of the workspace.
         NotAllowedError: the actor may not submit.
-        InvalidRequestError: with the problems.
+        InvalidRequestError: with the problems and those of title and as-of time.
     """
     standing = standing_of(actor, workspace)
     attempt = Act(
@@ -126,13 +139,20 @@ def submission_refuse(
     )
     with refusals_recorded(workspace, attempt):
         require_submitting(standing)
-        raise InvalidRequestError(problems)
+        findings = _request_findings(title=decision.title if decision else title.strip(), as_of=as_of, key=None)
+        raise InvalidRequestError((*findings, *problems))
 
 
 def submission_check(
-    *, actor: Person, workspace: Workspace, contract: bytes, evidence: bytes, decision: Decision | None = None
-) -> tuple[Finding, ...]:
-    """Say what ``submission_create`` would refuse about the documents; nothing is stored or recorded.
+    *,
+    actor: Person,
+    workspace: Workspace,
+    contract: bytes,
+    evidence: bytes,
+    as_of: str | None = None,
+    decision: Decision | None = None,
+) -> Checked:
+    """Say what ``submission_create`` would refuse about documents and time; nothing is stored or recorded.
 
     Raises:
         NotFoundError: the actor is no member of the workspace.
@@ -140,10 +160,10 @@ def submission_check(
     """
     require_submitting(standing_of(actor, workspace))
     try:
-        submission_draft(contract, evidence, title="check", as_of=None, key=None, decision=decision)
+        draft = submission_draft(contract, evidence, title="check", as_of=as_of, key=None, decision=decision)
     except InvalidRequestError as refused:
-        return refused.problems
-    return ()
+        return Checked(refused.problems, None)
+    return Checked((), draft.documents.evidence)
 
 
 def require_submitting(standing: Standing) -> None:
@@ -197,13 +217,22 @@ def _request_findings(*, title: str, as_of: str | None, key: str | None) -> list
     if not title or len(title) > TITLE_LENGTH or not title.isprintable():
         expected = f"1 to {TITLE_LENGTH} printable characters"
         findings.append(Finding("request", "request/title", "title", expected, f"{len(title)} characters"))
-    if as_of is not None and parsed_time(as_of) is None:
-        expected = "UTC in whole seconds, as in 2026-09-20T16:00:00Z"
-        findings.append(Finding("request", "request/as_of", "as_of", expected, shown(as_of)))
+    if as_of is not None:
+        findings += _as_of_findings(as_of)
     if key is not None and not (0 < len(key) <= KEY_LENGTH and key.isascii() and key.isprintable()):
         expected = f"1 to {KEY_LENGTH} printable ASCII characters"
         findings.append(Finding("request", "request/idempotency_key", "idempotency_key", expected, "another text"))
     return findings
+
+
+def _as_of_findings(as_of: str) -> list[Finding]:
+    moment, now = parsed_time(as_of), database_now()
+    if moment is None:
+        expected = "UTC in whole seconds, as in 2026-09-20T16:00:00Z"
+        return [Finding("request", "request/as_of", "as_of", expected, shown(as_of))]
+    if moment > now + AS_OF_AHEAD:
+        return [Finding("request", "request/as_of", "as_of", f"a time not after now, {time_text(now)}", as_of)]
+    return []
 
 
 def _earlier(standing: Standing, draft: Draft) -> Revision | None:

@@ -98,8 +98,10 @@ def recognised(files: Sequence[Given]) -> tuple[dict[str, Given], list[Given], l
     return places, unknown, problems
 
 
-def sort_files(files: Sequence[Given], contract: str, evidence: str) -> Sorted:
+def sort_files(files: Sequence[Given], contract: str, evidence: str, *, needs_both: bool = True) -> Sorted:
     """Sort files by their schema; pasted text stands where it was pasted and gives way to a file of its kind.
+
+    Without ``needs_both`` one document is enough.
 
     A file that is no JSON, or has another schema, takes the place that is left, so that the planner's own intake
     says what is wrong with it.
@@ -115,11 +117,9 @@ def sort_files(files: Sequence[Given], contract: str, evidence: str) -> Sorted:
             places[free] = given
         else:
             problems.append(request_problem(given.name, listed(tuple(SCHEMAS), "or"), "another schema, or no JSON"))
-    problems += [
-        request_problem(kind, f"a file or text with the {kind}", "neither")
-        for kind in ("contract", "evidence")
-        if kind not in places
-    ]
+    missing = [kind for kind in ("contract", "evidence") if kind not in places]
+    if needs_both or len(missing) == 2:
+        problems += [request_problem(kind, f"a file or text with the {kind}", "neither") for kind in missing]
     return Sorted(places.get("contract"), places.get("evidence"), tuple(problems))
 
 
@@ -128,6 +128,21 @@ def kept_text(given: Given | None) -> str:
     if given is None or len(given.data) > KEEP_UP_TO:
         return ""
     return given.data.decode("utf-8", "replace")
+
+
+def taken_over(given: Sorted, *, contract: str, evidence: str) -> tuple[tuple[str, str], ...]:
+    """Return name and digest of each document that was not given and comes from an earlier revision."""
+    named = (("Contract", given.contract, contract), ("Evidence", given.evidence, evidence))
+    return tuple((name, digest) for name, own, digest in named if own is None)
+
+
+def field_problems(problems: Sequence[Finding]) -> dict[str, str]:
+    """Return what is wrong with a field of the form, by the field's name."""
+    return {
+        problem.pointer: f"Expected {problem.expected}. Found {problem.found}."
+        for problem in problems
+        if problem.document == "request"
+    }
 
 
 def problem_rows(problems: Sequence[Finding], contract: Given | None, evidence: Given | None) -> tuple[ProblemRow, ...]:

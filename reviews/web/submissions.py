@@ -16,29 +16,40 @@ from django.urls import reverse
 from django.utils.datastructures import MultiValueDict
 from django.views.decorators.http import require_http_methods
 
-from reviews.errors import ConflictError, Finding, InvalidRequestError, NotAllowedError
+from reviews.errors import ConflictError, Finding, InvalidRequestError, NotAllowedError, TamperedError
 from reviews.models import Decision, Workspace
 from reviews.policies.permissions import may_submit
 from reviews.selectors.decision_page import decision_named
 from reviews.selectors.jobs import job_awaited
-from reviews.selectors.pages import Preview, submission_preview
+from reviews.selectors.pages import reusable_documents
 from reviews.selectors.people import standing_of
-from reviews.services.submissions import submission_create, submission_refuse
+from reviews.services.revisions import revision_check, revision_create
+from reviews.services.submissions import Checked, submission_check, submission_create, submission_refuse
 from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, authentication, frame, go_to, page, request_id, workspace_of
 from reviews.web.inbox import number_or_none
-from reviews.web.intake_rows import Given, Sorted, kept_text, problem_rows, sort_files, trial_rows
+from reviews.web.intake_rows import (
+    Given,
+    Sorted,
+    field_problems,
+    kept_text,
+    problem_rows,
+    sort_files,
+    taken_over,
+    trial_rows,
+)
 
 MAX_FILE_BYTES = 64 * 2**20
 
 
 class SubmissionForm(forms.Form):
-    """What is typed beside the files."""
+    """What is typed beside the files; ``reuse`` is the revision that the page offered to take documents from."""
 
-    title = forms.CharField(required=False, max_length=200)
+    title = forms.CharField(required=False)
     contract = forms.CharField(required=False, strip=False)
     evidence = forms.CharField(required=False, strip=False)
-    as_of = forms.CharField(required=False, max_length=32)
+    as_of = forms.CharField(required=False)
+    reuse = forms.IntegerField(required=False, min_value=1)
     once = forms.SlugField(required=False, max_length=64)
     act = forms.ChoiceField(choices=(("check", "check"), ("submit", "submit")))
 
@@ -77,19 +88,45 @@ def decision_new(request: PersonRequest, slug: str) -> HttpResponse:
         return answer(request, slug, decision, dict(request.POST.items()), problems=findings)
     typed = form.cleaned_data
     files, too_large = given_files(request.FILES)
-    sorted_files = sort_files(files, typed["contract"], typed["evidence"])
-    problems = (*too_large, *sorted_files.problems)
-    if typed["act"] == "submit":
-        return submit(request, workspace, decision, typed, sorted_files, problems)
-    if problems or sorted_files.contract is None or sorted_files.evidence is None:
-        return answer(request, slug, decision, typed, given=sorted_files, problems=problems)
-    preview = submission_preview(
-        actor=request.user,
-        workspace=workspace,
-        contract=sorted_files.contract.data,
-        evidence=sorted_files.evidence.data,
-    )
-    return answer(request, slug, decision, typed, given=sorted_files, problems=preview.problems, preview=preview)
+    given = sort_files(files, typed["contract"], typed["evidence"], needs_both=decision is None)
+    act = submit if typed["act"] == "submit" else check
+    try:
+        return act(request, workspace, decision, typed, given, (*too_large, *given.problems))
+    except InvalidRequestError as refused:
+        return answer(request, slug, decision, typed, given=given, problems=refused.problems)
+    except (ConflictError, NotAllowedError, TamperedError) as refused:
+        problem = Finding("request", f"request/{refused.code}", "", "a submission that may be made", refused.message)
+        return answer(request, slug, decision, typed, given=given, problems=[problem], status=refused.status)
+
+
+def documents_of(given: Sorted, typed: dict[str, Any], decision: Decision | None) -> dict[str, Any]:
+    """Return what services take of a form: both documents, or for a revision those that were given."""
+    contract, evidence = (one.data if one else None for one in (given.contract, given.evidence))
+    revises = {"number": decision.number, "reuse": typed["reuse"]} if decision else {}
+    return {"contract": contract, "evidence": evidence, **revises, "as_of": typed["as_of"] or None}
+
+
+def check(
+    request: PersonRequest,
+    workspace: Workspace,
+    decision: Decision | None,
+    typed: dict[str, Any],
+    given: Sorted,
+    problems: tuple[Finding, ...],
+) -> HttpResponse:
+    """Say what would be refused, or show what the evidence holds.
+
+    Raises:
+        InvalidRequestError: what was given is no two documents.
+    """
+    if problems:
+        raise InvalidRequestError(problems)
+    documents = documents_of(given, typed, decision)
+    if decision:
+        checked = revision_check(actor=request.user, workspace=workspace, **documents)
+    else:
+        checked = submission_check(actor=request.user, workspace=workspace, **documents)
+    return answer(request, workspace.slug, decision, typed, given=given, checked=checked)
 
 
 def once_key(typed: dict[str, Any], given: Sorted, decision: Decision | None) -> str | None:
@@ -100,7 +137,8 @@ def once_key(typed: dict[str, Any], given: Sorted, decision: Decision | None) ->
     if not typed["once"]:
         return None
     documents = [hashlib.sha256(document.data).hexdigest() for document in (given.contract, given.evidence) if document]
-    parts = [typed["title"].strip(), typed["as_of"], str(decision.number if decision else ""), *documents]
+    revises = f"{decision.number} {typed['reuse']}" if decision else ""
+    parts = [typed["title"].strip(), typed["as_of"], revises, *documents]
     return f"page-{hashlib.sha256(chr(0).join([typed['once'], *parts]).encode()).hexdigest()}"
 
 
@@ -112,36 +150,30 @@ def submit(
     given: Sorted,
     problems: tuple[Finding, ...],
 ) -> HttpResponse:
-    """Make the revision and go to it; a refusal shows everything that is wrong and keeps what was given.
+    """Make the revision and go to it. Most plans take less time than a page to follow them by, so it waits a moment.
 
-    Most plans take less time than a page to follow them by, so the answer waits a moment for the job to end.
-    ``problems`` keep what was given from being two documents; they are refused and recorded as well.
+    Raises:
+        InvalidRequestError: also with ``problems``, which kept what was given from being two documents; recorded, as
+            every refusal is.
+        ConflictError, NotAllowedError, TamperedError: see ``revision_create``.
     """
     attempt: dict[str, Any] = {
         "actor": request.user,
         "workspace": workspace,
-        "decision": decision,
         "request_id": request_id(),
         "authentication": authentication(request),
     }
-    contract, evidence = given.contract, given.evidence
     patience_ends = time.monotonic() + settings.PLAN_ANSWER_SECONDS
-    try:
-        if problems or contract is None or evidence is None:
-            submission_refuse(problems=problems, **attempt)
-        revision = submission_create(
-            contract=contract.data,
-            evidence=evidence.data,
-            title=typed["title"],
-            as_of=typed["as_of"] or None,
-            idempotency_key=once_key(typed, given, decision),
-            **attempt,
+    documents = documents_of(given, typed, decision)
+    if problems:
+        submission_refuse(
+            problems=problems, title=typed["title"], as_of=documents["as_of"], decision=decision, **attempt
         )
-    except InvalidRequestError as refused:
-        return answer(request, workspace.slug, decision, typed, given=given, problems=refused.problems)
-    except (ConflictError, NotAllowedError) as refused:
-        problem = Finding("request", f"request/{refused.code}", "", "a submission that may be made", refused.message)
-        return answer(request, workspace.slug, decision, typed, given=given, problems=[problem], status=refused.status)
+    key = once_key(typed, given, decision)
+    if decision:
+        revision = revision_create(idempotency_key=key, **documents, **attempt)
+    else:
+        revision = submission_create(title=typed["title"], idempotency_key=key, **documents, **attempt)
     job_awaited(revision.job, until=patience_ends)
     return go_to(request, reverse("decision-detail", args=[workspace.slug, revision.decision.number]))
 
@@ -154,25 +186,30 @@ def answer(
     *,
     given: Sorted | None = None,
     problems: Any = (),
-    preview: Preview | None = None,
+    checked: Checked | None = None,
     status: int = 0,
 ) -> HttpResponse:
     """Render the form with what was typed, what is wrong, or what the evidence holds."""
     contract, evidence = (given.contract, given.evidence) if given else (None, None)
-    trials = trial_rows(preview.evidence) if preview and preview.evidence else ()
-    rows = problem_rows(tuple(problems), contract, evidence)
+    trials = trial_rows(checked.evidence) if checked and checked.evidence else ()
+    found = (*problems, *(checked.problems if checked else ()))
+    rows = problem_rows(found, contract, evidence)
+    reusable = reusable_documents(decision, number_or_none(str(typed.get("reuse") or ""))) if decision else None
     verdict = may_submit(standing_of(request.user, workspace_of(slug)))
     context = frame(
         slug,
         "new",
         off=verdict.reason,
         decision=decision,
+        reusable=reusable,
+        taken=taken_over(given, contract=reusable.contract, evidence=reusable.evidence) if reusable and given else (),
         title=typed.get("title", ""),
         as_of=typed.get("as_of", ""),
         once=typed.get("once") or secrets.token_urlsafe(16),
         contract_text=kept_text(contract) if rows or trials else typed.get("contract", ""),
         evidence_text=kept_text(evidence) if rows or trials else typed.get("evidence", ""),
         problems=rows,
+        wrong=field_problems(found),
         problem_count=count(len(rows), "problem"),
         trials=trials,
         trial_count=count(len(trials), "trial"),

@@ -1,5 +1,6 @@
 """From upload to sign-off in the browser; planning runs in the test, in place of a worker."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,19 @@ def test_problems_are_shown_in_place_and_the_files_stay_chosen(people: Cast, vis
     expect(page.locator("#h-problems")).to_be_focused()
     expect(page.locator("#answer")).to_contain_text("contract contract.json line 2 · /slot")
     assert page.evaluate("document.getElementById('files').files.length") == 2
+
+
+def test_what_is_wrong_with_a_field_is_said_at_the_field_and_goes_when_it_is_mended(people: Cast, visit: Open) -> None:
+    page = visit(people.alice, "/w/lab/decisions/new")
+    page.set_input_files("#files", [WORKED / "contract.json", WORKED / "evidence.json"])
+    page.fill("#as_of", "2999-01-01T00:00:00Z")
+    page.get_by_role("button", name="Submit for review").click()
+    expect(page.locator("#title")).to_have_accessible_description(re.compile("Found 0 characters"))
+    expect(page.locator("#as_of")).to_have_accessible_description(re.compile("a time not after now"))
+    page.fill("#as_of", "")
+    page.get_by_role("button", name="Check, store nothing").click()
+    expect(page.locator("#h-trials")).to_have_text("3 trials, no problem")
+    expect(page.locator("#title-bad, #as-of-bad")).to_have_count(0)
 
 
 def test_a_check_shows_the_trials_in_place(people: Cast, visit: Open) -> None:

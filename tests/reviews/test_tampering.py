@@ -10,9 +10,10 @@ from reviews.models import AuditEntry, Blob, PlannedRevision, Revision, SignOff
 from reviews.selectors.decision_page import decision_page
 from reviews.selectors.documents import blob_of_workspace, revision_bytes
 from reviews.selectors.revision_detail import revision_file
+from reviews.services.revisions import revision_create
 from reviews.verification import verify
 from tests.plugins.append_only import lifted
-from tests.reviews.factories import Cast, last_entry, planned, sign
+from tests.reviews.factories import Cast, documents, last_entry, planned, sign
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
@@ -62,6 +63,21 @@ def test_changed_bytes_are_not_given_out(what: Any, people: Cast) -> None:
         revision_bytes(**asked, revision_id=revision.pk)
     with pytest.raises(TamperedError):
         revision_file(**asked, number=1, revision=1, kind=what)
+
+
+def test_changed_bytes_are_not_taken_over_by_the_next_revision(people: Cast) -> None:
+    change(planned(people).contract.blob_id)
+    with pytest.raises(TamperedError, match="The stored contract is not what was stored"):
+        revision_create(
+            actor=people.alice,
+            workspace=people.workspace,
+            number=1,
+            contract=None,
+            evidence=documents(tokens=170000).evidence,
+            as_of=None,
+            idempotency_key=None,
+        )
+    assert Revision.objects.count() == 1
 
 
 def test_a_changed_plan_is_not_shown(people: Cast) -> None:

@@ -6,6 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from planner.canonical import file_sha256
 from reviews.models import AuditEntry, Decision, Revision, StoredDocument
 from tests.reviews.factories import Cast, documents
 from tests.web.conftest import Visit, example_pair
@@ -165,6 +166,61 @@ def test_new_evidence_makes_a_new_revision(decided: Decision, people: Cast, visi
     assert "New revision of D-0001" in client.get(f"{NEW}?decision=1").content.decode()
     send(client, query="?decision=1", contract=pair.contract.decode(), evidence=pair.evidence.decode())
     assert list(Revision.objects.order_by("number").values_list("decision__number", "number")) == [(1, 1), (1, 2)]
+
+
+def test_a_document_that_is_left_out_of_a_revision_is_the_last_ones(
+    decided: Decision, people: Cast, visit: Visit
+) -> None:
+    client, evidence = visit(people.alice), documents(tokens=200_000).evidence
+    reused = Revision.objects.get().contract.file_sha256
+    page = client.get(f"{NEW}?decision=1").content.decode()
+    assert ('name="reuse" value="1"' in page, reused in page) == (True, True)
+    checked = send(client, act="check", query="?decision=1", files={"e.json": evidence}, reuse="1").content.decode()
+    assert "Contract taken over from r1" in checked
+    send(client, query="?decision=1", files={"e.json": evidence}, reuse="1")
+    assert Revision.objects.get(number=2).contract.file_sha256 == reused
+    assert Revision.objects.get(number=2).evidence.file_sha256 == file_sha256(evidence)
+
+
+def test_a_double_click_on_a_revision_makes_one(decided: Decision, people: Cast, visit: Visit) -> None:
+    client, evidence = visit(people.alice), documents(tokens=200_000).evidence
+    for _ in range(2):
+        send(client, query="?decision=1", files={"e.json": evidence}, reuse="1", once="abc")
+    assert Revision.objects.count() == 2
+
+
+def test_a_revision_of_nothing_new_is_refused(decided: Decision, people: Cast, visit: Visit) -> None:
+    answer = send(visit(people.alice), query="?decision=1")
+    page = answer.content.decode()
+    assert (answer.status_code, Revision.objects.count()) == (422, 1)
+    assert ("a file or text with the contract" in page, "a file or text with the evidence" in page) == (True, True)
+
+
+def test_what_is_wrong_with_a_field_stands_at_the_field(people: Cast, visit: Visit) -> None:
+    answer = send(visit(people.alice), as_of="then", title="")
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    for field, words in (
+        ("title-bad", "Expected 1 to 200 printable characters. Found 0 characters."),
+        ("as-of-bad", "Expected UTC in whole seconds, as in 2026-09-20T16:00:00Z. Found then."),
+    ):
+        assert words in page.split(f'id="{field}"')[1].split("</p>")[0]
+    assert (page.count('aria-invalid="true"'), "a file or text with the contract" in page) == (2, True)
+
+
+def test_the_browser_leaves_judging_the_form_to_the_server(people: Cast, visit: Visit) -> None:
+    assert " novalidate " in visit(people.alice).get(NEW).content.decode()
+
+
+def test_a_check_of_a_revision_judges_the_slot(decided: Decision, people: Cast, visit: Visit) -> None:
+    pair = documents(slot="own/elsewhere")
+    answer = send(
+        visit(people.alice),
+        act="check",
+        query="?decision=1",
+        files={"c.json": pair.contract, "e.json": pair.evidence},
+    )
+    assert (answer.status_code, "another slot" in answer.content.decode()) == (422, True)
 
 
 def test_a_revision_for_another_slot_is_refused_in_words(decided: Decision, people: Cast, visit: Visit) -> None:

@@ -8,7 +8,7 @@ from planner.canonical import content_id, file_sha256
 from reviews.errors import ConflictError, DocumentsRefusedError, NotAllowedError, NotFoundError
 from reviews.models import AuditEntry, Blob, Decision, PlanJob, Revision, StoredDocument
 from reviews.planning import PLANNER_VERSION
-from reviews.services.submissions import submission_check, submission_create
+from reviews.services.submissions import submission_create
 from tests.reviews.factories import (
     AS_OF,
     POLICY,
@@ -269,20 +269,3 @@ def test_keys_of_two_people_do_not_meet(people: Cast) -> None:
     people.bob.memberships.update(role="author")
     first = submitted(people, key="k1")
     assert submitted(people, key="k1", actor=people.bob) != first
-
-
-def test_a_check_says_the_same_and_leaves_nothing(people: Cast) -> None:
-    pair, before = other_contract(), (counts(), AuditEntry.objects.count())
-    with pytest.raises(DocumentsRefusedError) as refused:
-        submitted(people, pair=pair)
-    checked = submission_check(
-        actor=people.alice, workspace=people.workspace, contract=pair.contract, evidence=pair.evidence
-    )
-    assert checked == refused.value.problems
-    assert AuditEntry.objects.count() == before[1] + 1
-    good = documents()
-    assert (
-        submission_check(actor=people.alice, workspace=people.workspace, contract=good.contract, evidence=good.evidence)
-        == ()
-    )
-    assert Decision.objects.count() == 0
