@@ -131,7 +131,7 @@ class Seats:
 class DivisibilityCheck:
     """One test of a model against degrees; ``notice`` says what an accepted split still costs.
 
-    ``danger`` says that the engine accepts the split although some rank gets another share of the work.
+    ``danger`` says that the engine takes the split without an error although shares are uneven or work is lost.
     """
 
     name: str

@@ -153,6 +153,7 @@ def experts_floored(experts: int, ranks: int) -> DivisibilityCheck:
         name="experts",
         passed=False,
         sentence=f"{experts} experts over {ranks} expert ranks: the engine floors the share and drops {rest} experts",
+        danger=True,
     )
 
 

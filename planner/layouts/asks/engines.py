@@ -61,7 +61,7 @@ def _answer(built: InstanceGroups, seats: Seats) -> Answer:
 
 def _with_dangers(placed: Answer, checked: DivisibilityCheck) -> Answer:
     """Add what a split of the model costs that the engine accepts without a word."""
-    if checked.passed and not checked.danger:
+    if not checked.danger:
         return placed
     cost = checked.notice or "it raises no error"
     return {**placed, "dangers": [*placed["dangers"], f"{checked.sentence}; {cost}"]}
