@@ -19,7 +19,7 @@ from planner.rankmap import TopologyGroups, once_each
 from planner.records.evidence import Placement
 from planner.site import Site
 
-__all__ = ["GroupLink", "group_links"]
+__all__ = ["GroupLink", "Route", "group_links", "rate_of", "routes_of", "slowest_first"]
 
 Route = tuple[Carrier, str | None]
 """What carries a member's traffic, with the link; no link is named for an island."""
@@ -76,12 +76,12 @@ def _users(
     users: dict[Carrier, Counter[str]] = {}
     for kind, found in groups.items():
         for group, reach in zip(found, reaches[kind], strict=True):
-            for carrier in {carrier for carrier, _ in _routes(group, reach, boundaries, nics)}:
+            for carrier in {carrier for carrier, _ in routes_of(group, reach, boundaries, nics)}:
                 users.setdefault(carrier, Counter())[kind] += 1
     return users
 
 
-def _routes(group: Group, reach: Reach, boundaries: Boundaries, nics: NicLinks) -> Iterator[Route]:
+def routes_of(group: Group, reach: Reach, boundaries: Boundaries, nics: NicLinks) -> Iterator[Route]:
     if len(group) == 1:
         return
     crossed = dict(zip(boundaries, reach, strict=True))
@@ -103,7 +103,7 @@ def _group_link(
     site: Site,
 ) -> GroupLink:
     names = tuple(boundaries)
-    routes = sorted(set(_routes(group, reach, boundaries, nics)), key=lambda route: _order(route, site))
+    routes = sorted(set(routes_of(group, reach, boundaries, nics)), key=lambda route: slowest_first(route, site))
     carrier, link = routes[0] if routes else (None, None)
     on_nic = len(group) > 1 and (carrier is None or carrier[0] != "island") and reach[names.index("node")] is True
     return GroupLink(
@@ -115,18 +115,19 @@ def _group_link(
         id=None if carrier is None else carrier[1],
         link=link,
         link_class="island" if carrier and link is None else link and site.links[link].link_class,
-        bytes_per_s_one_way=None if carrier is None else _rate((carrier, link), site),
+        bytes_per_s_one_way=None if carrier is None else rate_of((carrier, link), site),
         contending={} if carrier is None else dict(+(users[carrier] - Counter({kind: 1}))),
         unlinked=tuple(rank for rank in group if not nics[rank]) if on_nic else (),
     )
 
 
-def _rate(route: Route, site: Site) -> int | None:
+def rate_of(route: Route, site: Site) -> int | None:
+    """Return the declared rate of a route in bytes per second and direction, None for an island without one."""
     carrier, link = route
     return island_rate(carrier[1], site) if link is None else site.links[link].bytes_per_s_one_way
 
 
-def _order(route: Route, site: Site) -> tuple[int, str]:
-    """Slowest first, then by name."""
-    rate = _rate(route, site)
+def slowest_first(route: Route, site: Site) -> tuple[int, str]:
+    """Order routes by rate, then by name; those without a rate come last."""
+    rate = rate_of(route, site)
     return (NOT_RATED if rate is None else rate, route[1] or "")

@@ -179,17 +179,36 @@ def _tokens_per_request(view: TrialView, limit: KvHandoffLimit) -> int | None:
 
 
 def _route(view: TrialView, window: WindowView, limit: KvHandoffLimit) -> Sample:
-    by_contract = not isinstance(limit.kv_bytes_per_token, UnsetType)
-    source = "tokens_sent_total" if by_contract else "bytes_total"
+    figures, need = route_need(window, limit.kv_bytes_per_token)
+    if need is None:
+        return figures.sample(None, missing=() if figures.missing else (f"{window.at}/handoff/route_bytes_per_s",))
+    return figures.sample(need.needed / need.route)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteNeed:
+    """What the hand-off needs at its peak and what its route was measured to carry, in bytes per second."""
+
+    needed: Fraction
+    route: Fraction
+
+
+def route_need(window: WindowView, kv_bytes_per_token: int | UnsetType = UNSET) -> tuple[Figures, RouteNeed | None]:
+    """Return the numbers read and what follows: bytes of one request x peak requests per second.
+
+    Bytes of one request are KV bytes per token x tokens sent x copies, or the bytes that were counted where the first
+    is not given, over the completed requests. None where a number is missing, or the route carries nothing.
+    """
+    source = "bytes_total" if isinstance(kv_bytes_per_token, UnsetType) else "tokens_sent_total"
     figures = _figures(window, source, "peak_requests_per_s", "route_bytes_per_s", completed=True)
     route = figures.value("/handoff/route_bytes_per_s")
     if figures.missing or route == 0:
-        return figures.sample(None, missing=() if figures.missing else (f"{window.at}/handoff/route_bytes_per_s",))
+        return figures, None
     per_request = figures.value(f"/handoff/{source}") / figures.value(COMPLETED)
-    if not isinstance(limit.kv_bytes_per_token, UnsetType):
+    if not isinstance(kv_bytes_per_token, UnsetType):
         copies = _handoff(window).copies
-        per_request *= limit.kv_bytes_per_token * (1 if isinstance(copies, UnsetType) else copies)
-    return figures.sample(per_request * figures.value("/handoff/peak_requests_per_s") / route)
+        per_request *= kv_bytes_per_token * (1 if isinstance(copies, UnsetType) else copies)
+    return figures, RouteNeed(needed=per_request * figures.value("/handoff/peak_requests_per_s"), route=route)
 
 
 def _pools(view: TrialView, window: WindowView, limit: KvHandoffLimit) -> Sample:
