@@ -2,24 +2,29 @@
 
 from dataclasses import dataclass
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import OuterRef, Q, QuerySet
 
 from reviews.errors import is_storable
 from reviews.models import Decision, DecisionState, Person, Revision, Workspace
 from reviews.selectors.judgement import Judgement, judge_decisions
 from reviews.selectors.people import standing_of
-from reviews.selectors.revisions import with_digests
 from reviews.selectors.rows import DecisionList, DecisionRow
+from reviews.selectors.turns import newest_revisions
 
 PAGE_SIZE = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionFilter:
-    """What to list: exact state and slot, and text found in title, slot or topology; empty asks for nothing."""
+    """What to list: exact state, slot, engine and model, and text found in title, slot or topology.
+
+    An empty value asks for nothing.
+    """
 
     state: str = ""
     slot: str = ""
+    engine: str = ""
+    model: str = ""
     text: str = ""
 
 
@@ -37,7 +42,7 @@ def decision_rows(
         NotFoundError: the actor is no member of the workspace.
     """
     standing = standing_of(actor, workspace)
-    decisions = _wanted(Decision.objects.filter(workspace=workspace), wanted or DecisionFilter())
+    decisions = wanted_decisions(Decision.objects.filter(workspace=workspace), wanted or DecisionFilter())
     if older_than is not None:
         decisions = decisions.filter(number__lt=older_than)
     found = list(decisions.select_related("opened_by").order_by("-number")[: page_size + 1])
@@ -45,27 +50,24 @@ def decision_rows(
     judged, members = judge_decisions(workspace, newest_revisions(shown))
     return DecisionList(
         rows=tuple(
-            _row(decision, judged[decision.pk], judged[decision.pk].owed_by_person(standing.person_id, members))
+            decision_row(decision, judged[decision.pk], judged[decision.pk].owed_by_person(standing.person_id, members))
             for decision in shown
         ),
         older_than=shown[-1].number if len(found) > page_size else None,
     )
 
 
-def newest_revisions(decisions: list[Decision]) -> list[Revision]:
-    """Return the newest revision of each decision, in one query."""
-    newest = Revision.objects.filter(decision=OuterRef("decision")).order_by("-number").values("number")[:1]
-    revisions = Revision.objects.filter(decision__in=decisions, number=Subquery(newest))
-    return list(with_digests(revisions))
-
-
-def _wanted(decisions: QuerySet[Decision], wanted: DecisionFilter) -> QuerySet[Decision]:
-    if not all(map(is_storable, (wanted.state, wanted.slot, wanted.text))):
+def wanted_decisions(decisions: QuerySet[Decision], wanted: DecisionFilter) -> QuerySet[Decision]:
+    """Return the decisions that a filter asks for."""
+    exact = {
+        "state": wanted.state,
+        "slot": wanted.slot,
+        "engine_name": wanted.engine,
+        "model_name": wanted.model,
+    }
+    if not all(map(is_storable, (*exact.values(), wanted.text))):
         return decisions.none()  # no stored text holds it, and PostgreSQL would not even take the question
-    if wanted.state:
-        decisions = decisions.filter(state=wanted.state)
-    if wanted.slot:
-        decisions = decisions.filter(slot=wanted.slot)
+    decisions = decisions.filter(**{field: value for field, value in exact.items() if value})
     if wanted.text:
         text = wanted.text
         topology = Revision.objects.filter(
@@ -75,7 +77,8 @@ def _wanted(decisions: QuerySet[Decision], wanted: DecisionFilter) -> QuerySet[D
     return decisions
 
 
-def _row(decision: Decision, judgement: Judgement, my_teams: tuple[str, ...]) -> DecisionRow:
+def decision_row(decision: Decision, judgement: Judgement, my_teams: tuple[str, ...]) -> DecisionRow:
+    """Return a decision as a row of a list; ``my_teams`` are those for which the reader owes a sign-off."""
     return DecisionRow(
         number=decision.number,
         label=decision.label,

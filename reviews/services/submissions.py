@@ -263,6 +263,9 @@ def _revision(workspace: Workspace, standing: Standing, draft: Draft, decision: 
     else:
         decision = Decision.objects.get(pk=decision.pk, workspace=workspace)
         decision_move(decision, "revise", now)
+    identity = draft.documents.contract.record.identity
+    decision.model_name, decision.engine_name = identity.model.name, identity.stack.engine.name
+    decision.save(update_fields=["model_name", "engine_name"])
     newest = Revision.objects.filter(decision=decision).order_by("-number").values_list("number", flat=True).first()
     revision = Revision.objects.create(
         decision=decision,

@@ -2,20 +2,22 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, cast
 
 import structlog
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
-from reviews.errors import ReviewError, TamperedError
+from reviews.errors import NotFoundError, ReviewError, TamperedError
 from reviews.facts import Authentication
 from reviews.models import Person, Workspace
 from reviews.selectors.people import workspace_named
+from reviews.selectors.turns import turn_count
 
 P = ParamSpec("P")
 
@@ -29,9 +31,10 @@ TAMPERED = "What is stored here was changed"
 
 
 class PersonRequest(HttpRequest):
-    """A request of somebody who is logged in."""
+    """A request of somebody who is logged in; ``turn_count`` is worked out when the bar of a page asks for it."""
 
     user: Person
+    turn_count: "int | SimpleLazyObject[int]"
     htmx: HtmxDetails
 
 
@@ -42,14 +45,24 @@ def page(view: Callable[Concatenate[PersonRequest, P], HttpResponse]) -> Callabl
     def answer(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         if not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
+        asked = cast(PersonRequest, request)
+        asked.turn_count = SimpleLazyObject(lambda: turns_of(asked.user, kwargs.get("slug")))
         try:
-            shown = view(request, *args, **kwargs)  # type: ignore[arg-type] # checked in the line above
+            shown = view(asked, *args, **kwargs)
         except ReviewError as refused:
             shown = refusal(request, refused)
         shown.headers.setdefault("Cache-Control", "private, no-store")
         return shown
 
     return answer
+
+
+def turns_of(person: Person, slug: object) -> int:
+    """Count the decisions of a workspace that wait on a person; none in a workspace that is not theirs."""
+    try:
+        return turn_count(actor=person, workspace=workspace_named(str(slug))) if slug else 0
+    except NotFoundError:
+        return 0
 
 
 def refusal(request: HttpRequest, refused: ReviewError) -> HttpResponse:

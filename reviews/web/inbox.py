@@ -6,14 +6,15 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from reviews.models import DecisionState
-from reviews.selectors.decisions import DecisionFilter, decision_rows
+from reviews.selectors.decisions import DecisionFilter
+from reviews.selectors.inbox import Inbox, inbox
 from reviews.selectors.people import workspace_rows
+from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
-from reviews.web.inbox_rows import empty_text, sections
+from reviews.web.inbox_rows import empty_text, sections, selects
 from reviews.web.links import Query
 
-FILTERS = ("q", "slot", "state")
+FILTERS = ("q", "slot", "team", "state", "engine", "model")
 
 
 @require_safe
@@ -34,17 +35,24 @@ def number_or_none(text: str) -> int | None:
 @require_safe
 @page
 def decision_list(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show the inbox: my turn, waiting, settled."""
-    query = Query.of(request.GET.dict(), keep=(*FILTERS, "before"))
-    wanted = DecisionFilter(state=query.get("state"), slot=query.get("slot"), text=query.get("q"))
-    found = decision_rows(
+    """Show the inbox: my turn, what else is open, settled."""
+    query = Query.of(request.GET.dict(), keep=(*FILTERS, "page"))
+    found = inbox(
         actor=request.user,
         workspace=workspace_of(slug),
-        wanted=wanted,
-        older_than=number_or_none(query.get("before")),
+        wanted=DecisionFilter(
+            state=query.get("state"),
+            slot=query.get("slot"),
+            engine=query.get("engine"),
+            model=query.get("model"),
+            text=query.get("q"),
+        ),
+        waits_on=query.get("team"),
+        page=number_or_none(query.get("page")) or 1,
     )
+    request.turn_count = found.all_turns
     rows = [(row, reverse("decision-detail", args=[slug, row.number])) for row in found.rows]
-    lists = sections(rows, now=timezone.now())
+    lists = sections(rows, now=timezone.now(), turns=found.turns, is_all=found.pages == 1)
     is_filtered = any(query.get(name) for name in FILTERS)
     heading, text = empty_text(lists, is_filtered=is_filtered)
     context = frame(
@@ -54,11 +62,20 @@ def decision_list(request: PersonRequest, slug: str) -> HttpResponse:
         empty_heading=heading,
         empty_text=text,
         is_filtered=is_filtered,
-        states=[(value, label, value == query.get("state")) for value, label in DecisionState.choices],
+        selects=selects(found.choices, query),
         slot=query.get("slot"),
         search=query.get("q"),
-        turn_count=len(lists[0].items),
-        older_href=query.link(before=found.older_than) if found.older_than else "",
-        newest_href=query.link(before=None) if query.get("before") else "",
+        pages=pages(found, query),
     )
     return render(request, "reviews/decision_list.html", context)
+
+
+def pages(found: Inbox, query: Query) -> dict[str, str]:
+    """Return the words around a page of decisions, empty where one page holds all."""
+    if found.pages == 1:
+        return {}
+    return {
+        "text": f"Page {found.page} of {found.pages}, {count(found.total, 'decision')}",
+        "earlier": query.link(page=found.page - 1 if found.page > 2 else None) if found.page > 1 else "",
+        "later": query.link(page=found.page + 1) if found.page < found.pages else "",
+    }

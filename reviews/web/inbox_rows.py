@@ -1,15 +1,15 @@
 """Decisions as an inbox: what to do, because of what, who owes what, since when. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from reviews.selectors.inbox import OPEN, InboxChoices
 from reviews.selectors.rows import DecisionRow
 from reviews.web.formats import ago, count, listed
-from reviews.web.page_rows import state_word, team_title
+from reviews.web.links import Query
+from reviews.web.page_rows import STATES, state_word, team_title
 from reviews.web.words import Word
-
-OPEN = ("EVALUATING", "EVALUATION_FAILED", "IN_REVIEW", "DRAFT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +30,24 @@ class Item:
     is_turn: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Section:
-    """One list of the inbox."""
+    """One list of the inbox; ``size`` counts what other pages hold as well, None where that is not known."""
 
     id: str
     title: str
     note: str
     items: tuple[Item, ...]
+    size: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """A choice of one filter: (value, text, whether it is chosen)."""
+
+    name: str
+    label: str
+    options: tuple[tuple[str, str, bool], ...]
 
 
 def outcome_text(row: DecisionRow) -> str:
@@ -108,8 +118,13 @@ def item_of(row: DecisionRow, *, href: str, now: datetime) -> Item:
     )
 
 
-def sections(rows: Iterable[tuple[DecisionRow, str]], *, now: datetime) -> tuple[Section, ...]:
-    """Sort decisions, given with their address, into my turn, waiting, and settled."""
+def sections(
+    rows: Iterable[tuple[DecisionRow, str]], *, now: datetime, turns: int, is_all: bool
+) -> tuple[Section, ...]:
+    """Sort decisions, given with their address, into my turn, waiting, and settled.
+
+    ``turns`` counts the reader's turns over all pages; ``is_all`` says that there is no other page.
+    """
     mine: list[Item] = []
     waiting: list[Item] = []
     settled: list[Item] = []
@@ -118,10 +133,31 @@ def sections(rows: Iterable[tuple[DecisionRow, str]], *, now: datetime) -> tuple
         is_open = row.state in OPEN and not row.approval.approved
         (mine if item.is_turn else waiting if is_open else settled).append(item)
     return (
-        Section(id="mine", title="My turn", note="Something only you or your team can do next", items=tuple(mine)),
-        Section(id="waiting", title="Waiting on others", note="You owe nothing here", items=tuple(waiting)),
-        Section(id="settled", title="Settled", note="Approved, effective, closed or withdrawn", items=tuple(settled)),
+        Section("mine", "My turn", "Something only you or your team can do next", tuple(mine), turns),
+        Section("waiting", "Waiting on others", "You owe nothing here", *sized(waiting, is_all)),
+        Section("settled", "Settled", "Approved, effective, closed or withdrawn", *sized(settled, is_all)),
     )
+
+
+def sized(items: list[Item], is_all: bool) -> tuple[tuple[Item, ...], int | None]:
+    """Return items with their number, where it is known."""
+    return tuple(items), len(items) if is_all else None
+
+
+def selects(choices: InboxChoices, query: Query) -> tuple[Select, ...]:
+    """Make the filters of the inbox; they offer what occurs, and what an address asks for."""
+    offered: tuple[tuple[str, str, tuple[str, ...], Callable[[str], str]], ...] = (
+        ("team", "Waits on team", choices.teams, team_title),
+        ("state", "State", choices.states, lambda state: STATES[state].text if state in STATES else state),
+        ("engine", "Engine", choices.engines, str),
+        ("model", "Model", choices.models, str),
+    )
+    made = []
+    for name, label, values, text_of in offered:
+        chosen = query.get(name)
+        shown = values if chosen in ("", *values) else (*values, chosen)
+        made.append(Select(name, label, tuple((value, text_of(value), value == chosen) for value in shown)))
+    return tuple(made)
 
 
 def empty_text(found: tuple[Section, ...], *, is_filtered: bool) -> tuple[str, str]:

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from reviews.models import Decision, DecisionState
@@ -62,6 +64,10 @@ def test_closed_decisions_are_settled(worked: Decision, people: Cast, visit: Vis
         ("?q=eu-west", True),
         ("?q=tp4-pp2", True),
         ("?slot=chat/eu-west&state=IN_REVIEW", True),
+        ("?team=networking", True),
+        ("?engine=closed-demo-engine&model=example/synthetic-moe-64b", True),
+        ("?engine=vllm", False),
+        ("?team=finance", False),
         ("?q=nothing", False),
         ("?slot=chat", False),
         ("?state=REJECTED", False),
@@ -85,9 +91,43 @@ def test_titles_from_outside_are_text(people: Cast, visit: Visit) -> None:
     assert ("<img src=x" in page, "&lt;img src=x onerror=alert(1)&gt;" in page) == (False, True)
 
 
-def test_older_decisions_are_a_link_away(people: Cast, visit: Visit) -> None:
+def test_other_pages_are_a_link_away(people: Cast, visit: Visit) -> None:
     for at in range(26):
         submitted(people, pair=documents(slot=f"own/slot-{at}"))
-    assert '<a href="?before=2">Older decisions</a>' in text(people, visit)
-    older = text(people, visit, query="?before=2")
-    assert ("D-0001" in older, "D-0002" in older, "Newest</a>" in older) == (True, False, True)
+    first = text(people, visit)
+    assert ("Page 1 of 2, 26 decisions" in first, '<a href="?page=2">Next page</a>' in first) == (True, True)
+    second = text(people, visit, query="?page=2")
+    assert ("D-0001" in second, "D-0002" in second, '<a href="?">Previous page</a>' in second) == (True, False, True)
+
+
+def test_my_turn_stands_on_the_first_page_however_old_it_is(people: Cast, visit: Visit) -> None:
+    planned(people)
+    for at in range(26):
+        submitted(people, pair=documents(slot=f"own/slot-{at}"))
+    page = text(people, visit)
+    assert "D-0001" in page.split('id="mine"')[1].split("</section>")[0]
+
+
+def test_the_filters_offer_what_occurs(worked: Decision, people: Cast, visit: Visit) -> None:
+    page = text(people, visit)
+    assert re.findall(r'<option value="([^"]+)"', page) == [
+        "networking",
+        "serving",
+        "IN_REVIEW",
+        "closed-demo-engine",
+        "example/synthetic-moe-64b",
+    ]
+
+
+def test_a_filter_of_an_address_stays_chosen_though_nothing_fits(people: Cast, visit: Visit) -> None:
+    assert '<option value="REVOKED" selected>Revoked' in text(people, visit, query="?state=REVOKED")
+
+
+@pytest.mark.parametrize(
+    "address", ["", "audit/", "decisions/new", "decisions/1/", "decisions/1/map/", "decisions/77/"]
+)
+def test_the_bar_of_every_page_says_how_many_need_me(
+    address: str, worked: Decision, people: Cast, visit: Visit
+) -> None:
+    page = visit(people.bob).get(f"/w/lab/{address}").content.decode()
+    assert ('aria-label="1 need you"' in page) == (address != "decisions/77/")

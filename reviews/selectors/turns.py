@@ -1,0 +1,55 @@
+"""Whose turn it is, over all decisions of a workspace: which ones wait on a person or on a team.
+
+A turn follows from policy, roster and sign-offs, so no column holds it. What cannot be anybody's turn is left out by
+the database; the rest is judged. The number of queries does not grow with the decisions.
+"""
+
+from collections.abc import Iterator
+
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from reviews.facts import Standing
+from reviews.models import Decision, DecisionState, Person, Revision, Workspace
+from reviews.policies.permissions import SIGNING_ROLES
+from reviews.selectors.judgement import Judgement, judge_decisions
+from reviews.selectors.people import standing_of
+from reviews.selectors.revisions import with_digests
+
+
+def turn_count(*, actor: Person, workspace: Workspace) -> int:
+    """Count the decisions that wait on a person.
+
+    Raises:
+        NotFoundError: the actor is no member of the workspace.
+    """
+    return len(turn_ids(standing_of(actor, workspace), workspace))
+
+
+def turn_ids(standing: Standing, workspace: Workspace) -> frozenset[int]:
+    """Return the ids of the decisions for which the person could give a missing approval now."""
+    if not standing.teams or standing.role not in SIGNING_ROLES:
+        return frozenset()
+    in_review = _in_review(workspace).exclude(revisions__author_id=standing.person_id)
+    judged, members = judge_decisions(workspace, newest_revisions(in_review))
+    return frozenset(pk for pk, found in judged.items() if found.owed_by_person(standing.person_id, members))
+
+
+def ids_waiting_on(team: str, workspace: Workspace) -> frozenset[int]:
+    """Return the ids of the decisions in review in which a team's requirement is not satisfied."""
+    judged, _ = judge_decisions(workspace, newest_revisions(_in_review(workspace)))
+    return frozenset(pk for pk, found in judged.items() if team in _owing(found))
+
+
+def newest_revisions(decisions: QuerySet[Decision] | list[Decision]) -> list[Revision]:
+    """Return the newest revision of each decision, in one query."""
+    newest = Revision.objects.filter(decision=OuterRef("decision")).order_by("-number").values("number")[:1]
+    revisions = Revision.objects.filter(decision__in=decisions, number=Subquery(newest))
+    return list(with_digests(revisions))
+
+
+def _in_review(workspace: Workspace) -> QuerySet[Decision]:
+    return Decision.objects.filter(workspace=workspace, state=DecisionState.IN_REVIEW)
+
+
+def _owing(judgement: Judgement) -> Iterator[str]:
+    return (row.team for row in judgement.requirements if row.status != "SATISFIED")
