@@ -20,7 +20,7 @@ import orjson
 from bench.big_evidence import TRIALS, big_contract, big_evidence
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.intake import read_contract, read_evidence, recheck_evidence
-from planner.plan import plan_bytes, plan_parallelism
+from planner.plan import plan_with_bytes
 from planner.strict_json import parse
 
 AS_OF = "2026-10-01T00:00:00Z"
@@ -52,7 +52,7 @@ def steps(contract_bytes: bytes, evidence_bytes: bytes) -> dict[str, Step]:
 
 def planned(contract: ContractDocument, evidence: EvidenceDocument) -> bytes:
     """Plan and write the plan as it is stored."""
-    return plan_bytes(plan_parallelism(contract, evidence, AS_OF))
+    return plan_with_bytes(contract, evidence, AS_OF)[1]
 
 
 def seconds(step: Step) -> float:

@@ -54,15 +54,16 @@ Judged = tuple[Sample, Outcome, Fraction | None]
 def _verdict(sample: Sample, comparator: Comparator, limit: Fraction | None) -> Outcome:
     if limit is None:
         return "UNKNOWN"
-    if comparator == "<=":
-        passes = sample.high is not None and sample.high <= limit
-        fails = sample.low is not None and sample.low > limit
-    else:
-        passes = sample.low is not None and sample.low >= limit
-        fails = sample.high is not None and sample.high < limit
-    if fails:
+    good, bad = (sample.high, sample.low) if comparator == "<=" else (sample.low, sample.high)
+    if bad is not None and not _within(bad, comparator, limit):
         return "FAIL"
-    return "PASS" if passes else "UNKNOWN"
+    return "PASS" if good is not None and _within(good, comparator, limit) else "UNKNOWN"
+
+
+def _within(value: Fraction, comparator: Comparator, limit: Fraction) -> bool:
+    # In integers over the common denominator: as exact as fractions, and several times faster.
+    found, allowed = value.numerator * limit.denominator, limit.numerator * value.denominator
+    return found <= allowed if comparator == "<=" else found >= allowed
 
 
 def _margin(sample: Sample, comparator: Comparator, limit: Fraction | None) -> Fraction | None:

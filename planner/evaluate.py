@@ -257,7 +257,7 @@ def _margin_share(finding: Finding) -> Value:
     margin, limit = finding.margin, finding.limit
     if not isinstance(margin, Fraction) or not isinstance(limit, Fraction) or limit == 0:
         return None
-    return plain(margin / abs(limit))
+    return plain(Fraction(margin.numerator * limit.denominator, abs(limit.numerator) * margin.denominator))
 
 
 def _value(value: Quantity) -> Value:

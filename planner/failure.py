@@ -11,6 +11,10 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from msgspec import Struct
+
+from planner.numbers import total
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
@@ -21,8 +25,7 @@ class Loss:
     ranks: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Range:
+class Range(Struct, frozen=True, kw_only=True):
     """A quantity known only to lie between two bounds, both included."""
 
     low: Fraction
@@ -63,16 +66,17 @@ def distinct(found: Iterable[Loss], beside: Callable[[Loss], Hashable] = lambda 
     return tuple(kept.values())
 
 
-def equal_shares(total: Fraction, shapes: Sequence[object]) -> tuple[Fraction, ...] | None:
+def equal_shares(whole: Fraction, shapes: Sequence[object]) -> tuple[Fraction, ...] | None:
     """Split a measured total over groups; None where their shapes differ, because no rule says how."""
     if len(set(shapes)) != 1:
         return None
-    return tuple(total / len(shapes) for _ in shapes)
+    return (whole / len(shapes),) * len(shapes)
 
 
 def capacity_left(capacities: Sequence[Fraction], loss: Loss) -> Fraction:
     """Sum the capacity of the groups that survive."""
-    return sum(capacities, Fraction(0)) - sum((capacities[index] for index in loss.groups), Fraction(0))
+    lost = set(loss.groups)
+    return total(capacity for index, capacity in enumerate(capacities) if index not in lost)
 
 
 def pools_left(rates: Sequence[Fraction], shares: Sequence[Fraction]) -> Fraction:

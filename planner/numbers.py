@@ -4,13 +4,15 @@ A number in a document is the shortest decimal that reads back as its IEEE doubl
 one tenth here, never the double's binary value. Calculations run on fractions; nothing is rounded before text.
 """
 
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
+from math import lcm
 
 from planner.records.base import SAFE_INTEGER
 from planner.records.plan import Ratio
 
-__all__ = ["GIB", "exact", "plain", "rounded"]
+__all__ = ["GIB", "exact", "plain", "rounded", "total"]
 
 GIB = 2**30
 """Bytes of a GiB."""
@@ -45,6 +47,20 @@ def exact(value: Exactable) -> Fraction:
     if isinstance(value, Ratio):
         return Fraction(int(value.num), int(value.den))
     raise TypeError("a boolean is no number" if isinstance(value, bool) else f"{type(value).__name__} is no number")
+
+
+def total(values: Iterable[Fraction]) -> Fraction:
+    """Add fractions up; 0 of none. Many over one denominator are added as integers, which ``sum`` does not do."""
+    numerator, denominator = 0, 1
+    for value in values:
+        own = value.denominator
+        if own == denominator:
+            numerator += value.numerator
+        else:
+            common = lcm(denominator, own)
+            numerator = numerator * (common // denominator) + value.numerator * (common // own)
+            denominator = common
+    return Fraction(numerator, denominator)
 
 
 def plain(value: Fraction) -> int | float | Ratio:

@@ -31,10 +31,14 @@ from planner.undeclared import undeclared
 from planner.version import PLANNER_VERSION
 from planner.view import TrialView, views
 
-__all__ = ["check_binding", "plan_bytes", "plan_parallelism"]
+__all__ = ["check_binding", "plan_bytes", "plan_parallelism", "plan_with_bytes"]
 
 _ENCODER = msgspec.json.Encoder(order="sorted")
-_UNUSUAL_NUMBER = re.compile(rb'(?:":|[,\[])-?[0-9]+(?:\.[0-9]+)?(?:[eE]|(?<=\.0)[,\]}])')
+_INTEGRAL_DOUBLE = re.compile(rb"\.0[,\]}]")
+_BETWEEN = bytes.maketrans(b":[]}", b",,,,")
+_OF_NUMBERS = b"0123456789.+-"
+_BEHIND_PLAN_ID = b',"planner_version":"'
+"""The key that follows ``plan_id``; text holds no bare quote, and no record behind it has such a key."""
 
 
 def plan_parallelism(
@@ -45,6 +49,20 @@ def plan_parallelism(
     progress: Callable[[int, int], None] | None = None,
 ) -> Plan:
     """Decide which measured topology to use, if any, and say why.
+
+    See ``plan_with_bytes``.
+    """
+    return plan_with_bytes(contract, evidence, as_of, progress=progress)[0]
+
+
+def plan_with_bytes(
+    contract: ContractDocument,
+    evidence: EvidenceDocument,
+    as_of: str,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Plan, bytes]:
+    """Decide, and return the plan with its canonical bytes, which its id takes to be written anyway.
 
     ``as_of`` (``YYYY-MM-DDThh:mm:ssZ``) is the time at which the age of evidence is judged. ``progress`` is called
     after each trial with trials judged and trials in all; it changes nothing about the plan.
@@ -67,7 +85,11 @@ def plan_parallelism(
         units_of=lambda trial: units_needed(trials[trial], order),
     )
     plan = _plan(contract, evidence, as_of, order, trials, candidates, selection)
-    return msgspec.structs.replace(plan, plan_id=file_sha256(plan_bytes(plan)))
+    without_id = plan_bytes(plan)
+    plan_id = file_sha256(without_id)
+    at = without_id.rindex(_BEHIND_PLAN_ID)
+    whole = b"".join((without_id[:at], b',"plan_id":"', plan_id.encode(), b'"', without_id[at:]))
+    return msgspec.structs.replace(plan, plan_id=plan_id), whole
 
 
 def _judge_all(
@@ -88,7 +110,12 @@ def plan_bytes(plan: Plan) -> bytes:
     ``.0``; then the general way is taken. Text that looks like such a number only costs time.
     """
     encoded = _ENCODER.encode(plan)
-    return canonical_bytes(msgspec.to_builtins(plan)) if _UNUSUAL_NUMBER.search(encoded) else encoded
+    return canonical_bytes(msgspec.to_builtins(plan)) if _may_hold_unusual_number(encoded) else encoded
+
+
+def _may_hold_unusual_number(encoded: bytes) -> bool:
+    """Look for a lone ``e`` once digits are taken out and all that stands between values is a comma."""
+    return b",e," in encoded.translate(_BETWEEN, _OF_NUMBERS) or _INTEGRAL_DOUBLE.search(encoded) is not None
 
 
 def check_binding(contract: ContractDocument, evidence: EvidenceDocument) -> None:

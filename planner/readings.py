@@ -60,6 +60,8 @@ class WindowView(Struct, frozen=True, kw_only=True):
 
     def doubts(self, fields: Iterable[str]) -> tuple[str, ...]:
         """List, once each, the broken identities that touch one of ``fields`` or something below it."""
+        if not self.broken:
+            return ()
         found = {
             sentence: None
             for name in fields
@@ -116,8 +118,8 @@ class Reading(Struct, frozen=True, kw_only=True):
         valued = [sample for sample in self.samples if sample.value is not None]
         if not valued:
             return None
-        sign = -1 if self.worst_is == "highest" else 1
-        return min(valued, key=lambda sample: sign * (sample.value or Fraction(0)))
+        pick = max if self.worst_is == "highest" else min
+        return pick(valued, key=lambda sample: sample.value or Fraction(0))
 
     @property
     def value(self) -> Fraction | None:

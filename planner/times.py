@@ -3,6 +3,7 @@
 import re
 from datetime import datetime
 from fractions import Fraction
+from functools import lru_cache
 
 from planner.records.evidence import Window
 
@@ -12,6 +13,7 @@ __all__ = ["parsed_time", "time_text", "window_seconds"]
 _UTC = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 
 
+@lru_cache(maxsize=4096)
 def parsed_time(text: str) -> datetime | None:
     """Read a UTC time of whole seconds; None where the zone is missing or there is no such time."""
     if not _UTC.fullmatch(text):

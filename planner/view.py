@@ -19,7 +19,7 @@ from planner.contract_view import ContractView, LimitRecords
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.identity import IdentityComparison, compare_identity, contract_leaves
 from planner.layouts import LayoutRefusedError
-from planner.placed import Placed
+from planner.placed import Kept, Placed
 from planner.rankmap import TopologyGroups
 from planner.readings import Reading, WindowView, statistic, throughput
 from planner.records.base import UNSET, UnsetType
@@ -58,6 +58,11 @@ class TrialView:
     def at(self) -> str:
         """The JSON pointer of the trial."""
         return f"/trials/{self.id}"
+
+    @cached_property
+    def kept(self) -> Kept:
+        """Results of pure functions of this view; a changed copy starts without any."""
+        return Kept()
 
     # The contract
 
@@ -239,16 +244,17 @@ class TrialView:
 
     def statistic(self, field: str, name: str, load_point: str) -> Reading:
         """A statistic of a latency field (``ttft_ms``) at a load point, in ms."""
-        found = statistic(self.windows(load_point), field, name, beyond=self.beyond)
-        return self.qualified(found, load_point)
+        return self.kept.once(
+            ("statistic", field, name, load_point),
+            lambda: self.qualified(statistic(self.windows(load_point), field, name, beyond=self.beyond), load_point),
+        )
 
     def qualified(self, reading: Reading, load_point: str) -> Reading:
         """Say of a reading that its load point has no counted window, or fewer than the contract needs."""
-        return structs.replace(
-            reading,
-            missing=(*reading.missing, *self.unmeasured(load_point)),
-            notes=(*reading.notes, *self.too_few_windows(load_point)),
-        )
+        missing, notes = self.unmeasured(load_point), self.too_few_windows(load_point)
+        if not missing and not notes:
+            return reading
+        return structs.replace(reading, missing=(*reading.missing, *missing), notes=(*reading.notes, *notes))
 
     def unmeasured(self, load_point: str) -> tuple[str, ...]:
         """Point at the windows where fewer count at a load point than a reading needs."""
@@ -256,6 +262,9 @@ class TrialView:
 
     def repeats(self, load_point: str) -> int:
         """Count the repeats at a load point: a window recorded twice, or one inside another, repeats nothing."""
+        return self.kept.once(("repeats", load_point), lambda: self._repeats(load_point))
+
+    def _repeats(self, load_point: str) -> int:
         found, last = 0, ("", "")
         for span in sorted((window.record.end, window.record.start) for window in self.windows(load_point)):
             # Times of equal form (UTC, whole seconds, Z) order as text.
@@ -281,8 +290,12 @@ class TrialView:
         """
         if isinstance(window.replicas, UnsetType):
             return None
-        by_ranks = {tuple(sorted(replica.ranks)): (name, replica) for name, replica in sorted(window.replicas.items())}
-        if len(window.replicas) != len(self.serving_groups) or by_ranks.keys() != self.placed.serving_group_set:
+        recorded = window.replicas
+        return self.kept.once(("replicas", id(window)), lambda: self._replicas(recorded))
+
+    def _replicas(self, recorded: Mapping[str, Replica]) -> tuple[tuple[str, Replica], ...] | None:
+        by_ranks = {tuple(sorted(replica.ranks)): (name, replica) for name, replica in sorted(recorded.items())}
+        if len(recorded) != len(self.serving_groups) or by_ranks.keys() != self.placed.serving_group_set:
             return None
         return tuple(by_ranks[group] for group in self.serving_groups)
 

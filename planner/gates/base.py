@@ -9,6 +9,7 @@ ranks) is said here as data (``needs``, ``grounds``, ``spreads_to``) and done in
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
@@ -72,17 +73,18 @@ class Limit(Record, frozen=True, kw_only=True):
         return ()
 
 
-class Standing(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Standing:
     """What an always-on gate gets in place of a limit: all evidence that limits and selection keys read."""
 
     owed: tuple[Owed, ...] = ()
 
-    @property
+    @cached_property
     def load_points(self) -> tuple[str, ...]:
         """The load points read, once each, in order."""
         return tuple(dict.fromkeys(owed.ask.load_point for owed in self.owed))
 
-    @property
+    @cached_property
     def traced(self) -> tuple[str, ...]:
         """The load points where evidence may stand in instrumented or soak windows, once each, in order."""
         return tuple(dict.fromkeys(owed.ask.load_point for owed in self.owed if owed.ask.conditional))

@@ -5,19 +5,19 @@ because evidence from another environment says nothing about this one; telemetry
 What UNKNOWN here does to the gates that read measurements happens in ``planner.evaluate`` and ``planner.readings``.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from fractions import Fraction
 
 from planner.compare import compare
 from planner.gates.base import EVERY_LOAD_POINT, Ask, Finding, Limit, Standing, compared, gate
+from planner.gates.owed import advised, required
 from planner.gates.wording import apart, counted, no_window, share, why
 from planner.identity import Difference
 from planner.numbers import exact
-from planner.presence import Presence, Want, presence, want_required
+from planner.presence import Presence, presence
 from planner.readings import WindowView, number
 from planner.records.base import UNSET, Id, Number, Share, UnsetType
-from planner.records.contract import RequiredEvidence
 from planner.request_shares import request_share
 from planner.shown import shown
 from planner.times import parsed_time, window_seconds
@@ -202,22 +202,10 @@ def telemetry(view: TrialView, standing: Standing) -> Finding:
     """Everything that declared limits, selection keys and evidence_required read is recorded for every rank and
     every counted window of its load point, at the scope, samples and interval asked for. Advisory evidence that is
     missing is shown and changes nothing. Never FAILs."""
-    wants = dict.fromkeys(
-        Want(
-            metric=owed.ask.metric,
-            load_point=owed.ask.load_point,
-            fields=owed.ask.fields,
-            phase=owed.ask.phase,
-            link_class=owed.ask.link_class,
-        )
-        for owed in standing.owed
-        if not owed.ask.conditional
-    )
-    required = view.contract.evidence_required
-    entries = {} if isinstance(required, UnsetType) else required
-    wants.update(dict.fromkeys(want for want in _required(entries.values(), "required")))
-    found = [presence(view, want) for want in wants]
-    advisory = [presence(view, want) for want in _required(entries.values(), "advisory")]
+    contract, kept = view.contract, view.ground.kept
+    declared = contract.evidence_required
+    found = [presence(view, want) for want in kept.once(("wants", standing), lambda: required(contract, standing.owed))]
+    advisory = [presence(view, want) for want in kept.once("advised", lambda: advised(contract))]
     notes = tuple(dict.fromkeys(f"Advisory: {_lacking(gap)}" for gap in advisory if gap.gaps))
     readings = sum(each.readings for each in found)
     if readings == 0:
@@ -230,14 +218,8 @@ def telemetry(view: TrialView, standing: Standing) -> Finding:
         limit=Fraction(len(found)),
         missing=tuple(dict.fromkeys(gap for each in lacking for gap in each.gaps)),
         notes=notes,
-        limit_at="/evidence_required" if entries else "/gates",
+        limit_at="/gates" if isinstance(declared, UnsetType) or not declared else "/evidence_required",
     )
-
-
-def _required(entries: Iterable[RequiredEvidence], level: str) -> Iterator[Want]:
-    for entry in entries:
-        if entry.level == level:
-            yield from want_required(entry)
 
 
 def _lacking(found: Presence) -> str:

@@ -85,7 +85,7 @@ LINK_READS = ("links.peak_tx_bytes", "links.peak_rx_bytes", "links.sample_interv
 def tensor_locality(view: TrialView, limit: TensorLocalityLimit) -> Finding:
     """Every tensor-like group of more than one rank lies inside one island (inside_island) or on one node
     (inside_node); with allowed_if_measured a group may cross where its crossing time and its links were recorded."""
-    groups = _tensor_groups(view)
+    groups = view.placed.kept.once("tensor_groups", lambda: _tensor_groups(view))
     if not groups:
         return not_applicable("No tensor-like group has more than one rank.")
     if limit.rule == "inside_node":
@@ -93,7 +93,9 @@ def tensor_locality(view: TrialView, limit: TensorLocalityLimit) -> Finding:
         return _located(view, groups, outside, [], "node", limit)
     if view.site.islands is None:
         return unknown("The contract declares no islands.", missing=(), notes=(POLICY,))
-    leaves = [crosses({_islands(view, rank) for rank in ranks}) for _, ranks in groups]
+    leaves = view.placed.kept.once(
+        "leaves_island", lambda: [crosses({_islands(view, rank) for rank in ranks}) for _, ranks in groups]
+    )
     outside = [group for group, left in zip(groups, leaves, strict=True) if left]
     undeclared = [group for group, left in zip(groups, leaves, strict=True) if left is None]
     if limit.rule == "allowed_if_measured" and outside:

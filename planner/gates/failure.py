@@ -93,10 +93,12 @@ def failure_domain(view: TrialView, limit: FailureDomainLimit) -> Finding:
     field = limit.given
     if limit.horizon == "after_recovery" and field in COUNTS:
         return unknown("What comes back is measured as a rate, not as groups or ranks: limit the capacity.")
-    found = losses(view.serving_groups, view.rank_device, domains)
+    kept = view.placed.kept
+    found = kept.once(("losses", limit.domain), lambda: losses(view.serving_groups, view.rank_device, domains))
+    outside = kept.once(("outside", limit.domain), lambda: tuple(_outside(view, limit, domains.values())))
     comparator, unit = KINDS[field]
     floor = exact(getattr(limit, field))
-    samples = (*_samples(view, limit, found), *_outside(view, limit, domains.values()))
+    samples = (*_samples(view, limit, found), *outside)
     reading = Reading(samples=samples, worst_is="highest" if comparator == "<=" else "lowest")
     if limit.asks():
         reading = view.qualified(reading, limit.load_point)

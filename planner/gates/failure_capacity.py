@@ -10,9 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+
+from msgspec import Struct
 
 from planner.failure import Loss, Range, capacity_left, distinct, equal_shares, pools_left, pools_left_bounds
-from planner.gates.wording import counted, grouped
+from planner.figures import grouped
+from planner.gates.wording import counted
+from planner.numbers import total
 from planner.readings import WindowView, number, throughput
 from planner.records.base import UnsetType
 from planner.records.evidence import Handoff, Injection
@@ -27,7 +32,7 @@ POOL_RATES = {"prefill": "prefill_requests_per_s", "decode": "decode_requests_pe
 Injections = Sequence[tuple[str, Injection]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Capacity:
     """Measured rates of the serving groups in one window, in tokens per second, or what is missing for them.
 
@@ -42,14 +47,13 @@ class Capacity:
     doubts: tuple[str, ...] = ()
     note: str = ""
 
-    @property
+    @cached_property
     def total(self) -> Fraction:
         """The rate of the whole deployment; of pools, that of the slower one."""
-        return min(self.rates) if self.pools else sum(self.rates, Fraction(0))
+        return min(self.rates) if self.pools else total(self.rates)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Left:
+class Left(Struct, frozen=True, kw_only=True):
     """What is left after one loss, in tokens per second. ``injection`` names what measured it, if anything did."""
 
     rate: Range | None
@@ -62,7 +66,7 @@ class Left:
 def capacity(view: TrialView, window: WindowView) -> Capacity:
     """Read the rate of each serving group or pool, or split the total over groups of one shape."""
     shapes = view.group_shapes
-    pools = _pools(view)
+    pools = view.placed.kept.once("pools", lambda: _pools(view))
     if not pools and not isinstance(window.record.replicas, UnsetType):
         return _replica_rates(view, window)
     (whole,) = throughput((window,)).samples
@@ -180,7 +184,7 @@ def _failures(view: TrialView) -> list[tuple[str, Injection]]:
 
 def distinct_in(view: TrialView, kind: str, found: Sequence[Loss]) -> tuple[Loss, ...]:
     """Keep the first loss of those that take down the same groups with as many ranks and spares of their own."""
-    return distinct(found, _counts(view, kind))
+    return view.placed.kept.once(("distinct losses", kind), lambda: distinct(found, _counts(view, kind)))
 
 
 def _counts(view: TrialView, kind: str) -> Callable[[Loss], tuple[int, int]]:

@@ -8,6 +8,7 @@ their sum may be above the peak, but memory that no component explains puts the 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import cast
 
 from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
@@ -94,7 +95,7 @@ def memory_headroom(view: TrialView, limit: MemoryHeadroomLimit) -> Finding:
     """The peak memory used on each rank's device, in every counted window and with the contract's context reached,
     is at most the device's memory minus the reserve, and at most max_used_bytes where declared. Components that sum
     to less than the peak beyond tolerance leave memory unexplained: UNKNOWN."""
-    ceilings = _ceilings(view, limit)
+    ceilings = view.placed.kept.once(("ceilings", limit), lambda: _ceilings(view, limit))
     samples = tuple(
         sample for window in view.windows(limit.load_point) for sample in _peaks(view, window, limit, ceilings)
     )
@@ -147,6 +148,12 @@ def _deciding(metric: PerRank, ceilings: tuple[Fraction, ...], unexplained: Mapp
     All others have the same evidence and more room, so that they decide nothing; leaving them out keeps a trial of
     many ranks cheap.
     """
+    if (
+        not unexplained
+        and len(metric.values) == len(ceilings) == ceilings.count(ceilings[0])
+        and None not in metric.values
+    ):
+        return [metric.values.index(max(value for value in metric.values if value is not None))]
     deciding: list[int] = []
     fullest: dict[Fraction, tuple[int, int | float]] = {}
     for rank, ceiling in enumerate(ceilings):
@@ -245,6 +252,8 @@ def _unexplained(view: TrialView, window: WindowView) -> dict[int, str]:
     if not complete and not set(COMPONENTS) <= set(recorded):
         return {}
     components = [metrics[name].values for name in recorded]
+    if _all_explained(metrics[PEAK].values, components):
+        return {}
     found: dict[int, str] = {}
     for rank, peak in enumerate(metrics[PEAK].values):
         total = None if peak is None else _sum(components, rank, partial=complete)
@@ -254,6 +263,14 @@ def _unexplained(view: TrialView, window: WindowView) -> dict[int, str]:
             shown_total, shown_peak = apart(gib, exact(total), exact(peak), 1)
             found[rank] = f"Components of rank {rank} sum to {shown_total}; its peak is {shown_peak}."
     return found
+
+
+def _all_explained(peaks: Sequence[int | float | None], components: Sequence[Sequence[int | float | None]]) -> bool:
+    """Say whether whole numbers of bytes are recorded for every rank and reach its peak; False settles nothing."""
+    if any(set(map(type, values)) != {int} or len(values) != len(peaks) for values in (peaks, *components)):
+        return False
+    whole = cast("Sequence[Sequence[int]]", (peaks, *components))
+    return not any(map(int.__lt__, map(sum, zip(*whole[1:], strict=True)), whole[0]))
 
 
 def _sum(components: Sequence[Sequence[int | float | None]], rank: int, *, partial: bool) -> int | Fraction | None:

@@ -1,12 +1,12 @@
 """Telemetry with a gap: one required metric at a time is null in one place."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from planner.evaluate import owed_evidence
-from planner.presence import TRACED, Want, owing_links, want_required
+from planner.gates.owed import required
+from planner.presence import TRACED, Want, owing_links
 from planner.records.base import UNSET, UnsetType
 from planner.records.evidence import Trial, Window
 from planner.records.plan import OrderKey
@@ -20,24 +20,7 @@ Emptied = tuple[Window, str]
 
 def required_metrics(view: TrialView, order: tuple[OrderKey, ...]) -> tuple[str, ...]:
     """Return the metrics that limits, selection keys and ``evidence_required`` owe, once each, in order."""
-    return tuple(dict.fromkeys(want.metric for want in _wants(view, order)))
-
-
-def _wants(view: TrialView, order: tuple[OrderKey, ...]) -> Iterator[Want]:
-    for owed in owed_evidence(view, order):
-        ask = owed.ask
-        if not ask.conditional:
-            yield Want(
-                metric=ask.metric,
-                load_point=ask.load_point,
-                fields=ask.fields,
-                phase=ask.phase,
-                link_class=ask.link_class,
-            )
-    required = view.contract.evidence_required
-    for entry in () if isinstance(required, UnsetType) else required.values():
-        if entry.level == "required":
-            yield from want_required(entry)
+    return tuple(dict.fromkeys(want.metric for want in required(view.contract, owed_evidence(view, order))))
 
 
 @injection(
@@ -50,7 +33,7 @@ def _wants(view: TrialView, order: tuple[OrderKey, ...]) -> Iterator[Want]:
 def incomplete_telemetry(case: Case) -> Fault:
     """One required metric is null for the highest rank, link, replica or entry, in the first window that records it;
     all else stays. A reading that leaves the place out would be better than the truth."""
-    for want in _wants(case.view, case.order):
+    for want in required(case.view.contract, owed_evidence(case.view, case.order)):
         if want.metric != case.target:
             continue
         traced = want.section in TRACED
