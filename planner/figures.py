@@ -6,7 +6,7 @@ from fractions import Fraction
 from planner.numbers import GIB, exact, rounded
 from planner.records.plan import Ratio, Value
 
-__all__ = ["SIGNS", "beside", "decimals", "figure", "number", "percent", "readable"]
+__all__ = ["SIGNS", "beside", "decimals", "figure", "grouped", "number", "percent", "readable"]
 
 PLACES = 3
 BARE_UNITS = frozenset({"share", "ratio"})
@@ -25,6 +25,15 @@ def figure(value: Value, unit: str | None = None) -> str:
         return "missing"
     text = rounded(exact(value), PLACES) if isinstance(value, Ratio) else str(value)
     return f"{text} {unit}" if unit else text
+
+
+def grouped(value: Fraction, places: int = PLACES) -> str:
+    """Write a number with commas for thousands, a real minus, and no more decimals than it has."""
+    text = rounded(abs(value), places)
+    whole, _, decimals = text.partition(".")
+    decimals = decimals.rstrip("0")
+    sign = "−" if value < 0 and float(text) != 0 else ""
+    return f"{sign}{int(whole):,}{'.' + decimals if decimals else ''}"
 
 
 def readable(value: Value, unit: str | None = None) -> str:

@@ -6,12 +6,20 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from planner.numbers import rounded
 from planner.readings import number
 from planner.records.contract import Link, LoadPoint, Workload
 from planner.records.evidence import Window
 
-__all__ = ["TOLERANCE", "Check", "Facts", "Identity", "at_most", "broken", "equal", "kept", "written"]
+__all__ = [
+    "TOLERANCE",
+    "Check",
+    "Facts",
+    "Identity",
+    "at_most",
+    "broken",
+    "equal",
+    "kept",
+]
 
 TOLERANCE = Fraction(2, 100)
 """Starting value; a contract may declare another (``comparison.consistency_tolerance``)."""
@@ -86,12 +94,6 @@ def equal(left: Fraction, right: Fraction, tolerance: Fraction) -> bool:
 def at_most(left: Fraction, right: Fraction, tolerance: Fraction) -> bool:
     """Say whether a value is at most another one plus a share of it."""
     return left <= right * (1 + tolerance)
-
-
-def written(value: Fraction) -> str:
-    """Write a number with at most three decimals."""
-    text = rounded(value, 3)
-    return text.rstrip("0").rstrip(".")
 
 
 Identity = Callable[[Facts], Iterator[Check]]

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-from planner.consistency.base import Check, Facts, Identity, at_most, broken, equal, kept, written
+from planner.consistency.base import Check, Facts, Identity, at_most, broken, equal, kept
+from planner.figures import grouped
 from planner.readings import number
 from planner.records.base import UnsetType
 from planner.records.evidence import Rate
@@ -21,7 +22,9 @@ def _totals(facts: Facts) -> Iterator[Check]:
             kept("C5", fields)
             if equal(found[0], found[1] * found[2], facts.tolerance)
             else broken(
-                "C5", fields, f"{written(found[0])} output tokens; mean × completed is {written(found[1] * found[2])}."
+                "C5",
+                fields,
+                f"{grouped(found[0])} output tokens; mean × completed is {grouped(found[1] * found[2])}.",
             )
         )
 
@@ -42,8 +45,8 @@ def _longest_outputs(facts: Facts) -> Iterator[Check]:
             else broken(
                 "length",
                 ("/load/output_tokens_total", requests),
-                f"{written(found[0])} output tokens; {int(found[1]):,} requests of at most {int(longest):,} "
-                f"tokens give {written(longest * found[1])}.",
+                f"{grouped(found[0])} output tokens; {int(found[1]):,} requests of at most {int(longest):,} "
+                f"tokens give {grouped(longest * found[1])}.",
             )
         )
 
@@ -71,7 +74,7 @@ def _stated_rates(facts: Facts) -> Iterator[Check]:
             else broken(
                 "C5",
                 (f"/load/{name}", *totals, "/load/duration_s"),
-                f"{name} over the deployment is stated as {written(value)}; totals give {written(rate)}.",
+                f"{name} over the deployment is stated as {grouped(value)}; totals give {grouped(rate)}.",
             )
         )
 
@@ -86,22 +89,9 @@ def _duration(facts: Facts) -> Iterator[Check]:
             else broken(
                 "duration",
                 ("/load/duration_s", "/start", "/end"),
-                f"duration_s is {written(duration)}; end − start is {written(seconds)} s.",
+                f"duration_s is {grouped(duration)}; end − start is {grouped(seconds)} s.",
             )
         )
-
-
-def _sample_counts(facts: Facts) -> Iterator[Check]:
-    """TTFT and E2E are over the completed requests."""
-    for latency in ("ttft_ms", "e2e_ms"):
-        fields = (f"/load/{latency}/n", "/load/requests/completed")
-        found = facts.values(*fields)
-        if found is not None:
-            yield (
-                kept("n", fields)
-                if equal(found[0], found[1], facts.tolerance)
-                else broken("n", fields, f"{latency} has n = {int(found[0]):,}; {int(found[1]):,} requests completed.")
-            )
 
 
 def _request_counts(facts: Facts) -> Iterator[Check]:
@@ -144,7 +134,6 @@ IDENTITIES: tuple[Identity, ...] = (
     _longest_outputs,
     _stated_rates,
     _duration,
-    _sample_counts,
     _request_counts,
     _replica_sums,
 )

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 
-from planner.consistency.base import Check, Facts, Identity, at_most, broken, equal, kept, written
+from planner.consistency.base import Check, Facts, Identity, at_most, broken, equal, kept
+from planner.figures import grouped
 from planner.numbers import exact
 from planner.records.base import UnsetType
 from planner.records.contract import Workload
@@ -36,7 +37,7 @@ def _little_closed(facts: Facts) -> Iterator[Check]:
         else broken(
             "C1",
             fields,
-            f"Request rate × mean E2E is {written(in_flight)} in flight; "
+            f"Request rate × mean E2E is {grouped(in_flight)} in flight; "
             f"the load point allows {point.concurrent_requests:,}.",
         )
     )
@@ -63,8 +64,8 @@ def _token_form(facts: Facts) -> Iterator[Check]:
         else broken(
             "C2",
             doubtful,
-            f"{written(rate)} tok/s after the first token; mean ITL with {point.concurrent_requests:,} in flight "
-            f"allows {written(most)}.",
+            f"{grouped(rate)} tok/s after the first token; mean ITL with {point.concurrent_requests:,} in flight "
+            f"allows {grouped(most)}.",
         )
     )
 
@@ -88,7 +89,9 @@ def _little_measured(facts: Facts) -> Iterator[Check]:
         kept("C3", fields)
         if equal(found[0], in_flight, max(OPEN_LOOP_TOLERANCE, facts.tolerance))
         else broken(
-            "C3", fields, f"Mean in flight is {written(found[0])}; request rate × mean E2E is {written(in_flight)}."
+            "C3",
+            fields,
+            f"Mean in flight is {grouped(found[0])}; request rate × mean E2E is {grouped(in_flight)}.",
         )
     )
 
@@ -107,8 +110,8 @@ def _percentile_order(facts: Facts) -> Iterator[Check]:
                 else broken(
                     "C4",
                     fields,
-                    f"{latency} {lower} {written(exact(found[lower]))} is above {upper} "
-                    f"{written(exact(found[upper]))}.",
+                    f"{latency} {lower} {grouped(exact(found[lower]))} is above {upper} "
+                    f"{grouped(exact(found[upper]))}.",
                 )
             )
 
@@ -128,7 +131,7 @@ def _first_token_before_last(facts: Facts) -> Iterator[Check]:
                 else broken(
                     "C4",
                     fields,
-                    f"TTFT {name} {written(exact(first))} ms is above E2E {name} {written(exact(last))} ms.",
+                    f"TTFT {name} {grouped(exact(first))} ms is above E2E {name} {grouped(exact(last))} ms.",
                 )
             )
 
@@ -151,8 +154,8 @@ def _end_to_end_sum(facts: Facts) -> Iterator[Check]:
         else broken(
             "C4",
             fields,
-            f"Mean E2E is {written(found[0])} ms; mean TTFT + {lengths.fixed - 1:,} × mean TPOT is "
-            f"{written(expected)} ms.",
+            f"Mean E2E is {grouped(found[0])} ms; mean TTFT + {lengths.fixed - 1:,} × mean TPOT is "
+            f"{grouped(expected)} ms.",
         )
     )
 

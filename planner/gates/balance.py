@@ -12,8 +12,9 @@ from typing import ClassVar, Literal
 from msgspec.structs import replace
 
 from planner.compare import Comparison, compare
+from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
-from planner.gates.wording import apart, grouped, ms, no_window, share, why
+from planner.gates.wording import apart, ms, no_window, share, why
 from planner.numbers import exact
 from planner.rank_times import RankTime, collective_ms, median, moving_ms, own_work_ms, rank_time
 from planner.readings import Reading, Sample, WindowView, bounded

@@ -12,8 +12,9 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from planner.compare import Comparison, compare
+from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
-from planner.gates.wording import apart, count, grouped, no_window, share, why
+from planner.gates.wording import apart, count, no_window, share, why
 from planner.layouts.base import ROLES
 from planner.numbers import exact
 from planner.readings import Reading, Sample, Side, WindowView, absent, bounded, number, number_at

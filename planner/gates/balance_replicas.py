@@ -8,8 +8,9 @@ from fractions import Fraction
 from typing import ClassVar
 
 from planner.compare import Comparison, compare
+from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
-from planner.gates.wording import apart, grouped, no_window, why
+from planner.gates.wording import apart, no_window, why
 from planner.numbers import exact
 from planner.readings import Reading, Sample, WindowView, absent, number
 from planner.records.base import UNSET, Id, Number, UnsetType

@@ -11,8 +11,9 @@ from typing import ClassVar, Literal
 from msgspec.structs import replace
 
 from planner.compare import Comparison, compare
+from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate
-from planner.gates.wording import apart, grouped, no_window, why
+from planner.gates.wording import apart, no_window, why
 from planner.numbers import exact
 from planner.readings import Reading, Sample, WindowView, bounded, number, number_at, peak_bound
 from planner.records.base import UNSET, Id, Number, UnsetType

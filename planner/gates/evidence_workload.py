@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
+from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, gate
-from planner.gates.wording import apart, grouped, no_window, share
+from planner.gates.wording import apart, no_window, share
 from planner.numbers import exact
 from planner.readings import WindowView, number
 from planner.records.base import UNSET, Id, Share, UnsetType, is_set

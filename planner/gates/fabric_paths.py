@@ -12,8 +12,9 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from planner.compare import Comparison, compare
+from planner.figures import grouped
 from planner.gates.base import WHOLE_TRIAL, Ask, Finding, Limit, compared, gate, not_applicable, unknown
-from planner.gates.wording import apart, count, counted, grouped, no_window, why
+from planner.gates.wording import apart, count, counted, no_window, why
 from planner.layouts.base import ROLES
 from planner.numbers import exact
 from planner.readings import Reading, Sample, WindowView, number, number_at

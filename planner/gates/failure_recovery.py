@@ -12,9 +12,10 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from planner.compare import Comparison, compare
+from planner.figures import grouped
 from planner.gates.base import WHOLE_TRIAL, Ask, Finding, Limit, compared, gate, not_applicable
 from planner.gates.slo import Statistic
-from planner.gates.wording import apart, counted, grouped, ms, why
+from planner.gates.wording import apart, counted, ms, why
 from planner.numbers import exact
 from planner.readings import STATISTICS, Reading, Sample, number
 from planner.records.base import UNSET, Count, Id, Number, Prose, UnsetType

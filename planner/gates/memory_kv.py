@@ -12,8 +12,9 @@ from fractions import Fraction
 from msgspec.structs import replace
 
 from planner.compare import Comparison, compare
+from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate, unknown
-from planner.gates.wording import count, counted, grouped, no_window, why
+from planner.gates.wording import count, counted, no_window, why
 from planner.readings import Reading, Sample, Side, WindowView, bounded, number, number_at
 from planner.records.base import UNSET, Count, Id, PositiveCount, UnsetType
 from planner.records.evidence import PerRank, Replica

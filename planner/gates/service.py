@@ -11,8 +11,9 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from planner.compare import Comparator, Comparison, compare
+from planner.figures import grouped
 from planner.gates.base import WHOLE_TRIAL, Ask, Finding, Limit, compared, gate
-from planner.gates.wording import apart, count, counted, grouped, no_window, share, why
+from planner.gates.wording import apart, count, counted, no_window, share, why
 from planner.numbers import exact
 from planner.rankmap import derived_name
 from planner.readings import Reading, Sample, WindowView, number

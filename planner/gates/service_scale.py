@@ -8,9 +8,10 @@ from fractions import Fraction
 from typing import ClassVar
 
 from planner.compare import Comparison, compare
+from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable, unknown
 from planner.gates.slo import THROUGHPUT_READS
-from planner.gates.wording import apart, grouped, no_window, why
+from planner.gates.wording import apart, no_window, why
 from planner.numbers import exact
 from planner.rankmap import derived_name
 from planner.readings import number

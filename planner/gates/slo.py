@@ -11,8 +11,9 @@ from typing import Literal
 from msgspec.structs import replace
 
 from planner.compare import Comparison, compare
+from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate
-from planner.gates.wording import apart, grouped, ms, no_window, rate, share, why
+from planner.gates.wording import apart, ms, no_window, rate, share, why
 from planner.numbers import exact
 from planner.readings import Reading, Sample, WindowView, number, unusable
 from planner.records.base import UNSET, Id, Number, Share, UnsetType

@@ -8,20 +8,12 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from planner.compare import Comparison
+from planner.figures import grouped
 from planner.numbers import GIB, rounded
 
 MOST_PLACES = 15
 
 Shown = Callable[[Fraction, int], str]
-
-
-def grouped(value: Fraction, places: int) -> str:
-    """Write a number with commas for thousands, a real minus, and no more decimals than it has."""
-    text = rounded(abs(value), places)
-    whole, _, decimals = text.partition(".")
-    decimals = decimals.rstrip("0")
-    sign = "−" if value < 0 and float(text) != 0 else ""
-    return f"{sign}{int(whole):,}{'.' + decimals if decimals else ''}"
 
 
 def ms(value: Fraction, places: int = 2) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from planner.command import main
+from planner.version import PLANNER_VERSION
 from tests.planner.documents import EXAMPLES, changed, example, raw
 
 Capture = pytest.CaptureFixture[str]
@@ -121,7 +122,7 @@ def test_wrong_usage_is_bad_input(arguments: list[str], capsys: Capture) -> None
 def test_help_and_version_are_no_error(capsys: Capture) -> None:
     assert main(["--help"]) == 0
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out.rstrip().endswith("topogate 1.0.0")
+    assert capsys.readouterr().out.rstrip().endswith(f"topogate {PLANNER_VERSION}")
 
 
 def program(arguments: list[str], **options: Any) -> "subprocess.CompletedProcess[bytes]":

@@ -102,7 +102,7 @@ def test_input_counted_as_output_is_caught_by_the_totals() -> None:
         assert outcome(plan, "a", "consistency").outcome == "PASS"
     plan = decided(floor_of_1200(), {"a": a_trial({**TOTALS, **wrong}, tp=8, window=EIGHTY)})
     assert outcome(plan, "a", "consistency").sentence == (
-        "Window w1: output_tokens_per_s over the deployment is stated as 7200; totals give 800."
+        "Window w1: output_tokens_per_s over the deployment is stated as 7,200; totals give 800."
     )
     assert (outcome(plan, "a", "throughput").outcome, outcome(plan, "a", "throughput").would) == ("UNKNOWN", "FAIL")
 

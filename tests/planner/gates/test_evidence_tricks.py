@@ -128,6 +128,6 @@ def test_more_output_than_the_declared_length_allows_is_no_throughput() -> None:
     found = judged(THROUGHPUT, Changes(trial=changes))
 
     assert found.unknown == ("consistency", "throughput")
-    assert "1000000000 output tokens; 200 requests of at most 100 tokens give 20000." in (
+    assert "1,000,000,000 output tokens; 200 requests of at most 100 tokens give 20,000." in (
         found.gates["consistency"].limits["always"].sentence
     )
