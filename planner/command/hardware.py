@@ -8,6 +8,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import chain
 
 from planner.command.base import (
     Command,
@@ -20,7 +21,7 @@ from planner.command.base import (
     problem_lines,
 )
 from planner.errors import DocumentRefusedError, Problem
-from planner.hardware import Hardware, fragment, missing, read_hardware
+from planner.hardware import Hardware, fragment, missing, numbered_nodes, read_hardware
 from planner.hardware.model import Device, Note
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,47}")
@@ -52,12 +53,15 @@ def _configure(parser: ArgumentParser) -> None:
 
 
 def _run(arguments: Namespace) -> int:
+    if len(set(arguments.node)) < len(arguments.node):
+        print("topogate: --node: expected another id for every node, found one twice", file=sys.stderr)
+        return Exit.BAD_INPUT
     print_hardware = _print_json if arguments.format == "json" else _print_text
-    nodes = 0
+    node_ids = chain(arguments.node, numbered_nodes(taken=arguments.node))
     accepted = True
     for name in arguments.files:
         try:
-            hardware = read_hardware(input_bytes(name), node_ids=arguments.node[nodes:], first_node=nodes)
+            hardware = read_hardware(input_bytes(name), node_ids=node_ids)
         except UnreadableInputError as error:
             print(f"topogate: {error}", file=sys.stderr)
             problems: tuple[Problem, ...] = (error.problem,)
@@ -65,7 +69,6 @@ def _run(arguments: Namespace) -> int:
             print(problem_lines(name, refused.problems), file=sys.stderr)
             problems = refused.problems
         else:
-            nodes += len(hardware.nodes)
             print_hardware(name, hardware)
             continue
         accepted = False

@@ -4,7 +4,8 @@ A file is read or refused with every problem; what it does not say stays open. N
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterator
+from itertools import count, islice
 
 from planner.errors import DocumentRefusedError, Problem
 from planner.hardware import nccl_topo, nvidia_topo, rocm_json, rocm_topo
@@ -14,7 +15,7 @@ from planner.hardware.lines import decoded, refuse
 from planner.hardware.model import Hardware, SeenNode
 from planner.shown import shown
 
-__all__ = ["Hardware", "Missing", "fragment", "missing", "read_hardware"]
+__all__ = ["Hardware", "Missing", "fragment", "missing", "numbered_nodes", "read_hardware"]
 
 MAX_PROBLEMS = 1000
 _JSON = re.compile(r"(?m)^\s*\{")
@@ -23,11 +24,11 @@ _DECLARATION = re.compile(r"\A\s*<\?xml[^>\n]*\?>")
 _SYSTEM = re.compile(r"<system[\s>]")
 
 
-def read_hardware(raw: bytes, *, node_ids: Sequence[str] = (), first_node: int = 0) -> Hardware:
+def read_hardware(raw: bytes, *, node_ids: Iterator[str] | None = None) -> Hardware:
     """Return the hardware that a file shows.
 
-    Nodes are named in their order in the file: by ``node_ids`` as far as these go, then ``node-<n>``, where n counts
-    from ``first_node`` over all nodes of the file.
+    Nodes take their ids from ``node_ids`` in their order in the file, so that several files may share one iterator;
+    without it they are ``node-0``, ``node-1`` and so on. The iterator has to last, and is left alone by a refusal.
 
     Raises:
         DocumentRefusedError: of no known format, or with every problem; the first 1,000 are listed.
@@ -41,9 +42,13 @@ def read_hardware(raw: bytes, *, node_ids: Sequence[str] = (), first_node: int =
             raise
         more = Problem("document/more_problems", "", f"at most {MAX_PROBLEMS:,} problems", f"{len(refused.problems):,}")
         raise DocumentRefusedError((*refused.problems[:MAX_PROBLEMS], more)) from None
-    names = [*node_ids[: len(seen)]]
-    names += [f"node-{first_node + position}" for position in range(len(names), len(seen))]
-    return assembled(source, seen, names)
+    names = numbered_nodes() if node_ids is None else node_ids
+    return assembled(source, seen, list(islice(names, len(seen))))
+
+
+def numbered_nodes(taken: Container[str] = ()) -> Iterator[str]:
+    """Yield ``node-0``, ``node-1`` and so on without those taken."""
+    return (name for name in map("node-{}".format, count()) if name not in taken)
 
 
 Reader = Callable[[str], tuple[SeenNode, ...]]

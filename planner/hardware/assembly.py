@@ -188,7 +188,7 @@ def _remarks(devices: Sequence[Device], paths: Sequence[Path], islands: tuple[Is
     inside = {device for island in islands for device in island.devices}
     alone = [device.id for device in devices if device.id not in inside]
     if islands and alone:
-        yield f"{_listed(alone)} has no peer link, others of the file have: a fault, or hardware of another kind."
+        yield f"Without a peer link, though others have some: {_listed(alone)}. A fault, or hardware of another kind."
     if not islands and len(devices) > 1:
         yield "No two devices have a direct peer link: there is no island."
     shared = Counter(device.nearest_nics for device in devices if len(device.nearest_nics) == 1)

@@ -26,7 +26,9 @@ _ESCAPES = re.compile(
     r"|[\u200b-\u200f\u2060\ufeff]"  # marks of no width
 )
 _PREFIX = re.compile(
-    r"\s*(?:(?:>\s?|#\s+|\[\d+,\d+\]<std(?:out|err)>:|\d+:\s)\s*)*(?:(?:GPU|NVIDIA|AMD|ROCm) [Tt]opology\s*:)?"
+    r"\s*(?:(?:>\s?|#\s+|\[\d+,\d+\]<std(?:out|err)>:|\d+:\s)\s*)*"  # quotes, comments, launchers
+    r"(?:(?:GPU|NVIDIA|AMD|ROCm) [Tt]opology\s*:)?"  # reports of an environment
+    r"(?:(?!GPU\d|NIC\d)[\w.-]{1,64}:\s+(?=(?:GPU|NIC|mlx\d_)\d+\s))?"  # a host, from a parallel shell
 )
 
 

@@ -14,13 +14,15 @@ from planner.hardware.lines import Line
 from planner.hardware.matrix import Matrix, Row, parted
 from planner.shown import shown
 
-__all__ = ["ACCESS", "CODE", "DEVICE", "Block", "blocks"]
+__all__ = ["ACCESS", "AFFINITY", "CODE", "DEVICE", "Block", "blocks"]
 
 DEVICE = re.compile(r"GPU\d{1,4}")
 CODE = re.compile(r"NV\d{1,3}|X|PIX|PSB|PXB|PHB|NODE|SYS|SOC")
 """PSB (one bridge on a board) and SOC (now SYS) are from old drivers."""
 ACCESS = re.compile(r"X|OK|CNS|GNS|TNS|NS|DR|U")
 """Cells of ``topo -p2p``, another matrix that pastes often hold beside the first."""
+AFFINITY = re.compile(r"\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*,?|N/A")
+"""What stands under affinity columns: a list of ranges, or that there is none."""
 
 _CELL = re.compile(f"{CODE.pattern}|{ACCESS.pattern}")
 _JOINED_NAMES = re.compile(r"(?:GPU|NIC)\d{1,4}")
@@ -30,7 +32,6 @@ _COLUMNS = (
     (re.compile(r"(?:NUMA|Memory)(?: Aff\w*)?"), "numa"),
     (re.compile(r"GPU(?: NUMA(?: ID)?)?"), "memory_numa"),
 )
-_AFFINITY = re.compile(r"\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*,?|N/A")
 _LEGEND = re.compile(r"\s*(NIC\d{1,4})\s*:\s*([A-Za-z0-9_.:@+-]{1,64})\s*")
 _SLICE = re.compile(r"\s*MIG \d+g\.\d+gb\S*\s+Device\s+\d+:")
 
@@ -115,6 +116,8 @@ class _Reader:
         if len(words) > 1 and parted(words[1], CODE) is not None:
             nic = self._open is not None or self._pending is not None
             return DEVICE.fullmatch(words[0]) is not None or (nic and _NIC.fullmatch(words[0]) is not None)
+        if self._wrapping and self._open is not None and self._open.headless and DEVICE.fullmatch(words[0]):
+            return True
         return words[0] in self._awaited()
 
     def _awaited(self) -> set[str]:
@@ -158,13 +161,14 @@ class _Reader:
                 return False
             self._pending = first, _Header(header.names, (*header.columns, *columns), header.rest)
             return True
-        if self._open is None or not all(parted(word, _CELL) or _AFFINITY.fullmatch(word) for word in words):
+        if self._open is None or not all(parted(word, _CELL) or AFFINITY.fullmatch(word) for word in words):
             return False
         row = self._open.rows[-1]
-        if self._open.headless or not _is_full(row, self._open):
-            row.words += words
-        else:
+        is_cell = parted(words[0], _CELL) is not None
+        if is_cell and not self._open.headless and _has_all_cells(row, self._open):
             self._fault("hardware/row", "a row that starts with its name", f"{len(words)} cells without one", line)
+        else:
+            row.words += words
         return True
 
     def _fault(self, code: str, expected: str, found: str, line: Line) -> None:
@@ -193,9 +197,8 @@ class _Reader:
             self.slices.append(line.number)
 
 
-def _is_full(row: Row, matrix: Matrix) -> bool:
-    """Say whether a row has a word for every cell and column; words that ran together count once, which is enough."""
-    return len(row.words) >= len(matrix.names) + len(matrix.columns or ())
+def _has_all_cells(row: Row, matrix: Matrix) -> bool:
+    return sum(len(parted(word, _CELL) or ()) for word in row.words) >= len(matrix.names)
 
 
 def _header(words: Sequence[str], *, continues: bool) -> _Header | None:

@@ -13,7 +13,8 @@ from planner.errors import DocumentRefusedError, Problem
 from planner.hardware.lines import clean_lines, refuse
 from planner.hardware.matrix import Matrix, Row, checked_cells, parted
 from planner.hardware.model import Note, SeenDevice, SeenNic, SeenNode, SeenPath
-from planner.hardware.nvidia_text import ACCESS, CODE, DEVICE, Block, blocks
+from planner.hardware.nvidia_text import ACCESS, AFFINITY, CODE, DEVICE, Block, blocks
+from planner.shown import shown
 
 __all__ = ["SOURCE", "looks_like", "read_nvidia_topo"]
 
@@ -61,8 +62,8 @@ def _name_columns(matrix: Matrix, problems: list[Problem]) -> None:
     for position, row in enumerate(matrix.rows):
         cells = [cell for word in row.words for cell in parted(word, CODE) or ["?"]]
         path_cells = cells[: cells.index("?")] if "?" in cells else cells
-        if len(path_cells) != len(names) or path_cells[position] != "X":
-            expected = "a header with the names of the columns, or a full square of rows"
+        if len(names) < 2 or len(path_cells) != len(names) or path_cells[position] != "X":
+            expected = "a header with the names of the columns, or two rows or more that are a full square"
             found = f"{len(names)} rows, {len(path_cells)} cells in the row of {row.name}"
             problems.append(Problem("hardware/header", "", expected, found, row.line))
             return
@@ -98,6 +99,7 @@ def _node(block: Block, problems: list[Problem]) -> SeenNode:
     before = len(problems)
     rows = checked_cells(matrix, CODE, _is_own, problems)
     devices = [name for name in matrix.names if DEVICE.fullmatch(name)]
+    problems.extend(_two_in_one(matrix, rows))
     if len(problems) == before:
         problems.extend(_missing_rows(matrix, devices))
     if len(problems) > before:
@@ -130,12 +132,22 @@ def _affinity(matrix: Matrix, row: Row, words: Sequence[str], notes: list[Note])
     """Return what the columns after the cells say; nothing where it is not certain which word is of which column."""
     if not matrix.columns or not words:
         return {"numa": None, "cpus": None}
-    if len(words) != len(matrix.columns):
-        sentence = f"{row.name}: {len(words)} words under {len(matrix.columns)} affinity columns; none of them is read."
+    if len(words) != len(matrix.columns) or not all(map(AFFINITY.fullmatch, words)):
+        found = shown(" ".join(words))
+        sentence = f"{row.name}: not read, {len(matrix.columns)} affinity columns have {found} below them."
         notes.append(Note(sentence=sentence, line=row.line))
         return {"numa": None, "cpus": None}
     by_column = dict(zip(matrix.columns, words, strict=True))
     return {column: _known(by_column.get(column)) for column in ("numa", "cpus")}
+
+
+def _two_in_one(matrix: Matrix, rows: Rows) -> Iterator[Problem]:
+    """Refuse a row with another one on its line: a paste lost the end of the line."""
+    for name, (_, words) in rows.items():
+        other = next((word for word in words if word in matrix.names), None)
+        if other is not None:
+            expected = f"the row of {name} to end before another one"
+            yield Problem("hardware/row", "", expected, shown(other), matrix.named()[name].line)
 
 
 def _known(word: str | None) -> str | None:

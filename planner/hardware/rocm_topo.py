@@ -6,7 +6,7 @@ handled: NICs, which the tool does not show.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from planner.errors import DocumentRefusedError, Problem
@@ -31,6 +31,7 @@ _CELLS: Mapping[str, re.Pattern[str]] = {
     "link type": re.compile(r"XGMI|PCIE|0|X|N/A|UNKNOWN"),
     "link accessibility": re.compile(r"True|False|0|X|N/A"),
 }
+_CELL = re.compile("|".join(pattern.pattern for pattern in _CELLS.values()))
 Table = dict[str, tuple[list[str], list[str]]]
 
 
@@ -40,6 +41,7 @@ class _Found:
 
     tables: dict[str, list[Matrix]] = field(default_factory=dict)
     numa: dict[str, tuple[str, int]] = field(default_factory=dict)
+    untitled: list[int] = field(default_factory=list)
 
 
 def looks_like(text: str) -> bool:
@@ -54,7 +56,11 @@ def read_rocm_topo(text: str) -> tuple[SeenNode, ...]:
         DocumentRefusedError: with every line that does not fit.
     """
     problems: list[Problem] = []
-    found = _scan(clean_lines(text), problems)
+    scan = _Scan(problems)
+    for line in clean_lines(text):
+        scan.take(line)
+    scan.close()
+    found = scan.found
     tables = {title: _checked(title, matrices, problems) for title, matrices in found.tables.items()}
     names = _names(found, problems)
     if problems:
@@ -79,29 +85,54 @@ def _number(word: str | None) -> int | None:
     return int(word) if word is not None and word.isdecimal() else None
 
 
-def _scan(lines: Iterable[Line], problems: list[Problem]) -> _Found:
-    """Take titles, rows below them and NUMA lines; whatever else a log has is left."""
-    found = _Found()
-    title: tuple[str, int] | None = None
-    matrix: Matrix | None = None
-    for line in lines:
+class _Scan:
+    """Takes titles, rows below them and NUMA lines; whatever else a log has is left."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.found = _Found()
+        self._problems = problems
+        self._title: tuple[str, int] | None = None
+        self._matrix: Matrix | None = None
+
+    def take(self, line: Line) -> None:
         words = line.text.split()
         titled = _TITLE.fullmatch(line.text)
         if titled is not None:
-            title, matrix = (titled[1].lower(), line.number), None
+            self.close()
+            self._title = titled[1].lower(), line.number
         elif _OTHER_TITLE.fullmatch(line.text):
-            title, matrix = None, None
-        elif title is not None and words and all(map(_DEVICE.fullmatch, words)):
-            matrix = Matrix(line=line.number, names=words)
-            found.tables.setdefault(title[0], []).append(matrix)
-            title = None
-        elif matrix is not None and words and _DEVICE.fullmatch(words[0]):
-            matrix.rows.append(Row(line.number, words[0], words[1:]))
-        elif matrix is not None and matrix.rows and words and set(words) <= {"0", "XGMI", "PCIE", "N/A"}:
-            matrix.rows[-1].words += words  # what a terminal wrapped
-        else:
-            _take_numa(line, found, problems)
-    return found
+            self.close()
+        elif words and all(map(_DEVICE.fullmatch, words)):
+            self._take_header(line, words)
+        elif not self._is_row(line, words):
+            _take_numa(line, self.found, self._problems)
+
+    def close(self) -> None:
+        """End the table; a title needs one below it."""
+        if self._title is not None:
+            expected = "the names of the devices below the title"
+            self._problems.append(Problem("hardware/header", "", expected, "none", self._title[1]))
+        self._title, self._matrix = None, None
+
+    def _take_header(self, line: Line, words: list[str]) -> None:
+        if self._title is None:
+            self.found.untitled.append(line.number)
+            return
+        self._matrix = Matrix(line=line.number, names=words)
+        self.found.tables.setdefault(self._title[0], []).append(self._matrix)
+        self._title = None
+
+    def _is_row(self, line: Line, words: list[str]) -> bool:
+        """Take a row, or what a terminal wrapped of it, and say whether it is one."""
+        if self._matrix is None or not words:
+            return False
+        if _DEVICE.fullmatch(words[0]):
+            self._matrix.rows.append(Row(line.number, words[0], words[1:]))
+            return True
+        if self._matrix.rows and all(map(_CELL.fullmatch, words)):
+            self._matrix.rows[-1].words += words
+            return True
+        return False
 
 
 def _take_numa(line: Line, found: _Found, problems: list[Problem]) -> None:
@@ -171,3 +202,5 @@ def _notes(found: _Found, names: Sequence[str]) -> Iterator[Note]:
     without = [name for name in names if name not in found.numa]
     if without:
         yield Note(sentence=f"{len(without)} of {len(names)} devices have no line of their NUMA node.")
+    for line in found.untitled:
+        yield Note(sentence="A table without a title that is known; not read.", line=line)

@@ -1,0 +1,138 @@
+"""Damaged ``nvidia-smi topo -m``: refused, and the line is named."""
+
+import pytest
+
+from tests.planner.hardware.samples import PAIR, TWO, findings, problems_of, read
+
+Finding = tuple[str, int | None, str, str]
+
+
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [
+        pytest.param(
+            "\n".join(TWO.split("\n")[:2]),
+            ("hardware/missing_row", 2, "a row of GPU1, which line 1 names", "none"),
+            id="cut below a row",
+        ),
+        pytest.param(
+            TWO.split("\n")[0],
+            ("hardware/missing_row", 1, "a row of GPU0 after the header", "no row"),
+            id="header only",
+        ),
+        pytest.param(
+            TWO.replace("NV6      X      SYS", "NV6      X      S#S"),
+            ("hardware/cell", 3, "4 cells in the row of GPU1", '2, then "S#S"'),
+            id="cell that the tool does not print",
+        ),
+        pytest.param(
+            PAIR.replace("GPU1    PHB      X ", "GPU1    PHB        "),
+            ("hardware/cell", 3, "2 cells in the row of GPU1", '1, then "0-7"'),
+            id="cell lost",
+        ),
+        pytest.param(
+            PAIR.replace("PHB     0-7", "PHB  PHB   0-7"),
+            ("hardware/cell", 2, "2 cells in the row of GPU0", "at least 3"),
+            id="cell too many",
+        ),
+        pytest.param(
+            TWO.replace("GPU1    NV6      X ", "GPU1     X      NV6"),
+            (
+                "hardware/diagonal",
+                3,
+                "the sign of a name with itself where GPU1 meets GPU1, and only there",
+                '"X" in the column of GPU0',
+            ),
+            id="cells in another order",
+        ),
+        pytest.param(
+            TWO.replace("GPU1    NV6", "GPU1    NV4"),
+            ("hardware/symmetry", 3, "NV6 between GPU1 and GPU0, as line 2 says", "NV4"),
+            id="both ways differ",
+        ),
+        pytest.param(
+            TWO.replace("NIC1    SYS     NODE    SYS      X", "GPU1    NV6      X      SYS     NODE"),
+            ("hardware/repeated", 5, "one row of GPU1", "another one"),
+            id="row twice",
+        ),
+        pytest.param(
+            TWO.replace("NIC0    NIC1    CPU", "NIC0    NIC0    CPU"),
+            ("hardware/repeated", 1, "one column of NIC0", "2"),
+            id="column twice",
+        ),
+        pytest.param(
+            TWO.replace("NIC0    NIC1    CPU", "NIC0    NI?1    CPU"),
+            (
+                "hardware/header",
+                1,
+                "names of devices and NICs, then CPU Affinity, NUMA Affinity, GPU NUMA ID",
+                '"NI?1 CPU Affinity NUMA Affinity GPU NUMA ID"',
+            ),
+            id="name damaged in the header",
+        ),
+        pytest.param(
+            TWO.replace("NIC1    SYS     NODE", "        SYS     NODE"),
+            ("hardware/row", 5, "a row that starts with its name", "4 cells without one"),
+            id="name of a row lost",
+        ),
+        pytest.param(
+            TWO.replace("N/A\nNIC0", "N/A NIC0"),
+            ("hardware/row", 3, "the row of GPU1 to end before another one", '"NIC0"'),
+            id="two rows on a line",
+        ),
+        pytest.param(
+            "\n".join(TWO.split("\n")[2:]),
+            (
+                "hardware/header",
+                1,
+                "a header with the names of the columns, or two rows or more that are a full square",
+                "3 rows, 4 cells in the row of GPU1",
+            ),
+            id="header and a row lost",
+        ),
+        pytest.param(
+            TWO + "\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC0: mlx5_3\n",
+            ("hardware/repeated", 10, "one interface of NIC0", '"mlx5_3", and "mlx5_0" in line 9'),
+            id="legend that contradicts itself",
+        ),
+        pytest.param(
+            " GPU0 GPU1\nGPU0 X OK\nGPU1 OK X\n" + PAIR,
+            ("hardware/row", 1, "a matrix of topo -m with the same devices before that of topo -p2p", "none"),
+            id="peer access before the matrix",
+        ),
+    ],
+)
+def test_damage_is_refused_naming_the_line(text: str, finding: Finding) -> None:
+    assert finding in findings(text)
+
+
+def test_all_problems_come_at_once() -> None:
+    text = TWO.replace("GPU0     X      NV6", "GPU0     X      NV?").replace(
+        "NIC1    SYS     NODE", "NIC1    SYS     N0DE"
+    )
+    assert [(problem.code, problem.line) for problem in problems_of(text)] == [
+        ("hardware/cell", 2),
+        ("hardware/cell", 5),
+    ]
+
+
+def test_a_cut_column_is_refused_or_read_alike() -> None:
+    """Cut behind any column: what is read agrees with the whole, the rest is refused."""
+    whole = {path for path in read(TWO).paths if "nic" not in path.b}
+    for width in range(1, 80):
+        text = "\n".join(line[:width] for line in TWO.split("\n"))
+        if not problems_of(text):
+            assert {path for path in read(text).paths if "nic" not in path.b} == whole
+
+
+def test_columns_have_a_limit() -> None:
+    names = " ".join(f"GPU{number}" for number in range(600))
+    assert findings(f"{names}\nGPU0 X\n")[0] == ("hardware/size", 1, "at most 512 columns", "600")
+
+
+def test_more_than_a_thousand_problems_are_counted() -> None:
+    names = [f"GPU{number}" for number in range(60)]
+    rows = [f"{a} {' '.join('X' if a == b else f'NV{number + 1}' for b in names)}" for number, a in enumerate(names)]
+    problems = problems_of("\n".join([" ".join(names), *rows]))
+    assert len(problems) == 1001
+    assert (problems[-1].code, problems[-1].found) == ("document/more_problems", "1,770")
