@@ -11,6 +11,8 @@ from tests.shared import ROOT
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
 SHEETS = sorted((ROOT / "static").rglob("*.css"))
 SCRIPTS = sorted((ROOT / "static").rglob("*.js"))
+FOREIGN = {"js-plotly-plot"}
+"""Classes that a library puts on its own elements."""
 COMMENT = re.compile(r"{#.*?#}|{% comment %}.*?{% endcomment %}|<!--.*?-->", re.DOTALL)
 
 
@@ -80,3 +82,36 @@ def test_no_script_has(pattern: str) -> None:
 def test_code_marks_nothing_as_safe_markup() -> None:
     code = [path for tree in ("reviews", "config") for path in sorted((ROOT / tree).rglob("*.py"))]
     assert at_fault(lambda path: re.findall(r"mark_safe|SafeString\(", path.read_text()), code) == {}
+
+
+WILD = "\0"
+"""Stands for what is filled in when a page is made."""
+
+
+def words_of_templates() -> Iterable[str]:
+    for path in TEMPLATES:
+        text = re.sub(r"{{.*?}}", WILD, markup(path))
+        for attribute in re.findall(r'class="([^"]*(?:{%[^%]*%}[^"]*)*)"', text):
+            words = re.sub(r"{%.*?%}", "", re.sub(r"{% el.*?%}", " ", attribute)).split()
+            yield from words
+            yield from (word[: word.index(WILD) + 1] for word in words if WILD in word)  # the rest may be left out
+        yield from re.findall(r'"([\w-]+)"', " ".join(re.findall(r"{%.*?%}", text)))
+
+
+def words_of_code() -> Iterable[str]:
+    code = [*(ROOT / "reviews" / "web").glob("*.py"), *(ROOT / "reviews" / "templatetags").glob("*.py"), *SCRIPTS]
+    for path in code:
+        for literal in re.findall(r"\"([^\"\n]*)\"|'([^'\n]*)'", path.read_text()):
+            yield from re.findall(rf"[\w{WILD}-]+", re.sub(r"{[^}]*}", WILD, "".join(literal)))
+
+
+def test_sheets_have_no_class_that_no_page_uses() -> None:
+    patterns = {word for word in (*words_of_templates(), *words_of_code()) if re.match(r"[a-z]", word)}
+    wild = re.compile("|".join(re.escape(word).replace(re.escape(WILD), r"\w+") for word in patterns if WILD in word))
+
+    def unused(path: Path) -> set[str]:
+        selectors = re.sub(r"/\*.*?\*/|{[^{}]*}", " ", path.read_text(), flags=re.DOTALL)
+        classes = set(re.findall(r"\.([a-zA-Z][\w-]*)", selectors))
+        return {name for name in classes if name not in patterns and not wild.fullmatch(name)} - FOREIGN
+
+    assert at_fault(unused, SHEETS) == {}

@@ -19,7 +19,7 @@ def numbers(found: Inbox) -> list[int]:
 
 def of(people: Cast, who: str = "bob", **choices: object) -> Inbox:
     wanted = {"wanted": DecisionFilter()} | choices
-    return inbox(actor=getattr(people, who), workspace=people.workspace, **wanted)  # type: ignore[arg-type]
+    return inbox(actor=getattr(people, who), workspace=people.workspace, **wanted)  # type: ignore[arg-type] # a table of any choice
 
 
 def test_my_turn_comes_first_then_what_is_open_then_the_rest(people: Cast) -> None:
