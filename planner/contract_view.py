@@ -73,9 +73,14 @@ class ContractView:
 
     def placed(self, trial: Trial) -> Placed:
         """Return what follows from the trial's topology and rank map; one and the same for trials placed alike."""
-        written = _ENCODER.encode((trial.topology, trial.rank_map))
-        return self.kept.once(("placed", written), lambda: self._placed(trial))
+        # The objects are kept beside the answer, so that no other ones can come to have their ids.
+        ids = ("placed", id(trial.topology), id(trial.rank_map))
+        return self.kept.once(ids, lambda: (self._placed(trial), trial.topology, trial.rank_map))[0]
 
     def _placed(self, trial: Trial) -> Placed:
+        written = _ENCODER.encode((trial.topology, trial.rank_map))
+        return self.kept.once(written, lambda: self._newly_placed(trial))
+
+    def _newly_placed(self, trial: Trial) -> Placed:
         moe = self.contract.identity.model.architecture == "moe"
         return Placed(topology=trial.topology, rank_map=trial.rank_map, moe=moe, site=self.site)

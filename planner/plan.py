@@ -19,7 +19,14 @@ from planner.evaluate import judge
 from planner.flips import flips
 from planner.frontier import frontier
 from planner.gates import GATES
-from planner.intake import binding_problems, recheck_contract, recheck_evidence
+from planner.intake import (
+    Receipt,
+    binding_problems,
+    read_contract,
+    read_stored_evidence,
+    recheck_contract,
+    recheck_evidence,
+)
 from planner.justification import justify
 from planner.keys import key_spread
 from planner.order import Order, order_expand
@@ -31,7 +38,7 @@ from planner.undeclared import undeclared
 from planner.version import PLANNER_VERSION
 from planner.view import TrialView, views
 
-__all__ = ["check_binding", "plan_bytes", "plan_parallelism", "plan_with_bytes"]
+__all__ = ["check_binding", "plan_bytes", "plan_parallelism", "plan_stored", "plan_with_bytes"]
 
 _ENCODER = msgspec.json.Encoder(order="sorted")
 _INTEGRAL_DOUBLE = re.compile(rb"\.0[,\]}]")
@@ -74,6 +81,36 @@ def plan_with_bytes(
     """
     recheck_contract(contract)
     recheck_evidence(evidence)
+    return _planned(contract, evidence, as_of, progress)
+
+
+def plan_stored(
+    contract: bytes,
+    evidence: bytes,
+    receipt: Receipt,
+    as_of: str,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Plan, bytes]:
+    """Do the same from stored bytes, the evidence with the receipt that it was accepted with.
+
+    The records are made here and seen by nobody else, so there is nothing to check at the door.
+
+    Raises:
+        TamperedRecordError: the evidence is not what the receipt was given for.
+        DocumentRefusedError: the contract is refused, or the evidence belongs to another one, or today's rules
+            refuse it.
+        ValueError: ``as_of`` is no such time.
+    """
+    return _planned(read_contract(contract), read_stored_evidence(evidence, receipt), as_of, progress)
+
+
+def _planned(
+    contract: ContractDocument,
+    evidence: EvidenceDocument,
+    as_of: str,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[Plan, bytes]:
     check_binding(contract, evidence)
     order = order_expand(contract.record)
     trials = views(contract, evidence, as_of)

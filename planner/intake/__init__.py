@@ -9,17 +9,21 @@ from planner.intake.evidence import read_evidence
 from planner.intake.evidence_rules import binding_problems
 from planner.intake.plan import read_plan
 from planner.intake.recheck import recheck_contract, recheck_evidence
+from planner.intake.stored import Receipt, read_stored_evidence, receipt_of
 from planner.intake.verdict import Verdict, judge
 
 __all__ = [
     "ContractDocument",
     "EvidenceDocument",
+    "Receipt",
     "Verdict",
     "binding_problems",
     "judge",
     "read_contract",
     "read_evidence",
     "read_plan",
+    "read_stored_evidence",
+    "receipt_of",
     "recheck_contract",
     "recheck_evidence",
 ]

@@ -1,0 +1,138 @@
+"""Read evidence that intake accepted before, from the very bytes that it accepted.
+
+Rules kept: the bytes are compared with the digest that intake took of them; a receipt written by other code or other
+libraries than those that run now is worth nothing, and the evidence is then read as if it were new. With a receipt
+that holds, nothing is parsed strictly, validated or written canonically a second time, and topologies and rank maps
+that are the same bytes are one object. Not handled: evidence that nobody accepted (``planner.intake.evidence``), and
+whether the receipt itself is the one that was given out; that is for whoever keeps it.
+"""
+
+import hashlib
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from types import GenericAlias
+from typing import Any, get_type_hints
+
+import msgspec
+import rfc8785
+
+from planner.canonical import file_sha256
+from planner.documents import EvidenceDocument
+from planner.errors import TamperedRecordError
+from planner.intake.evidence import read_evidence
+from planner.records.base import Digest, Id, Record
+from planner.records.evidence import Evidence, Placement, Topology, Trial
+
+__all__ = ["Receipt", "read_stored_evidence", "receipt_of"]
+
+RULES = ("intake", "records", "documents.py", "canonical.py", "pointers.py", "shown.py", "strict_json.py")
+"""What decides, below this package, which evidence is accepted, how it is read and what its digests are."""
+
+SHARED = ("topology", "rank_map")
+"""Fields of a trial that many trials have in common."""
+
+
+class Receipt(Record, frozen=True, kw_only=True):
+    """What intake found out about accepted evidence. ``rules`` names the code that did."""
+
+    rules: Digest
+    file_sha256: Digest
+    content_id: Digest
+    trials: dict[Id, Digest]
+
+
+def receipt_of(document: EvidenceDocument) -> Receipt:
+    """Return the receipt for evidence that intake has just accepted."""
+    return Receipt(
+        rules=rules_digest(),
+        file_sha256=document.file_sha256,
+        content_id=document.content_id,
+        trials=dict(document.trial_content_ids),
+    )
+
+
+def read_stored_evidence(raw: bytes, receipt: Receipt) -> EvidenceDocument:
+    """Read evidence from the bytes for which the receipt was given.
+
+    Raises:
+        TamperedRecordError: the bytes are other ones, or read anew do not have the digests of the receipt.
+        DocumentRefusedError: the receipt is of other rules, and those of today refuse the evidence.
+    """
+    found = file_sha256(raw)
+    if found != receipt.file_sha256:
+        raise TamperedRecordError(f"the stored evidence has the digest {found}, its receipt {receipt.file_sha256}")
+    if receipt.rules != rules_digest():
+        return _read_anew(raw, receipt)
+    return EvidenceDocument(
+        record=_decoded(raw),
+        content_id=receipt.content_id,
+        file_sha256=receipt.file_sha256,
+        trial_content_ids=receipt.trials,
+    )
+
+
+def _read_anew(raw: bytes, receipt: Receipt) -> EvidenceDocument:
+    document = read_evidence(raw)
+    if (document.content_id, document.trial_content_ids) != (receipt.content_id, receipt.trials):
+        raise TamperedRecordError("the stored evidence does not have the content ids of its receipt")
+    return document
+
+
+@cache
+def rules_digest() -> str:
+    """Return a digest of the code and the libraries that accept evidence."""
+    digest = hashlib.sha256(f"{msgspec.__version__} {rfc8785.__version__}".encode())
+    for name in RULES:
+        for source in _sources(files("planner") / name):
+            digest.update(source)
+    return f"sha256:{digest.hexdigest()}"
+
+
+def _sources(place: Traversable) -> list[bytes]:
+    """Return the source files at a place, with those below a package, by name."""
+    if place.is_dir():
+        entries = sorted(place.iterdir(), key=lambda entry: entry.name)
+        return [source for entry in entries for source in _sources(entry)]
+    return [place.read_bytes()] if place.name.endswith(".py") else []
+
+
+# Accepted before, so that types alone give the same record.
+
+
+def _stored(record: type[msgspec.Struct], name: str, changed: dict[str, Any]) -> Any:
+    """Return a twin of a record with some fields of other types."""
+    hints = get_type_hints(record, include_extras=True)
+    fields = msgspec.structs.fields(record)
+    return msgspec.defstruct(
+        name,
+        [
+            (field.name, changed.get(field.name, hints[field.name]), msgspec.field(default=field.default))
+            if not field.required
+            else (field.name, changed.get(field.name, hints[field.name]))
+            for field in fields
+        ],
+        kw_only=True,
+    )
+
+
+_TRIAL = _stored(Trial, "StoredTrial", dict.fromkeys(SHARED, msgspec.Raw))
+_EVIDENCE = msgspec.json.Decoder(_stored(Evidence, "StoredEvidence", {"trials": GenericAlias(dict, (str, _TRIAL))}))
+_TOPOLOGY, _RANK_MAP = msgspec.json.Decoder(Topology), msgspec.json.Decoder(tuple[Placement, ...])
+
+
+def _decoded(raw: bytes) -> Evidence:
+    stored = _EVIDENCE.decode(raw)
+    fields = {name: getattr(stored, name) for name in Evidence.__struct_fields__}
+    topologies: dict[bytes, Topology] = {}
+    rank_maps: dict[bytes, tuple[Placement, ...]] = {}
+    trials = {}
+    for name, trial in fields["trials"].items():
+        own = {field: getattr(trial, field) for field in Trial.__struct_fields__}
+        topology, rank_map = bytes(own["topology"]), bytes(own["rank_map"])
+        if topology not in topologies:
+            topologies[topology] = _TOPOLOGY.decode(topology)
+        if rank_map not in rank_maps:
+            rank_maps[rank_map] = _RANK_MAP.decode(rank_map)
+        trials[name] = Trial(**{**own, "topology": topologies[topology], "rank_map": rank_maps[rank_map]})
+    return Evidence(**{**fields, "trials": trials})

@@ -1,0 +1,121 @@
+"""Reading accepted evidence again from its bytes: the same document, or a refusal, whatever the receipt says."""
+
+import json
+import re
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner.canonical import file_sha256
+from planner.documents import EvidenceDocument
+from planner.errors import DocumentRefusedError, TamperedRecordError
+from planner.intake import Receipt, read_contract, read_evidence, read_stored_evidence, receipt_of, recheck_evidence
+from planner.plan import plan_stored, plan_with_bytes
+from tests.planner.corpus import AS_OF, EXAMPLES
+from tests.planner.documents import changed, example, raw
+
+NAMES = [folder.parent.name for folder in sorted(EXAMPLES.glob("*/contract.json"))]
+WORKED = raw(example("worked", "evidence"))
+OTHER = "sha256:" + "0" * 64
+
+
+def document(raw: bytes = WORKED) -> EvidenceDocument:
+    return read_evidence(raw)
+
+
+def receipt(**changes: Any) -> Receipt:
+    return msgspec.structs.replace(receipt_of(document()), **changes)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_example_reads_as_it_did_and_passes_the_door(name: str) -> None:
+    stored = (EXAMPLES / name / "evidence.json").read_bytes()
+    accepted = document(stored)
+    found = read_stored_evidence(stored, receipt_of(accepted))
+    assert found == accepted
+    recheck_evidence(found)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_example_plans_to_the_same_bytes(name: str) -> None:
+    contract_bytes, evidence_bytes = (
+        (EXAMPLES / name / f"{kind}.json").read_bytes() for kind in ("contract", "evidence")
+    )
+    contract = read_contract(contract_bytes)
+    evidence = read_evidence(evidence_bytes, contract)
+    by_records = plan_with_bytes(contract, evidence, AS_OF)
+    assert plan_stored(contract_bytes, evidence_bytes, receipt_of(evidence), AS_OF) == by_records
+
+
+SPELLINGS = {
+    "integer": "420",
+    "point": "420.0",
+    "exponent": "4.2e2",
+    "large": "1E15",
+    "small": "0.00042",
+    "zero": "-0.0",
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=SPELLINGS)
+def test_numbers_read_the_same_however_they_are_written(spelling: str) -> None:
+    stored = re.sub(rb'("duration_s": )[0-9.]+', rb"\g<1>" + spelling.encode(), WORKED)
+    assert stored != WORKED
+    accepted = document(stored)
+    assert msgspec.json.encode(read_stored_evidence(stored, receipt_of(accepted)).record) == msgspec.json.encode(
+        accepted.record
+    )
+
+
+NUMBERS = st.one_of(st.none(), st.integers(0, 2**53 - 1), st.floats(0, 1e300))
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=6), st.text(min_size=1, max_size=8), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_whatever_intake_accepts_reads_the_same(values: list[Any], text: str, ascii_only: bool) -> None:
+    tree = example("worked", "evidence")
+    name, body = next(iter(tree["trials"].items()))
+    window = f"/trials/{name}/windows/{next(iter(body['windows']))}"
+    metrics = {"step_ms": {"values": values}}
+    tree = changed(tree, (f"/trials/{name}/source", text), (f"{window}/per_rank", metrics))
+    stored = json.dumps(tree, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
+    try:
+        accepted = document(stored)
+    except DocumentRefusedError:
+        return
+    found = read_stored_evidence(stored, receipt_of(accepted))
+    assert msgspec.json.encode(found.record) == msgspec.json.encode(accepted.record)
+
+
+def test_trials_that_are_placed_by_the_same_bytes_share_their_rank_map() -> None:
+    tree = example("worked", "evidence")
+    first, body = next(iter(tree["trials"].items()))
+    stored = raw({**tree, "trials": {first: body, "again": {**body, "source": "Measured again."}}})
+    trials = read_stored_evidence(stored, receipt_of(document(stored))).record.trials
+    assert trials[first].rank_map is trials["again"].rank_map
+    assert trials[first].topology is trials["again"].topology
+
+
+def test_other_bytes_than_those_accepted_are_refused() -> None:
+    with pytest.raises(TamperedRecordError, match="has the digest"):
+        read_stored_evidence(WORKED.replace(b"420", b"421"), receipt())
+
+
+def test_a_receipt_of_other_rules_is_not_believed() -> None:
+    with pytest.raises(TamperedRecordError, match="content ids"):
+        read_stored_evidence(WORKED, receipt(rules=OTHER, content_id=OTHER))
+    with pytest.raises(TamperedRecordError, match="content ids"):
+        read_stored_evidence(WORKED, receipt(rules=OTHER, trials={}))
+
+
+def test_what_other_rules_accepted_is_read_anew() -> None:
+    assert read_stored_evidence(WORKED, receipt(rules=OTHER)) == document()
+
+
+def test_what_other_rules_accepted_and_those_of_today_refuse_is_refused() -> None:
+    stored = WORKED.replace(b'"rank_map"', b'"rank_chart"')
+    with pytest.raises(DocumentRefusedError):
+        read_stored_evidence(stored, receipt(rules=OTHER, file_sha256=file_sha256(stored)))
