@@ -6,14 +6,27 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
-from planner.command import diff, digest, gates, groups, hardware, hypotheses, plan, schema, stress, submit, validate
+from planner.command import (
+    diff,
+    digest,
+    gates,
+    groups,
+    hardware,
+    hypotheses,
+    model,
+    plan,
+    schema,
+    stress,
+    submit,
+    validate,
+)
 from planner.command.base import Command, Exit, UnreadableInputError
 from planner.registry import collect
 from planner.version import PLANNER_VERSION
 
 __all__ = ["COMMANDS", "MODULES", "main"]
 
-MODULES = (plan, diff, stress, gates, groups, hardware, hypotheses, validate, digest, schema, submit)
+MODULES = (plan, diff, stress, gates, groups, hardware, model, hypotheses, validate, digest, schema, submit)
 COMMANDS = collect(MODULES, Command)
 
 

@@ -13,9 +13,9 @@ from planner.errors import PlannerError
 __all__ = ["Cache", "FeedForward", "MissingFactsError", "Shape", "SplitRefusedError", "Trait", "known"]
 
 FeedForward = Literal["dense", "experts", "none"]
-Trait = Literal["qk_norm", "qkv_bias", "router_bias"]
-"""Small tensors that only some families have: norms of query and key heads, biases of the projections, and the bias
-that corrects the router's scores."""
+Trait = Literal["qk_norm", "qkv_bias", "o_bias", "sinks", "router_bias", "expert_bias"]
+"""Small tensors that only some families have: norms of query and key heads, biases of the attention's projections, a
+sink for each head, the bias that corrects the router's scores, biases of router and experts."""
 
 
 class MissingFactsError(PlannerError):

@@ -73,19 +73,19 @@ def parameters(shape: Shape, shares: Shares = WHOLE, layers: tuple[int, ...] | N
 def active_parameters(shape: Shape) -> int:
     """Return the parameters that one token visits.
 
-    Formula: ``total - layers with experts * (experts - experts per token) * 3 * hidden * expert width``.
+    Formula: ``total - (experts - experts per token) / experts * parameters of routed experts``; an expert without
+    biases has ``3 * hidden * width`` in each layer.
 
     Raises:
         MissingFactsError: a dimension is not stated.
     """
-    (total,) = parameters(shape)
-    sparse = shape.feed_forwards().count("experts")
-    if not sparse:
+    (placed,) = stage_tensors(shape, WHOLE, known(shape, "layers"))
+    total = sum(tensor.size for _, tensor in placed)
+    routed = sum(tensor.size for _, tensor in placed if tensor.part == "experts")
+    if not routed:
         return total
-    experts, visited, hidden, width = known(
-        shape, "experts", "experts_per_token", "hidden_size", "expert_intermediate_size"
-    )
-    return total - sparse * (experts - visited) * 3 * hidden * width
+    experts, visited = known(shape, "experts", "experts_per_token")
+    return total - routed // experts * (experts - visited)
 
 
 def weight_bytes(shape: Shape, formats: WeightFormat) -> int:
@@ -94,10 +94,14 @@ def weight_bytes(shape: Shape, formats: WeightFormat) -> int:
     Raises:
         MissingFactsError: a dimension or a format is not stated.
     """
-    names = formats.missing()
+    names = list(formats.missing())
+    placed: tuple[Placed, ...] = ()
+    try:
+        (placed,) = stage_tensors(shape, WHOLE, known(shape, "layers"))
+    except MissingFactsError as missing:
+        names += missing.names
     if names:
         raise MissingFactsError(names)
-    (placed,) = stage_tensors(shape, WHOLE, known(shape, "layers"))
     return _bytes(placed, formats)
 
 

@@ -136,6 +136,10 @@ def _attention(shape: Shape, shares: Shares) -> Iterator[Tensor]:
         yield Tensor(name="self_attn.k_norm", part="weights", rows=dim, matrix=False)
     if "qkv_bias" in traits:
         yield Tensor(name="self_attn.qkv_bias", part="weights", rows=query + 2 * kv, matrix=False)
+    if "o_bias" in traits:
+        yield Tensor(name="self_attn.o_bias", part="weights", rows=hidden, matrix=False)
+    if "sinks" in traits:
+        yield Tensor(name="self_attn.sinks", part="weights", rows=query // dim, matrix=False)
 
 
 def _latent_attention(shape: Shape, shares: Shares) -> Iterator[Tensor]:
@@ -170,6 +174,9 @@ def _experts(shape: Shape, shares: Shares) -> Iterator[Tensor]:
     held = experts if shares.experts_held is None else shares.experts_held
     own = split("expert_intermediate_size", width, shares.expert_width)
     yield from _gated("mlp.experts", "experts", hidden, own, copies=held)
+    if "expert_bias" in (shape.traits or ()):
+        yield Tensor(name="mlp.gate.bias", part="weights", rows=experts, matrix=False)
+        yield Tensor(name="mlp.experts.bias", part="experts", rows=2 * own + hidden, copies=held, matrix=False)
     if shared:
         own = split("shared experts' width", width * shared, shares.shared)
         yield from _gated("mlp.shared_experts", "weights", hidden, own)
@@ -183,7 +190,9 @@ def _gated(name: str, part: Part, hidden: int, width: int, *, copies: int = 1) -
 
 def embedding(shape: Shape, shares: Shares) -> Tensor:
     """Return the token embedding of one rank: padded vocabulary / ranks x hidden."""
-    return Tensor(name="embed_tokens", part="embedding", rows=_vocabulary(shape, shares), columns=_hidden(shape))
+    rows = _vocabulary(shape, shares)
+    # Quantisers take projections; a table that is looked up is none, and lists of exceptions may leave it out.
+    return Tensor(name="embed_tokens", part="embedding", rows=rows, columns=_hidden(shape), matrix=False)
 
 
 def head(shape: Shape, shares: Shares) -> Tensor:

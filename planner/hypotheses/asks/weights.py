@@ -19,7 +19,7 @@ DEEPSEEK_FP8 = WeightFormat(
         format="fp8",
         block=(128, 128),
         scale_bytes=4,
-        excluded=Excluded(("embed_tokens", "lm_head", "mlp.gate", "eh_proj")),
+        excluded=Excluded(("lm_head", "mlp.gate", "eh_proj")),
     ),
 )
 """DeepSeek-V3 ``README_WEIGHTS.md``: FP8 projections with one FP32 scale for 128 x 128; the rest stays BF16."""
@@ -35,7 +35,7 @@ def _active(ask: Ask) -> Found:
     return Found(
         exact=active_parameters(_shape(ask)),
         unit="params",
-        formula="total - layers with experts * (experts - experts per token) * 3 * hidden * expert width",
+        formula="total - (experts - experts per token) / experts * parameters of routed experts",
     )
 
 
