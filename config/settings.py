@@ -18,6 +18,8 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from structlog.typing import Processor
 
+from planner.strict_json import MAX_BYTES
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.FileAwareEnv()
 _SWITCH = {"true": True, "1": True, "false": False, "0": False, "": False}
@@ -80,6 +82,8 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    # Before the check of a form's origin, which reads the whole body.
+    "config.body_size.BodyLimit",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     # Needs the person, so it comes after authentication; everything after it is logged with a request id.
@@ -236,6 +240,8 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+# Two documents of the largest size, and room for the rest. A longer body is answered before anything of it is stored.
+MAX_BODY_BYTES = 2 * MAX_BYTES + 2**20
 # Pasted documents are form fields and held in memory; larger ones come as files, which are spooled to disk.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 2**20
 DATA_UPLOAD_MAX_NUMBER_FILES = 8

@@ -4,7 +4,7 @@ from django.urls import include, path
 
 from config.health import live, ready
 
-handler400 = "reviews.web.bad_requests.turned_away"
+handler400 = "config.bad_requests.turned_away"
 
 urlpatterns = [
     path("health/live", live, name="health-live"),

@@ -6,11 +6,12 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.wsgi import get_wsgi_application
 
+from config.body_size import measured_body
 from config.content_type import readable_content_type
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-application = readable_content_type(get_wsgi_application())
+application = measured_body(readable_content_type(get_wsgi_application()))
 
 if settings.SECRET_KEY_IS_TEMPORARY:
     raise ImproperlyConfigured("SECRET_KEY is not set. Expected SECRET_KEY or SECRET_KEY_FILE in the environment.")

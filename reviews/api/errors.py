@@ -9,8 +9,15 @@ from dataclasses import asdict, dataclass, field
 from functools import singledispatch
 from typing import Any
 
-from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
-from django.http import Http404
+from django.core.exceptions import (
+    BadRequest,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.request import UnreadablePostError
 from rest_framework.exceptions import APIException, Throttled, UnsupportedMediaType
@@ -18,6 +25,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
 from reviews.errors import ConflictError, Finding, InvalidRequestError, ReviewError
+from reviews.limits import passed_limit
 
 CONTENT_TYPE = "application/problem+json"
 TITLES = {
@@ -47,36 +55,40 @@ class Refusal:
     headers: dict[str, str] = field(default_factory=dict)
 
 
-class TooLargeError(ReviewError):
-    """The body is larger than is read; nothing of it was read."""
-
-    status = 413
-    code = "too_large"
-
-
 def problem_response(error: Exception, context: dict[str, Any]) -> Response | None:
     """Answer a refused request; None leaves an unexpected error to Django."""
     refused = refusal(error)
     if refused is None:
         return None
     request = context["request"]
-    code, title = TITLES[refused.status]
-    code = refused.code or code
-    body = {
-        "type": f"urn:topogate:problem:{code}",
-        "title": title,
-        "status": refused.status,
-        "detail": refused.detail,
-        "instance": request.path,
-        "problems": [finding_json(finding) for finding in refused.problems],
-        **refused.extra,
-    }
     headers = dict(refused.headers)
     if refused.status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="topogate"'
     # Also where the view itself answers in something else than JSON.
     request.accepted_renderer, request.accepted_media_type = JSONRenderer(), JSONRenderer.media_type
+    body = problem_body(refused, request.path)
     return Response(body, status=refused.status, headers=headers, content_type=CONTENT_TYPE)
+
+
+def problem_of_unread(request: HttpRequest, error: Exception) -> HttpResponse:
+    """Answer a request that was turned away before any view saw it."""
+    refused = refusal(error) or _of_malformed(error)
+    return JsonResponse(problem_body(refused, request.path), status=refused.status, content_type=CONTENT_TYPE)
+
+
+def problem_body(refused: Refusal, path: str) -> dict[str, Any]:
+    """Return the problem details of a refusal of the request to ``path``."""
+    code, title = TITLES[refused.status]
+    code = refused.code or code
+    return {
+        "type": f"urn:topogate:problem:{code}",
+        "title": title,
+        "status": refused.status,
+        "detail": refused.detail,
+        "instance": path,
+        "problems": [finding_json(finding) for finding in refused.problems],
+        **refused.extra,
+    }
 
 
 def finding_json(finding: Finding) -> dict[str, Any]:
@@ -128,9 +140,14 @@ def _of_denied(error: PermissionDenied) -> Refusal:
     return Refusal(403, "Not allowed.")
 
 
-@refusal.register
-def _of_too_large(error: RequestDataTooBig) -> Refusal:
-    return Refusal(413, "The fields beside the documents are too large. Nothing was stored.")
+@refusal.register(RequestDataTooBig)
+@refusal.register(TooManyFilesSent)
+@refusal.register(TooManyFieldsSent)
+def _of_passed_limit(error: Exception) -> Refusal:
+    passed = passed_limit(error)
+    if passed is None:
+        return _of_malformed(error)
+    return Refusal(413, f"{passed.sentence} Nothing was stored.", problems=(passed,))
 
 
 @refusal.register(SuspiciousOperation)

@@ -1,8 +1,7 @@
 """Documents as they arrive: opaque parts of a multipart body.
 
 The framework never reads a document: it is taken out of its part byte for byte and goes to the planner's intake,
-which gives every file the same verdict wherever it comes from. Sizes and the outer form are judged here, before the
-body is read where that is possible.
+which gives every file the same verdict wherever it comes from. The outer form is judged here, before the body is read.
 """
 
 from dataclasses import dataclass
@@ -13,14 +12,9 @@ from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 
-from planner.strict_json import MAX_BYTES
-from reviews.api.errors import TooLargeError
 from reviews.errors import DocumentName, Finding, InvalidRequestError
 
 DOCUMENTS: tuple[DocumentName, ...] = ("contract", "evidence")
-MAX_BODY_BYTES = 2 * MAX_BYTES + 2**20
-"""Two documents of the largest size, and room for the rest."""
-
 LONGEST_CONTENT_TYPE = 256
 REPLACED = "\N{REPLACEMENT CHARACTER}"
 """Stands where the bytes of a field are no UTF-8."""
@@ -45,27 +39,23 @@ class Pair:
 
 
 def check_outer_form(request: Request) -> None:
-    """Judge length and content type, before anything of the body is read.
+    """Judge the content type, before anything of the body is read.
 
     Raises:
         UnsupportedMediaType: it is no multipart/form-data, or in another character set than UTF-8.
-        TooLargeError: the body is longer than two documents can be.
     """
     content_type = request.META.get("CONTENT_TYPE", "")
     media_type, parameters = parse_header_parameters(content_type[:LONGEST_CONTENT_TYPE])
     charset = parameters.get("charset", "utf-8").lower()
     if media_type != MultiPartParser.media_type or charset not in ("utf-8", "utf8"):
         raise UnsupportedMediaType(content_type[:80])
-    length = request.META.get("CONTENT_LENGTH") or "0"
-    if length.isdigit() and int(length) > MAX_BODY_BYTES:
-        raise TooLargeError(f"Expected at most {MAX_BODY_BYTES} bytes, found {length}.")
 
 
 def uploaded(request: Request, *, fields: tuple[str, ...], needs_both: bool = True) -> Upload:
     """Take the parts out of the body; ``fields`` names what may stand beside the documents.
 
     Raises:
-        UnsupportedMediaType, TooLargeError: see ``check_outer_form``.
+        UnsupportedMediaType: see ``check_outer_form``.
         InvalidRequestError: with every part that is missing, repeated, of the wrong kind or not taken here.
     """
     check_outer_form(request)

@@ -116,13 +116,15 @@ def submission_refuse(
     actor: Person,
     workspace: Workspace,
     problems: tuple[Finding, ...],
-    title: str,
-    as_of: str | None,
+    title: str | None = None,
+    as_of: str | None = None,
     decision: Decision | None = None,
     request_id: str = "",
     authentication: Authentication | None = None,
 ) -> NoReturn:
     """Refuse what did not get as far as two documents, and record it as every refusal is.
+
+    ``title`` and ``as_of`` are judged too; a title that is None was not read.
 
     Raises:
         NotFoundError: the actor is no member of the workspace.
@@ -139,8 +141,10 @@ def submission_refuse(
     )
     with refusals_recorded(workspace, attempt):
         require_submitting(standing)
-        findings = _request_findings(title=decision.title if decision else title.strip(), as_of=as_of, key=None)
-        raise InvalidRequestError((*findings, *problems))
+        if title is not None:
+            judged = _request_findings(title=decision.title if decision else title.strip(), as_of=as_of, key=None)
+            problems = (*judged, *problems)
+        raise InvalidRequestError(problems)
 
 
 def submission_check(

@@ -1,18 +1,43 @@
-"""Requests that the framework itself turns away, before any view has seen them."""
+"""Pages for requests that were turned away before any view has seen them."""
 
-from django.conf import settings
-from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.defaults import bad_request
 
+from reviews.errors import Finding, ReviewError
+from reviews.limits import passed_limit
+from reviews.models import Person
+from reviews.selectors.decision_page import decision_named
+from reviews.services.submissions import submission_refuse
+from reviews.web.frame import request_id, workspace_of
+from reviews.web.inbox import number_or_none
 
-def turned_away(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Say of a form that is too large what it may hold; the framework's own answer to all else.
 
-    The sender is not known yet, so this is no entry of a workspace's log.
+def page_of_unread(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Say which limit the request passed; the framework's own answer to all else.
+
+    A submission of somebody who is logged in is an entry of the workspace's log, like every refused one.
     """
-    if not isinstance(exception, RequestDataTooBig):
+    passed = passed_limit(exception)
+    if passed is None:
         return bad_request(request, exception)
-    most = f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE / 2**20:.0f} MiB"
-    return render(request, "413.html", {"most": most}, status=413)
+    match = request.resolver_match
+    if match is not None and match.url_name == "decision-new" and isinstance(request.user, Person):
+        record(request, request.user, match.kwargs["slug"], passed)
+    return render(request, "413.html", {"passed": passed}, status=413)
+
+
+def record(request: HttpRequest, person: Person, slug: str, passed: Finding) -> None:
+    """Record a submission of which nothing could be read; who may not even know of the workspace leaves no entry."""
+    number = number_or_none(request.GET.get("decision", ""))
+    try:
+        workspace = workspace_of(slug)
+        submission_refuse(
+            actor=person,
+            workspace=workspace,
+            problems=(passed,),
+            decision=decision_named(workspace, number) if number else None,
+            request_id=request_id(),
+        )
+    except ReviewError:
+        return

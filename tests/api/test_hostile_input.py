@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
+from django.conf import settings
 
-from reviews.api.uploads import MAX_BODY_BYTES
 from reviews.models import Decision
 from tests.api.asking import Caller, codes, problem
 from tests.reviews.factories import Cast, documents
@@ -97,8 +97,8 @@ def test_the_outer_form_is_judged_first(
 @pytest.mark.parametrize(
     ("pieces", "status"),
     [
-        pytest.param([field(f"f{at}") for at in range(1_000)], 400, id="1,000 fields"),
-        pytest.param([part(f"f{at}", b"{}") for at in range(1_000)], 400, id="1,000 files"),
+        pytest.param([field(f"f{at}") for at in range(1_000)], 413, id="1,000 fields"),
+        pytest.param([part(f"f{at}", b"{}") for at in range(1_000)], 413, id="1,000 files"),
         pytest.param([field("title", b"t" * 9 * 2**20)], 413, id="a title of 9 MiB"),
         pytest.param([field("title", b"t" * 300_000)], 422, id="a title of 300,000 characters"),
         pytest.param([field("title", b"\xff\xfe")], 422, id="a title that is no UTF-8"),
@@ -120,8 +120,35 @@ def test_parts_beyond_reason_are_refused(pieces: list[bytes], status: int, alice
 
 
 def test_a_body_that_claims_to_be_too_long_is_refused_unread(alice: Caller, people: Cast) -> None:
-    refused = alice.raw("decisions", b"", MULTIPART, length=MAX_BODY_BYTES + 1)
-    assert problem(refused)["detail"] == f"Expected at most {MAX_BODY_BYTES} bytes, found {MAX_BODY_BYTES + 1}."
+    refused = alice.raw("decisions", b"", MULTIPART, length=settings.MAX_BODY_BYTES + 1)
+    assert problem(refused) == {
+        "type": "urn:topogate:problem:too_large",
+        "title": "The request is too large",
+        "status": 413,
+        "detail": "body: expected at most 135,266,304 bytes, found 135,266,305 bytes. Nothing was stored.",
+        "instance": "/api/v1/workspaces/lab/decisions",
+        "problems": [
+            {
+                "document": "request",
+                "code": "request/body_size",
+                "pointer": "body",
+                "expected": "at most 135,266,304 bytes",
+                "found": "135,266,305 bytes",
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("made", "detail"),
+    [
+        (part, "files: expected at most 8 files, found more. Nothing was stored."),
+        (field, "fields: expected at most 200 fields, found more. Nothing was stored."),
+    ],
+)
+def test_too_many_parts_are_named(made: Any, detail: str, alice: Caller, people: Cast) -> None:
+    refused = alice.raw("decisions", body(*(made(f"f{at}", b"{}") for at in range(300))), MULTIPART)
+    assert (problem(refused)["status"], problem(refused)["detail"]) == (413, detail)
 
 
 def test_a_file_over_the_limit_is_refused_as_too_large(alice: Caller, people: Cast) -> None:

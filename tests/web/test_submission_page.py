@@ -106,14 +106,57 @@ def test_a_file_above_the_limit_is_refused_by_name_and_size(
     assert "Expected <b>at most 100 bytes</b>. Found 101 bytes." in answer.content.decode()
 
 
-def test_pasted_text_above_what_a_form_takes_is_answered_in_words(people: Cast, visit: Visit, settings: Any) -> None:
-    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
-    answer = send(visit(people.alice), contract="{" * 2000, evidence="[]")
+def many_files(count: int) -> dict[str, bytes]:
+    return {f"{at}.json": b"{}" for at in range(count)}
+
+
+@pytest.mark.parametrize(
+    ("sent", "limits", "words"),
+    [
+        pytest.param(
+            {"contract": "{" * 2000},
+            {"DATA_UPLOAD_MAX_MEMORY_SIZE": 1000},
+            "Expected <b>at most 1,000 bytes of text beside the files</b>. Found more.",
+            id="pasted text",
+        ),
+        pytest.param({"files": many_files(9)}, {}, "Expected <b>at most 8 files</b>. Found more.", id="files"),
+        pytest.param(
+            {f"f{at}": "" for at in range(200)}, {}, "Expected <b>at most 200 fields</b>. Found more.", id="fields"
+        ),
+        pytest.param(
+            {"files": {"a.json": b" " * 3000}},
+            {"MAX_BODY_BYTES": 3000},
+            "Expected <b>at most 3,000 bytes</b>. Found 3,",
+            id="the whole body",
+        ),
+    ],
+)
+def test_more_than_one_request_holds_is_answered_in_words_and_recorded(
+    sent: dict[str, Any], limits: dict[str, int], words: str, people: Cast, visit: Visit, settings: Any
+) -> None:
+    for name, most in limits.items():
+        setattr(settings, name, most)
+    answer = send(visit(people.alice), **sent)
     page = answer.content.decode()
-    assert answer.status_code == 413
-    assert 'id="answer"' in page
-    assert "Pasted text" in page
-    assert AuditEntry.objects.latest("seq").action != "submission.refused"
+    assert (answer.status_code, 'id="answer"' in page, words in page) == (413, True, True)
+    entry = AuditEntry.objects.latest("seq")
+    assert (entry.action, entry.actor_token) == ("submission.refused", people.alice.token)
+    assert "expected at most" in json.loads(bytes(entry.data))["reason"]
+    assert Decision.objects.count() == 0
+
+
+def test_too_much_from_somebody_unknown_is_answered_and_leaves_no_entry(people: Cast, settings: Any) -> None:
+    settings.MAX_BODY_BYTES = 3000
+    before = AuditEntry.objects.count()
+    answer = send(Client(enforce_csrf_checks=True), files={"a.json": b" " * 3000})
+    assert (answer.status_code, AuditEntry.objects.count()) == (413, before)
+
+
+def test_a_stranger_leaves_no_entry_by_sending_too_much(people: Cast, visit: Visit, settings: Any) -> None:
+    settings.MAX_BODY_BYTES = 3000
+    before = AuditEntry.objects.count()
+    answer = send(visit(people.charlie), files={"a.json": b" " * 3000})
+    assert (answer.status_code, AuditEntry.objects.count()) == (413, before)
 
 
 def test_what_was_typed_is_kept_on_an_error(people: Cast, visit: Visit) -> None:
