@@ -254,6 +254,18 @@ def seats_by_block(world: int, launch: Launch) -> Seats:
     )
 
 
+def never_launched(missing: Sequence[int], beyond: Sequence[int] = ()) -> LayoutRefusedError | None:
+    """Say which ranks no node starts, and which are started beyond the world: the engine waits without an error."""
+    found = []
+    if missing:
+        found.append(f"ranks {list(missing)} are launched on no node")
+    if beyond:
+        found.append(f"extra ranks {list(beyond)} >= world size are launched")
+    if not found:
+        return None
+    return LayoutRefusedError("launch", f"no error is raised, but launch never completes: {'; '.join(found)}")
+
+
 def short_of_nodes(world: int, per_node: int, launch: Launch) -> tuple[str, ...]:
     """Say when the nodes that are given do not hold the ranks."""
     nodes = -(-world // per_node)

@@ -31,6 +31,7 @@ from planner.layouts.base import (
     extra_flag,
     extra_text,
     grid,
+    never_launched,
 )
 from planner.records.contract import Model
 
@@ -323,16 +324,9 @@ def _never_complete(placed: tuple[dict[str, int], ...], widths: Widths) -> Layou
     """Say which ranks are never started, or started beyond the world: the engine waits for them without an error."""
     world = widths.tp * widths.pp
     started = {seat["rank"] for seat in placed}
-    missing = [rank for rank in range(world) if rank not in started]
-    extra = sorted(rank for rank in started if rank >= world)
-    found = []
-    if missing:
-        found.append(f"ranks {missing} are launched on no node")
-    if extra:
-        found.append(f"extra ranks {extra} >= world size are launched")
-    if not found:
-        return None
-    return LayoutRefusedError("launch", f"no error is raised, but launch never completes: {'; '.join(found)}")
+    return never_launched(
+        [rank for rank in range(world) if rank not in started], sorted(rank for rank in started if rank >= world)
+    )
 
 
 def _crowded(placed: tuple[dict[str, int], ...], launch: Launch) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from planner.layouts.base import (
     extra_flag,
     extra_text,
     grid,
+    never_launched,
     singles,
 )
 from planner.records.contract import Model
@@ -263,6 +264,8 @@ def _expert_checks(model: Model, degrees: Degrees, ep: int) -> Iterator[Divisibi
 def seats(degrees: Degrees, launch: Launch) -> Seats:
     """Ranks fill nodes in order, ``world / nnodes`` on each, whatever number of devices a node has.
 
+    A node starts whole replicas; where its share is no whole number of them, the last replicas are started nowhere.
+
     Raises:
         LayoutRefusedError: the launcher refuses the number of nodes or of devices.
     """
@@ -273,18 +276,30 @@ def seats(degrees: Degrees, launch: Launch) -> Seats:
     if launch.orchestrator == "ray":
         return Seats(seats=(), notices=("ray: nodes are ordered by node id, driver first; ranks have no fixed node",))
     check_nodes(degrees, launch)
-    per_node = world // (launch.nnodes or 1)
-    placed = [
-        {
-            "dp_rank": rank // replica,
-            "rank_in_replica": rank % replica,
-            "global_rank": rank,
-            "node": rank // per_node,
-            "device": rank % per_node,
-        }
-        for rank in range(world)
-    ]
-    return Seats(seats=tuple(placed), dangers=_crowded(per_node, launch))
+    nodes = launch.nnodes or 1
+    per_node = world // nodes
+    # A replica that spans nodes is started by ranks; otherwise a node starts whole replicas from its share's begin on.
+    whole = per_node // replica * replica or per_node
+    unit = min(replica, per_node)
+    placed = tuple(
+        [
+            {
+                "dp_rank": rank // replica,
+                "rank_in_replica": rank % replica,
+                "global_rank": rank,
+                "node": node,
+                "device": device,
+            }
+            for node in range(nodes)
+            for device, rank in enumerate(range(node * per_node // unit * unit, node * per_node // unit * unit + whole))
+        ]
+    )
+    started = {seat["global_rank"] for seat in placed}
+    return Seats(
+        seats=placed,
+        dangers=_crowded(whole, launch),
+        refused=never_launched([rank for rank in range(world) if rank not in started]),
+    )
 
 
 def check_nodes(degrees: Degrees, launch: Launch) -> None:
@@ -308,7 +323,7 @@ def check_nodes(degrees: Degrees, launch: Launch) -> None:
         )
     local = max(1, world // nodes // replica)
     node_groups = degrees.dp // local
-    if degrees.dp % local or nodes % node_groups:
+    if nodes % node_groups:
         raise LayoutRefusedError(
             "nnodes",
             f"Invalid data parallel configuration: nnodes ({nodes}) must be divisible by the number of "

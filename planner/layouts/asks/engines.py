@@ -193,10 +193,13 @@ def _megatron(ask: Ask) -> Answer:
     if ask.get("kind") == "model_check":
         return {}
     model = tp * pp * cp
-    world = count(facts, "world_size", model)
+    world = count(facts, "world_size", model * count(facts, "dp"))
     if world % model:
         raise LayoutRefusedError("world_size", f"world_size ({world}) is not divisible by {model}")
-    degrees = Degrees(tp=tp, pp=pp, cp=cp, ep=ep, dp=world // model, extra=switches, moe=True)
+    dp = world // model
+    if count(facts, "dp", dp) != dp:
+        raise LayoutRefusedError("world_size", f"world_size ({world}) gives dp {dp}; found {facts['dp']}")
+    degrees = Degrees(tp=tp, pp=pp, cp=cp, ep=ep, dp=dp, extra=switches, moe=True)
     return _placed(LAYOUTS["megatron"], degrees, launch(facts))
 
 

@@ -181,6 +181,7 @@ def test_wrong_values_are_refused_by_name(ask: dict[str, Any], constraint: str, 
         pytest.param(
             "megatron", {"num_layers": 12, "pp": 4, "vpp": 2}, {"kind": "model_check"}, "virtual_stages", id="virtual"
         ),
+        pytest.param("megatron", {"tp": 2, "dp": 2}, {"world_size": 8}, "world_size", id="megatron data ranks"),
         pytest.param("trtllm", {"tp_size": 4}, {"world_size": 8}, "world_size", id="trtllm world"),
         pytest.param("trtllm", {"tp_size": 4, "rank": 4}, {}, "rank", id="trtllm rank"),
     ],

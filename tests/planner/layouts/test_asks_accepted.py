@@ -82,3 +82,9 @@ def test_a_partition_is_taken_only_from_engines_that_take_one_and_not_for_a_sing
     assert answer({"engine": "sglang", **ask})["ranges"] == ((0, 32),)
     assert answer({"engine": "vllm", **ask})["error"] == "len(partitions)=2 does not match pp_size=1."
     assert answer({"engine": "trtllm", **ask})["error"] == 'trtllm takes no partition by hand; found "10,22"'
+
+
+def test_a_world_of_megatron_follows_from_its_data_ranks_where_it_is_not_given() -> None:
+    found = answer({"engine": "megatron", "degrees": {"tp": 2, "dp": 3}})
+
+    assert (found["world_size"], found["groups"]["dp"]) == (6, ((0, 2, 4), (1, 3, 5)))

@@ -115,12 +115,39 @@ def test_more_ranks_than_devices_on_a_node_are_accepted_and_said() -> None:
     assert seats.dangers == ("12 ranks are started on each node of 8 devices; the engine does not check",)
 
 
+def test_a_replica_that_no_node_starts_is_accepted_by_the_engine_and_named_by_us() -> None:
+    """Each of two nodes has room for five ranks and starts two whole replicas of two: the fifth replica never runs."""
+    seats = LAYOUT.seats(degrees(tp=2, dp=5), Launch(nnodes=2))
+
+    assert [(seat["global_rank"], seat["node"], seat["device"]) for seat in seats.seats] == [
+        (0, 0, 0),
+        (1, 0, 1),
+        (2, 0, 2),
+        (3, 0, 3),
+        (4, 1, 0),
+        (5, 1, 1),
+        (6, 1, 2),
+        (7, 1, 3),
+    ]
+    assert seats.refused is not None
+    assert seats.refused.message == (
+        "no error is raised, but launch never completes: ranks [8, 9] are launched on no node"
+    )
+
+
+def test_a_nodes_replicas_begin_where_its_share_of_ranks_does() -> None:
+    """Four nodes of seven ranks each start three pairs, from data rank 0, 3, 7 and 10 on."""
+    refused = LAYOUT.seats(degrees(tp=2, dp=14), Launch(nnodes=4)).refused
+
+    assert refused is not None
+    assert "ranks [12, 13, 26, 27] are launched on no node" in refused.message
+
+
 @pytest.mark.parametrize(
     ("fields", "launch", "constraint"),
     [
         pytest.param({"tp": 4, "dp": 3}, {"nnodes": 5}, "nnodes", id="nodes do not divide the world"),
         pytest.param({"tp": 4, "dp": 3}, {"nnodes": 2}, "nnodes", id="nodes do not divide the replicas"),
-        pytest.param({"tp": 2, "dp": 5}, {"nnodes": 2}, "nnodes", id="a replica would be started nowhere"),
         pytest.param({"tp": 16}, {"gpus_per_node": 8}, "devices", id="one node is too small"),
         pytest.param({"tp": 16, "pp": 6}, {"nnodes": 7}, "nnodes", id="nodes do not divide one replica"),
     ],
