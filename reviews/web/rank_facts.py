@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from planner.crossings import crosses
+from planner.crossings import KindCrossing, crosses, crossings
 from planner.failure import losses
 from planner.layouts import LayoutRefusedError
 from planner.layouts.base import ROLES
 from planner.rankmap import TopologyGroups, serving_groups, topology_groups
-from planner.records.base import UNSET, UnsetType
+from planner.records.base import UnsetType
 from planner.records.contract import Contract, Fleet
 from planner.records.evidence import Placement, Trial
 from planner.site import Site
@@ -216,33 +216,48 @@ REACHES = (
 
 
 def crossing_rows(facts: RankFacts) -> tuple[CrossingRow, ...]:
-    """Make one row for each kind of group."""
-    rows = []
-    for kind in facts.kinds:
-        groups = facts.groups.groups[kind.id] if facts.groups else ()
-        reaches = [facts.reach(group) for group in groups]
-        found = [(reach, reaches.count(reach)) for reach in REACHES if reach in reaches]
-        crossing = [
-            group for group, reach in zip(groups, reaches, strict=True) if reach in ("crosses nodes", "crosses racks")
-        ]
-        nics = {facts.places[rank].nic for group in crossing for rank in group if rank < len(facts.places)}
-        links = [link for link in facts.site.links.values() if link.nic in nics - {UNSET}]
-        rates = sorted({link.bytes_per_s_one_way for link in links})
-        shares = sorted(
-            {str(link.contention_domain) for link in links if not isinstance(link.contention_domain, UnsetType)}
-        )
-        rows.append(
-            CrossingRow(
-                role=kind.role,
-                name=kind.name,
-                groups=f"{count(kind.groups, 'group')} of {kind.largest}",
-                reach=", ".join(f"{number} {reach}" if len(found) > 1 else reach for reach, number in found),
-                links=str(len(links)) if crossing else "0",
-                bandwidth=quantity(rates[0], "bytes/s") if rates and crossing else "–",
-                shares=", ".join(shares) if crossing else "–",
-            )
-        )
-    return tuple(rows)
+    """Make one row for each kind of group; links are those of ``planner.crossings``.
+
+    Where ranks and degrees do not fit together no link can be named, only how far the groups reach.
+    """
+    if facts.groups is None:
+        return ()
+    is_placed = len(facts.places) == facts.groups.ranks
+    found = crossings(facts.groups, facts.places, facts.site) if is_placed else {}
+    return tuple(crossing_row(facts, kind, found.get(kind.id)) for kind in facts.kinds)
+
+
+def crossing_row(facts: RankFacts, kind: Kind, crossing: KindCrossing | None) -> CrossingRow:
+    """Write how far the groups of one kind reach, and over which links."""
+    groups = facts.groups.groups[kind.id] if facts.groups else ()
+    reaches = [facts.reach(group) for group in groups]
+    numbers = [(reach, reaches.count(reach)) for reach in REACHES if reach in reaches]
+    slowest = crossing.slowest if crossing else None
+    return CrossingRow(
+        role=kind.role,
+        name=kind.name,
+        groups=f"{count(kind.groups, 'group')} of {kind.largest}",
+        reach=", ".join(f"{number} {reach}" if len(numbers) > 1 else reach for reach, number in numbers),
+        links=links_text(crossing) if crossing else "–",
+        bandwidth=quantity(slowest.bytes_per_s_one_way, "bytes/s") if slowest else "–",
+        shares=shares_text(facts, crossing) if crossing else "–",
+    )
+
+
+def links_text(crossing: KindCrossing) -> str:
+    """Count the links that leave a node, and the ranks that have none declared."""
+    links = str(sum(len(use.links) for use in crossing.links if use.sort != "island"))
+    missing = f", none declared for {count(len(crossing.unlinked), 'rank')}" if crossing.unlinked else ""
+    return links + missing
+
+
+def shares_text(facts: RankFacts, crossing: KindCrossing) -> str:
+    """Name the contention domains that a kind of group uses, and the other kinds that use the same links."""
+    domains = sorted(use.id for use in crossing.links if use.sort == "contention")
+    names = {kind.id: kind.name.lower() for kind in facts.kinds}
+    others = sorted({names.get(kind, kind) for use in crossing.links for kind in use.shared_by})
+    parts = [", ".join(domains)] * bool(domains) + [f"with {', '.join(others)}"] * bool(others)
+    return " ".join(parts) or "–"
 
 
 def members_text(ranks: Sequence[int]) -> str:

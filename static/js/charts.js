@@ -26,6 +26,7 @@ function base(paint, x, y) {
     linecolor: paint["line-strong"],
     zeroline: false,
     automargin: true,
+    fixedrange: true,
   });
   return {
     font: { family: getComputedStyle(document.body).fontFamily, size: FONT, color: paint["ink-2"] },
@@ -34,6 +35,7 @@ function base(paint, x, y) {
     margin: { l: 56, r: 16, t: 16, b: 48 },
     hovermode: "closest",
     showlegend: false,
+    dragmode: false,
     xaxis: axis(x),
     yaxis: axis(y),
   };
@@ -115,7 +117,14 @@ function frontier(data, paint) {
     showarrow: false,
     font: { color: paint.ink, size: 11 },
     ...(limit.axis === "x"
-      ? { x: limit.at, yref: "paper", y: 1, xanchor: "left", yanchor: "top", xshift: 4 }
+      ? {
+          x: limit.at,
+          yref: "paper",
+          y: 1,
+          xanchor: limit.at > middle ? "right" : "left",
+          yanchor: "top",
+          xshift: limit.at > middle ? -4 : 4,
+        }
       : { y: limit.at, xref: "paper", x: 1, xanchor: "right", yanchor: "bottom" }),
   }));
   layout.xaxis.range = data.x_range;

@@ -63,7 +63,7 @@ def test_what_the_contract_does_not_declare_is_not_crossed() -> None:
 def test_a_group_inside_an_island_of_several_nodes_uses_no_nic() -> None:
     facts = with_island(facts_of({"a": 2, "b": 2}, (4, 1, 1, 1)), "a.0", "a.1", "b.0", "b.1")
     row = crossing_rows(facts)[0]
-    assert (row.name, row.reach, row.links, row.bandwidth) == ("Tensor", "inside one island, across nodes", "0", "–")
+    assert (row.name, row.reach, row.links) == ("Tensor", "inside one island, across nodes", "0")
 
 
 def test_a_lost_node_takes_down_the_rest_of_its_serving_groups() -> None:
@@ -132,7 +132,27 @@ def test_crossings_name_links_and_what_they_share() -> None:
         "11.6 GiB/s",
         "rail-0, rail-1, rail-2, rail-3",
     )
-    assert (tensor.reach, tensor.links, tensor.bandwidth) == ("inside one island", "0", "–")
+    assert (tensor.reach, tensor.links, tensor.bandwidth, tensor.shares) == (
+        "inside one island",
+        "0",
+        "419.1 GiB/s",
+        "with pipeline",
+    )
+
+
+def test_groups_of_one_rank_use_no_link() -> None:
+    row = next(row for row in crossing_rows(example_facts()) if row.name == "Data")
+    assert (row.reach, row.links, row.bandwidth, row.shares) == ("one rank", "0", "–", "–")
+
+
+def test_ranks_without_a_declared_link_are_counted() -> None:
+    row = crossing_rows(facts_of({"a": 2, "b": 2}, (4, 1, 1, 1)))[0]
+    assert (row.links, row.bandwidth) == ("0, none declared for 4 ranks", "–")
+
+
+def test_no_link_is_named_where_ranks_and_degrees_do_not_fit() -> None:
+    row = crossing_rows(facts_of({"a": 2}, (4, 1, 1, 1)))[0]
+    assert (row.links, row.bandwidth, row.shares) == ("–", "–", "–")
 
 
 def test_groups_that_reach_differently_are_counted() -> None:
