@@ -66,6 +66,8 @@ class _Host:
                 id=self.ids[device.name],
                 node=self.id,
                 name=device.name,
+                type=device.type,
+                memory_bytes=device.memory_bytes,
                 numa=device.numa,
                 cpus=device.cpus,
                 bus_id=device.bus_id,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from planner.hardware.model import Hardware, Island, Link
+from planner.hardware.model import Device, Hardware, Island, Link
 
 __all__ = ["Missing", "fragment", "missing"]
 
@@ -32,7 +32,7 @@ def fragment(hardware: Hardware) -> dict[str, Any]:
     """Return what the file says as members of a contract; to be completed by what ``missing`` lists."""
     section: dict[str, Any] = {
         "nodes": {node.id: {} for node in hardware.nodes},
-        "devices": {device.id: {"node": device.node} for device in hardware.devices},
+        "devices": {device.id: _device(device) for device in hardware.devices},
     }
     if hardware.nics:
         section["nics"] = {nic.id: {"node": nic.node} for nic in hardware.nics}
@@ -41,6 +41,11 @@ def fragment(hardware: Hardware) -> dict[str, Any]:
     if hardware.links:
         section["links"] = {link.id: _link(link) for link in hardware.links}
     return {"identity": {"hardware": section}}
+
+
+def _device(device: Device) -> dict[str, Any]:
+    said = {"type": device.type, "memory_bytes": device.memory_bytes}
+    return {"node": device.node, **{name: value for name, value in said.items() if value is not None}}
 
 
 def _island(island: Island) -> dict[str, Any]:
@@ -59,20 +64,25 @@ def missing(hardware: Hardware) -> tuple[Missing, ...]:
 
 def _missing(hardware: Hardware) -> Iterator[Missing]:
     nodes = tuple(node.id for node in hardware.nodes)
-    devices = tuple(device.id for device in hardware.devices)
     yield Missing(
         pointer=f"{_AT}/nodes/<id>/sockets",
         question="How many sockets? NUMA nodes may be more than sockets.",
         always=False,
         ids=nodes,
     )
-    yield Missing(pointer=f"{_AT}/devices/<id>/type", question="Which model of accelerator?", always=True, ids=devices)
-    yield Missing(
-        pointer=f"{_AT}/devices/<id>/memory_bytes",
-        question="How many bytes of memory does the driver report?",
-        always=True,
-        ids=devices,
-    )
+    untyped = tuple(device.id for device in hardware.devices if device.type is None)
+    if untyped:
+        yield Missing(
+            pointer=f"{_AT}/devices/<id>/type", question="Which model of accelerator?", always=True, ids=untyped
+        )
+    unsized = tuple(device.id for device in hardware.devices if device.memory_bytes is None)
+    if unsized:
+        yield Missing(
+            pointer=f"{_AT}/devices/<id>/memory_bytes",
+            question="How many bytes of memory does the driver report?",
+            always=True,
+            ids=unsized,
+        )
     yield from _missing_of_nics(hardware)
     yield from _missing_of_islands(hardware)
     yield Missing(

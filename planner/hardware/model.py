@@ -43,6 +43,8 @@ class SeenDevice:
     numa: str | None = None
     cpus: str | None = None
     bus_id: str | None = None
+    type: str | None = None
+    memory_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +104,8 @@ class Device:
     id: str
     node: str
     name: str
+    type: str | None
+    memory_bytes: int | None
     numa: str | None
     cpus: str | None
     bus_id: str | None

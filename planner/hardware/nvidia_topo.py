@@ -13,6 +13,7 @@ from planner.errors import DocumentRefusedError, Problem
 from planner.hardware.lines import clean_lines, refuse
 from planner.hardware.matrix import Matrix, Row, checked_cells, parted
 from planner.hardware.model import Note, SeenDevice, SeenNic, SeenNode, SeenPath
+from planner.hardware.nvidia_devices import with_listed
 from planner.hardware.nvidia_text import ACCESS, AFFINITY, CODE, DEVICE, Block, blocks
 from planner.shown import shown
 
@@ -25,6 +26,8 @@ _HEADER = re.compile(r"(?m)^.*\bGPU0\b.*\bCPU Affinity\b")
 _CODES = {"SOC": "SYS", "PSB": "PIX"}
 """Names of old drivers for what others call otherwise: across sockets, and over one bridge."""
 
+Affinity = tuple[str | None, str | None]
+"""NUMA node and CPUs."""
 Rows = Mapping[str, tuple[list[str], list[str]]]
 
 
@@ -40,7 +43,8 @@ def read_nvidia_topo(text: str) -> tuple[SeenNode, ...]:
         DocumentRefusedError: with every line that does not fit.
     """
     problems: list[Problem] = []
-    found, slices = blocks(clean_lines(text), problems)
+    lines = tuple(clean_lines(text))
+    found, slices = blocks(lines, problems)
     nodes: list[SeenNode] = []
     for block in found:
         if block.matrix.headless:
@@ -53,6 +57,8 @@ def read_nvidia_topo(text: str) -> tuple[SeenNode, ...]:
         raise DocumentRefusedError(tuple(problems))
     if not nodes:
         refuse("hardware/format", f"a matrix as {SOURCE} prints it", "none")
+    if len(nodes) == 1 and not slices:
+        nodes = [with_listed(nodes[0], lines)]
     return _with_remarks(nodes, slices)
 
 
@@ -109,7 +115,7 @@ def _node(block: Block, problems: list[Problem]) -> SeenNode:
     nics = [name for name in matrix.names if name not in affinity]
     notes += _lost(matrix, nics)
     return SeenNode(
-        devices=tuple(SeenDevice(name=name, **affinity[name]) for name in devices),
+        devices=tuple(SeenDevice(name=name, numa=affinity[name][0], cpus=affinity[name][1]) for name in devices),
         nics=tuple(SeenNic(name=name, interface=_interface(name, block)) for name in nics),
         paths=tuple(_paths(matrix.names, rows)),
         notes=tuple(notes),
@@ -128,17 +134,17 @@ def _missing_rows(matrix: Matrix, devices: Sequence[str]) -> Iterator[Problem]:
             yield Problem("hardware/missing_row", "", f"a row of {name}, which line {matrix.line} names", "none", last)
 
 
-def _affinity(matrix: Matrix, row: Row, words: Sequence[str], notes: list[Note]) -> dict[str, str | None]:
+def _affinity(matrix: Matrix, row: Row, words: Sequence[str], notes: list[Note]) -> Affinity:
     """Return what the columns after the cells say; nothing where it is not certain which word is of which column."""
     if not matrix.columns or not words:
-        return {"numa": None, "cpus": None}
+        return None, None
     if len(words) != len(matrix.columns) or not all(map(AFFINITY.fullmatch, words)):
         found = shown(" ".join(words))
         sentence = f"{row.name}: not read, {len(matrix.columns)} affinity columns have {found} below them."
         notes.append(Note(sentence=sentence, line=row.line))
-        return {"numa": None, "cpus": None}
+        return None, None
     by_column = dict(zip(matrix.columns, words, strict=True))
-    return {column: _known(by_column.get(column)) for column in ("numa", "cpus")}
+    return _known(by_column.get("numa")), _known(by_column.get("cpus"))
 
 
 def _two_in_one(matrix: Matrix, rows: Rows) -> Iterator[Problem]:

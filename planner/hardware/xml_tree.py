@@ -72,7 +72,7 @@ class _Tree(ContentHandler):
         self._open: list[Element] = []
         self._count = 0
 
-    def startElement(self, name: str, attrs: AttributesImpl) -> None:  # noqa: N802
+    def startElement(self, name: str, attrs: AttributesImpl) -> None:  # noqa: N802  # the interface's name
         self._count += 1
         if len(self._open) >= MAX_DEPTH:
             raise DocumentRefusedError((self._limit("hardware/depth", f"nesting of at most {MAX_DEPTH}"),))
@@ -85,7 +85,7 @@ class _Tree(ContentHandler):
             self.root = element
         self._open.append(element)
 
-    def endElement(self, name: str) -> None:  # noqa: N802
+    def endElement(self, name: str) -> None:  # noqa: N802  # the interface's name
         self._open.pop()
 
     def _limit(self, code: str, expected: str) -> Problem:
