@@ -28,6 +28,8 @@ HEADINGS = {
     422: "Something in the request is wrong",
 }
 TAMPERED = "What is stored here was changed"
+TYPED = ("statement", "reason")
+"""Fields of forms with somebody's own words, which no refusal loses."""
 
 
 class PersonRequest(HttpRequest):
@@ -66,9 +68,10 @@ def turns_of(person: Person, slug: object) -> int:
 
 
 def refusal(request: HttpRequest, refused: ReviewError) -> HttpResponse:
-    """Answer a refused request with its status and its own words."""
+    """Answer a refused request with its status and its own words, and give back what was written in its form."""
+    kept = next((request.POST[name] for name in TYPED if request.POST.get(name)), "")
     heading = TAMPERED if isinstance(refused, TamperedError) else HEADINGS.get(refused.status, "Refused")
-    context = {"status": refused.status, "heading": heading, "text": refused.message}
+    context = {"status": refused.status, "heading": heading, "text": refused.message, "kept": kept}
     return render(request, "reviews/refused.html", context, status=refused.status)
 
 

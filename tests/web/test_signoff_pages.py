@@ -2,7 +2,8 @@
 
 import pytest
 
-from reviews.models import Decision, SignOff, SignOffWithdrawal
+from reviews.models import Blob, Decision, SignOff, SignOffWithdrawal
+from tests.plugins.append_only import lifted
 from tests.reviews.factories import Cast, documents, last_entry, planned, sign
 from tests.web.conftest import Visit
 from tests.web.test_decision_page import PAGE, posted, text
@@ -111,3 +112,19 @@ def test_withdrawing_twice_leaves_one_withdrawal(worked: Decision, people: Cast,
     answers = [client.post(withdrawal(signoff), {"reason": "A mistake."}).status_code for _ in range(2)]
     assert (answers, SignOffWithdrawal.objects.count()) == ([302, 302], 1)
     assert client.get(withdrawal(signoff)).status_code == 404
+
+
+@pytest.mark.parametrize("what", ["contract", "plan"])
+def test_a_sign_off_on_changed_bytes_is_refused_and_gives_the_statement_back(
+    what: str, worked: Decision, people: Cast, visit: Visit
+) -> None:
+    client, revision = visit(people.bob), worked.revisions.get()
+    form = posted(client, worked, statement="Read <all> of it.")
+    with lifted():
+        changed = revision.contract.blob_id if what == "contract" else revision.planned.plan.blob_id
+        Blob.objects.filter(pk=changed).update(data=b"{}")
+    answer = client.post(f"{PAGE}sign", form)
+    page = answer.content.decode()
+    assert (answer.status_code, "What is stored here was changed" in page) == (409, True)
+    assert 'readonly aria-describedby="kept-hint">Read &lt;all&gt; of it.</textarea>' in page
+    assert (SignOff.objects.count(), last_entry(people)["action"]) == (0, "signoff.refused")
