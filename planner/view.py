@@ -49,10 +49,11 @@ class TrialView:
     def with_trial(self, trial: Trial) -> "TrialView":
         """Return the view of a changed copy of the trial; windows that are the same objects are not checked again.
 
-        The copy places as many ranks, because identities count them.
+        All are where its ranks or devices are others, because identities read them.
         """
+        placed_alike = (trial.topology, trial.rank_map) == (self.trial.topology, self.trial.rank_map)
         checked = {window_id: (self.trial.windows[window_id], found) for window_id, found in self.checks.items()}
-        return replace(self, trial=trial, checked=checked)
+        return replace(self, trial=trial, checked=checked if placed_alike else {})
 
     @property
     def at(self) -> str:
@@ -319,9 +320,13 @@ class TrialView:
     def _facts(self, window: Window) -> Facts:
         return Facts(
             window=window,
+            trial=self.trial,
+            model=self.contract.identity.model,
+            kv_format=self.contract.identity.precision.kv_cache,
             workload=self.workload,
             load_point=self.workload.load_points.get(window.load_point),
             links=self.site.links,
+            nics=self.site.nics,
             ranks=self.ranks,
             tolerance=self.tolerance,
         )

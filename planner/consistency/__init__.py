@@ -6,13 +6,13 @@ of its fields is wrong, so it puts all of them in doubt, and nothing else. Toler
 Not handled: what is UNKNOWN because of a breach (``planner.readings``, ``planner.evaluate``).
 """
 
-from planner.consistency import counts, latencies, machines, samples
+from planner.consistency import counts, latencies, machines, samples, states
 from planner.consistency.base import TOLERANCE, Check, Facts
 from planner.consistency.latencies import PER_REQUEST_DECODE
 
 __all__ = ["IDENTITIES", "PER_REQUEST_DECODE", "TOLERANCE", "Check", "Facts", "checks"]
 
-IDENTITIES = (*latencies.IDENTITIES, *counts.IDENTITIES, *samples.IDENTITIES, *machines.IDENTITIES)
+IDENTITIES = (*latencies.IDENTITIES, *counts.IDENTITIES, *samples.IDENTITIES, *machines.IDENTITIES, *states.IDENTITIES)
 """Every identity, in the order in which breaches are listed."""
 
 

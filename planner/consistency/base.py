@@ -7,8 +7,8 @@ from functools import lru_cache
 from msgspec import Struct
 
 from planner.readings import number
-from planner.records.contract import Link, LoadPoint, Workload
-from planner.records.evidence import Window
+from planner.records.contract import Link, LoadPoint, Model, Workload
+from planner.records.evidence import Trial, Window
 
 __all__ = [
     "TOLERANCE",
@@ -25,7 +25,7 @@ TOLERANCE = Fraction(2, 100)
 """Starting value; a contract may declare another (``comparison.consistency_tolerance``)."""
 
 
-class Check(Struct, frozen=True, kw_only=True):
+class Check(Struct, frozen=True, kw_only=True, gc=False):
     """One identity, evaluated: ``fields`` are pointers below the window, ``sentence`` says what does not fit.
 
     An identity that holds has nothing to say.
@@ -48,13 +48,20 @@ def broken(id: str, fields: tuple[str, ...], sentence: str) -> Check:
     return Check(id=id, holds=False, fields=fields, sentence=sentence)
 
 
-class Facts(Struct, frozen=True, kw_only=True):
-    """A window and what is needed to judge its figures. ``ranks`` is the number of ranks placed."""
+class Facts(Struct, frozen=True, kw_only=True, gc=False):
+    """A window and what is needed to judge its figures.
+
+    ``ranks`` is the number of ranks placed, ``kv_format`` the number format of the KV cache, ``nics`` NIC -> node.
+    """
 
     window: Window
+    trial: Trial
+    model: Model
+    kv_format: str
     workload: Workload
     load_point: LoadPoint | None
     links: Mapping[str, Link]
+    nics: Mapping[str, str]
     ranks: int
     tolerance: Fraction = TOLERANCE
 

@@ -101,11 +101,16 @@ def _samples(
             yield absent(window, f"{at}/interval_s", notes=(long,))
         elif layers:
             for layer, record in sorted(layers.items()):
-                yield from _of_layer(
+                found = _of_layer(
                     window, f"{window.at}{at}/layers/{layer}", layer, record, field, groups, _side(load), view
                 )
+                yield from (_doubted(window, sample) for sample in found)
         else:
             yield _averaged(window, at, load, field)
+
+
+def _doubted(window: WindowView, sample: Sample) -> Sample:
+    return replace(sample, doubts=window.doubts(at.removeprefix(window.at) for at in sample.read))
 
 
 def _phase(load: ExpertLoad) -> Phase:

@@ -231,8 +231,9 @@ def _lacking(found: Presence) -> str:
 @gate("consistency", family=FAMILY, title="The figures can all be true", unit="identities", comparator="==")
 def consistency(view: TrialView, standing: Standing) -> Finding:
     """Identities that true figures of one window keep: Little's law, token form, percentile order, totals and rates,
-    per-rank arrays, link bytes, durations and counts. Each is evaluated where all its fields are recorded. A breach
-    makes the fields it names UNKNOWN, and what reads them; it fails no service gate."""
+    per-rank arrays, KV caches, bytes handed over, tokens of experts, energy, link bytes, durations and counts. Each is
+    evaluated where all its fields are recorded. A breach makes the fields it names UNKNOWN, and what reads them; it
+    fails no service gate."""
     checks = [(window, check) for window, found in view.checks.items() for check in found]
     broken = [(window, check) for window, check in checks if not check.holds]
     if not checks:
