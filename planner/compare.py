@@ -16,7 +16,7 @@ Outcome = Literal["PASS", "FAIL", "UNKNOWN"]
 Comparator = Literal["<=", ">="]
 
 
-class Comparison(Struct, frozen=True, kw_only=True):
+class Comparison(Struct, frozen=True, kw_only=True, gc=False):
     """What comparing gave. ``decides`` is the place that the outcome is about, None where nothing was recorded.
 
     ``would`` is what the recorded values say, given only where the one reason for UNKNOWN is doubt about them.

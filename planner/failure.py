@@ -25,7 +25,7 @@ class Loss:
     ranks: int
 
 
-class Range(Struct, frozen=True, kw_only=True):
+class Range(Struct, frozen=True, kw_only=True, gc=False):
     """A quantity known only to lie between two bounds, both included."""
 
     low: Fraction

@@ -22,7 +22,7 @@ SCOPES: Mapping[str, int] = {"rank": 3, "device": 2, "nic": 2, "replica": 1, "de
 """How fine each scope is."""
 
 
-class Want(Struct, frozen=True, kw_only=True):
+class Want(Struct, frozen=True, kw_only=True, gc=False):
     """A metric wanted at a load point, with everything that makes a record of it enough.
 
     ``fields`` are members that must be there; none means the value itself, or any figure of a distribution.
@@ -48,7 +48,7 @@ class Want(Struct, frozen=True, kw_only=True):
         return self.metric.partition(".")[2]
 
 
-class Presence(Struct, frozen=True, kw_only=True):
+class Presence(Struct, frozen=True, kw_only=True, gc=False):
     """Whether one wanted metric is there. ``gaps`` are pointers of what is not; ``readings`` how many were owed."""
 
     want: Want

@@ -45,7 +45,7 @@ BEYOND_PERCENTILE = Fraction(10)
 """Samples that must lie beyond a percentile: n x (1 - q) >= 10 unless the contract says otherwise."""
 
 
-class WindowView(Struct, frozen=True, kw_only=True):
+class WindowView(Struct, frozen=True, kw_only=True, gc=False):
     """One window with where it stands and what is known about its numbers.
 
     ``at`` is its JSON pointer. ``broken`` maps a field of the window (``/load/duration_s``) to the sentences of the
@@ -72,7 +72,7 @@ class WindowView(Struct, frozen=True, kw_only=True):
         return tuple(found)
 
 
-class Sample(Struct, frozen=True, kw_only=True):
+class Sample(Struct, frozen=True, kw_only=True, gc=False):
     """One measured value at one place.
 
     ``value`` is what is shown. ``low`` and ``high`` bound the true value: both equal ``value`` for exact evidence,
@@ -101,7 +101,7 @@ class Sample(Struct, frozen=True, kw_only=True):
         return (self.low is not None or self.high is not None) and not self.doubts
 
 
-class Reading(Struct, frozen=True, kw_only=True):
+class Reading(Struct, frozen=True, kw_only=True, gc=False):
     """The samples of one quantity over the places where it was owed.
 
     ``missing`` and ``notes`` say what keeps the whole from being a reading, beside what each sample lacks.

@@ -30,7 +30,7 @@ WHOLE_TRIAL = ""
 """The load point of evidence that stands on the trial and not in a window."""
 
 
-class Ask(Struct, frozen=True, kw_only=True):
+class Ask(Struct, frozen=True, kw_only=True, gc=False):
     """Evidence that a limit reads: ``metric`` (``<section>.<field>``) in every counted window at ``load_point``.
 
     ``fields`` are the members of the metric that must be there (``n`` and ``p95`` of ``load.ttft_ms``). ``phase``
@@ -46,7 +46,7 @@ class Ask(Struct, frozen=True, kw_only=True):
     conditional: bool = False
 
 
-class Owed(Struct, frozen=True, kw_only=True):
+class Owed(Struct, frozen=True, kw_only=True, gc=False):
     """An ask with the contract's pointer that it comes from."""
 
     ask: Ask
@@ -90,7 +90,7 @@ class Standing:
         return tuple(dict.fromkeys(owed.ask.load_point for owed in self.owed if owed.ask.conditional))
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class Finding(Struct, frozen=True, kw_only=True, gc=False):
     """What a gate found for one limit of one trial; most fields are those of ``LimitOutcome``.
 
     ``limit_field`` is the member of the limit that decided, ``limit_at`` a whole pointer where it stands elsewhere.

@@ -53,7 +53,7 @@ class Capacity:
         return min(self.rates) if self.pools else total(self.rates)
 
 
-class Left(Struct, frozen=True, kw_only=True):
+class Left(Struct, frozen=True, kw_only=True, gc=False):
     """What is left after one loss, in tokens per second. ``injection`` names what measured it, if anything did."""
 
     rate: Range | None
