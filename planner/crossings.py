@@ -41,6 +41,9 @@ Reach = tuple[bool | None, ...]
 
 UNUSED = Use(())
 
+NOT_DECLARED: frozenset[str] = frozenset()
+"""Where a rank stands that the contract puts in no domain of a kind."""
+
 UNDECLARED = 2**53
 """Stands for the number of domains of a kind that is not declared, so that it comes first and is never the widest."""
 
@@ -84,6 +87,8 @@ def crossings(groups: TopologyGroups, places: Sequence[Placement], site: Site) -
     seen: dict[bytes, Uses] = {}
 
     def spanned(members: Groups) -> tuple[Span, Uses]:
+        if len(members) == groups.ranks:
+            return _alone(members, tuple(boundaries)), {}
         reaches = [reach_of(group, boundaries) for group in members]
         crossing, inside = _carried(members, reaches, boundaries, groups.ranks)
         # Many kinds are crossed by the same ranks; their NICs are looked up once.
@@ -122,6 +127,17 @@ class Span:
     widest: str | None
 
 
+def _alone(members: Groups, names: tuple[str, ...]) -> Span:
+    """Say of groups of one rank each that they reach nowhere."""
+    return Span(
+        sizes=(1,) if members else (),
+        crosses=dict.fromkeys(names, False),
+        crossing_groups=dict.fromkeys(names, 0),
+        widest_of=(None,) * len(members),
+        widest=None,
+    )
+
+
 def _span(members: Groups, reaches: Sequence[Reach], names: tuple[str, ...]) -> Span:
     columns = dict(zip(names, zip(*reaches, strict=True), strict=True)) if reaches else dict.fromkeys(names, ())
     # Few different reaches stand for many groups.
@@ -156,15 +172,16 @@ def _standing(kind: str, places: Sequence[Placement], site: Site) -> Standing:
     # One set for each combination: sets of the same object are compared at once.
     alike: dict[frozenset[str], frozenset[str]] = {}
     of_device = {device: alike.setdefault(frozenset(domains), frozenset(domains)) for device, domains in found.items()}
-    nowhere: frozenset[str] = frozenset()
-    return [of_device.get(place.device, nowhere) for place in places]
+    return [of_device.get(place.device, NOT_DECLARED) for place in places]
 
 
 def reach_of(group: Group, boundaries: Boundaries) -> Reach:
     """Say of every boundary whether the group crosses it."""
     if len(group) == 1:
         return (False,) * len(boundaries)
-    return tuple([crosses(set(map(standing.__getitem__, group))) for standing in boundaries.values()])
+    standings = [set(map(standing.__getitem__, group)) for standing in boundaries.values()]
+    # Most groups stand in one domain, which is the quickest to see.
+    return tuple([False if len(here) == 1 and NOT_DECLARED not in here else crosses(here) for here in standings])
 
 
 def crosses(members: Set[frozenset[str]]) -> bool | None:
@@ -172,8 +189,6 @@ def crosses(members: Set[frozenset[str]]) -> bool | None:
 
     True when the members that stand somewhere share no domain, None when one that stands nowhere decides.
     """
-    if len(members) == 1:
-        return None if frozenset() in members else False
     known = [here for here in members if here]
     if known and not frozenset.intersection(*known):
         return True

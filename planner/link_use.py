@@ -7,7 +7,9 @@ Not handled: bytes and rates that were measured (``gates.fabric``).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import compress
+
+from msgspec import Struct
 
 from planner.records.base import UnsetType
 from planner.records.evidence import Placement
@@ -36,8 +38,7 @@ NicLinks = Sequence[tuple[tuple[Carrier, str], ...]]
 """For every rank the carriers of its NIC, each with the link."""
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """The ranks that use a carrier, and its links in use with the slowest of them."""
 
     ranks: tuple[int, ...]
@@ -48,8 +49,7 @@ class Use:
 Uses = Mapping[Carrier, Use]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkUse:
+class LinkUse(Struct, frozen=True, kw_only=True):
     """Links that contend with each other, as groups of one kind use them.
 
     ``sort`` is ``island``, ``contention`` or ``link``, ``id`` its name. ``links`` are those in use (none named for an
@@ -85,10 +85,13 @@ def on_nics(marked: Sequence[int], nics: NicLinks, site: Site) -> Uses:
     """Return the carriers of every marked rank's NIC, ``NOWHERE`` for those without."""
     ranks: dict[Carrier, list[int]] = {}
     links: dict[Carrier, set[str]] = {}
-    for rank in (rank for rank, mark in enumerate(marked) if mark):
+    for rank in compress(range(len(marked)), marked):
         for carrier, link in nics[rank]:
-            ranks.setdefault(carrier, []).append(rank)
-            links.setdefault(carrier, set()).add(link)
+            if carrier in ranks:
+                ranks[carrier].append(rank)
+                links[carrier].add(link)
+            else:
+                ranks[carrier], links[carrier] = [rank], {link}
         if not nics[rank]:
             ranks.setdefault(NOWHERE, []).append(rank)
     return {carrier: _use(found, links.get(carrier, ()), site) for carrier, found in ranks.items()}

@@ -53,6 +53,26 @@ class TopologyGroups:
         return sum(self.world_sizes)
 
 
+class Coordinates(Mapping[str, tuple[Coordinate | None, ...]]):
+    """Coordinates by kind, worked out when a kind is first asked for: most readers ask for one of many."""
+
+    def __init__(self, groups: Mapping[str, Groups], ranks: int) -> None:
+        self._groups = groups
+        self._ranks = ranks
+        self._found: dict[str, tuple[Coordinate | None, ...]] = {}
+
+    def __getitem__(self, kind: str) -> tuple[Coordinate | None, ...]:
+        if kind not in self._found:
+            self._found[kind] = _coordinates(self._groups[kind], self._ranks)
+        return self._found[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._groups)
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+
 def degrees_of(instance: Instance, *, moe: bool) -> Degrees:
     """Return the degrees of an instance; an absent context degree is 1."""
     extra = {} if isinstance(instance.engine_degrees, UnsetType) else dict(instance.engine_degrees)
@@ -88,7 +108,7 @@ def topology_groups(topology: Topology, *, moe: bool) -> TopologyGroups:
         world_sizes=sizes,
         starts=starts,
         groups=MappingProxyType(groups),
-        coordinates=MappingProxyType(once_each(groups, lambda found: _coordinates(found, ranks))),
+        coordinates=Coordinates(groups, ranks),
         tensor_like=_kinds(instances, "tensor_like") | (TENSOR_LIKE & (exported.keys() - ruled.keys())),
         joins=_kinds(instances, "joins") | (REQUEST_PATH & (exported.keys() - ruled.keys())),
         source="engine" if exported else "rule",

@@ -149,8 +149,8 @@ class Layout:
     """One engine's way from degrees to groups.
 
     ``build`` raises ``LayoutRefusedError``. ``divisibility`` takes the model, the degrees and the block of the
-    quantisation format in elements (None: no block); it expects degrees that ``build`` accepts. ``seats`` raises
-    ``LayoutRefusedError`` where the launcher refuses.
+    quantisation format in elements (None: no block). ``seats`` raises ``LayoutRefusedError`` where the launcher
+    refuses. Both expect degrees that ``build`` accepts.
     """
 
     id: str

@@ -55,7 +55,7 @@ def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tu
 
 def seats(degrees: Degrees, launch: Launch) -> Seats:
     """Ranks fill nodes in order; a rank map in the evidence replaces this."""
-    return seats_by_block(build(degrees).world_size, launch)
+    return seats_by_block(degrees.tp * degrees.pp * degrees.ep * degrees.dp, launch)
 
 
 LAYOUT = Layout(

@@ -248,12 +248,8 @@ def _virtual_stages(model: Model, degrees: Degrees) -> Iterator[DivisibilityChec
 
 
 def seats(degrees: Degrees, launch: Launch) -> Seats:
-    """``torchrun`` fills nodes in order.
-
-    Raises:
-        LayoutRefusedError: the launcher's world is not tp x cp x dp x pp.
-    """
-    return seats_by_block(build(degrees).world_size, launch)
+    """``torchrun`` fills nodes in order."""
+    return seats_by_block(degrees.tp * degrees.cp * degrees.dp * degrees.pp, launch)
 
 
 LAYOUT = Layout(

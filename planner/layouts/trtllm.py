@@ -261,7 +261,7 @@ def _experts(model: Model, ep: int) -> Iterator[DivisibilityCheck]:
 
 def seats(degrees: Degrees, launch: Launch) -> Seats:
     """Ranks fill nodes in order, 8 on each unless the launch says otherwise; coordinates are the orchestrator's."""
-    world = build(degrees).world_size
+    world = degrees.tp * degrees.pp * degrees.cp
     sizes = sizes_of(degrees)
     per_node = launch.gpus_per_node or GPUS_PER_NODE
     axes = ("cp", "pp", "tp") if _orchestrator(degrees) == "ray" else ("pp", "cp", "tp")

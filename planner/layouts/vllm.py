@@ -269,7 +269,7 @@ def seats(degrees: Degrees, launch: Launch) -> Seats:
     Raises:
         LayoutRefusedError: the launcher refuses the number of nodes or of devices.
     """
-    world = build(degrees).world_size
+    world = _world(degrees)
     replica = degrees.tp * degrees.pp * degrees.cp
     if world != degrees.dp * replica:
         return Seats(seats=(), notices=("external_dp: another launcher places the ranks",))
