@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pytest
 from django.contrib.auth import SESSION_KEY
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Error, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Error, Page, expect, sync_playwright
 
 from reviews.models import Person
 from tests.chromium import find_chromium
@@ -19,6 +19,8 @@ from tests.reviews.factories import Cast, cast
 
 # Playwright's own loop runs in the thread of the tests, where Django would otherwise refuse to reach the database.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+# As long as Playwright waits for everything else: other tests share the processors, and 5 s may be too short then.
+expect.set_options(timeout=30_000)
 
 
 @dataclass

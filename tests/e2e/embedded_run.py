@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from tests.shared import ROOT
 
 START_SECONDS = 120.0
 STOP_SECONDS = 40.0
+GONE_SECONDS = 20.0
 NOT_OURS = (
     "DATABASE_URL",
     "REDIS_URL",
@@ -46,10 +47,18 @@ class EmbeddedRun:
         """The one-time logins, read from what was printed."""
         return dict(re.findall(r"^([a-z][a-z-]*) +(\S{12,})  ", self.said, re.MULTILINE))
 
-    def family(self) -> list[psutil.Process]:
-        """The process and everything that it has started."""
-        own = psutil.Process(self.process.pid)
-        return [own, *own.children(recursive=True)]
+    def alive(self) -> list[list[str]]:
+        """The command lines of everything that was started for this folder, by whomever; a zombie counts as gone.
+
+        The folder stands in the environment of each, but for the broker, which overwrites it with its title.
+        """
+        found, named = [], {str(self.folder), str(self.folder.resolve())}
+        for process in psutil.process_iter():
+            with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                command = process.cmdline()
+                if process.environ().get("DATA_DIR") in named or any(name in " ".join(command) for name in named):
+                    found.append(command)
+        return found
 
     def child(self, words: str) -> psutil.Process:
         """The child whose command line holds the words."""
@@ -86,15 +95,12 @@ def embedded_run(folder: Path) -> Iterator[EmbeddedRun]:
     run = EmbeddedRun(process, port, folder, output)
     try:
         wait_until_printed(run)
-        family = run.family()
         yield run
     finally:
         if process.poll() is None:
             process.kill()
         process.wait()
-    # Reached when the test has passed: whatever it did to end the run, nobody may be left.
-    _, left = psutil.wait_procs(family, timeout=5)
-    assert [survivor.cmdline() for survivor in left] == []
+    wait_until_gone(run)
 
 
 def wait_until_printed(run: EmbeddedRun) -> None:
@@ -102,4 +108,12 @@ def wait_until_printed(run: EmbeddedRun) -> None:
     while "Ctrl-C stops it" not in run.said:
         assert run.process.poll() is None, run.said
         assert time.monotonic() < give_up_at, run.said
+        time.sleep(0.05)
+
+
+def wait_until_gone(run: EmbeddedRun) -> None:
+    """Whatever has ended a run, nobody of it may be left; the last one killed needs a moment to be."""
+    give_up_at = time.monotonic() + GONE_SECONDS
+    while alive := run.alive():
+        assert time.monotonic() < give_up_at, alive
         time.sleep(0.05)

@@ -13,6 +13,7 @@ from tests.e2e.embedded_run import EmbeddedRun, embedded_run
 
 pytestmark = pytest.mark.processes
 PEOPLE = {"author", "reviewer-serving", "reviewer-networking", "auditor"}
+PARTS = ("config.run", "unixsocket", "gunicorn", "celery")
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +44,7 @@ def test_first_start_plans_the_examples_and_a_second_keeps_them(folder: Path) ->
         assert f"http://localhost:{first.port}\n" in first.said
         assert set(first.passwords) == PEOPLE
         assert answer(first, "/health/ready") == (200, "ready\n")
+        assert parts_in(first.alive()) == set(PARTS)
         give_up_at = time.monotonic() + 60
         while job_states(first) != {"done"} and time.monotonic() < give_up_at:
             time.sleep(0.1)
@@ -60,6 +62,11 @@ def test_first_start_plans_the_examples_and_a_second_keeps_them(folder: Path) ->
             refused.value
         )
         assert second.interrupt(signal.SIGTERM) == 0
+
+
+def parts_in(commands: list[list[str]]) -> set[str]:
+    """Which parts of the application the command lines belong to."""
+    return {part for part in PARTS for command in commands if part in " ".join(command)}
 
 
 def exposed(folder: Path) -> list[Path]:
