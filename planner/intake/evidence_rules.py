@@ -37,7 +37,7 @@ def binding_problems(contract: ContractDocument, *, bound: Any, scope: Any) -> I
         yield Problem("document/other_slot", "/scope", f"the contract's slot, {shown(slot)}", shown(scope))
     if type(bound) is str and bound != contract.content_id:
         found = f"{shown(bound)}: evidence belongs to another parallelism contract"
-        yield Problem("document/other_contract", "/contract_content_id", contract.content_id, found)
+        yield Problem("document/other_contract", "/contract_content_id", shown(contract.content_id), found)
 
 
 def _binding(tree: Any, contract: ContractDocument) -> Iterator[Problem]:

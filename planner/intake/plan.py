@@ -38,4 +38,4 @@ def _identified(tree: Any) -> Iterator[Problem]:
     claimed, own = tree.get("plan_id"), plan_content_id(tree)
     if claimed != own:
         found = shown(claimed) if "plan_id" in tree else "nothing"
-        yield Problem("document/plan_id", "/plan_id", f"{own}, the content id of the rest", found)
+        yield Problem("document/plan_id", "/plan_id", f"{shown(own)}, the content id of the rest", found)

@@ -39,7 +39,7 @@ def test_evidence_of_another_contract_is_refused() -> None:
         (
             "document/other_contract",
             "/contract_content_id",
-            other,
+            f'"{other}"',
             f'"{bound}": evidence belongs to another parallelism contract',
         )
     ]

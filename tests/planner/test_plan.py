@@ -194,7 +194,7 @@ def test_evidence_of_another_contract_is_refused_before_planning() -> None:
         Problem(
             "document/other_contract",
             "/contract_content_id",
-            other.content_id,
+            f'"{other.content_id}"',
             f'"{contract.content_id}": evidence belongs to another parallelism contract',
         ),
     )
