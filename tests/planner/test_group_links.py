@@ -1,7 +1,11 @@
 """Single groups on the small site: reach, slowest link, contenders."""
 
+from collections import Counter
+
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from planner.group_links import GroupLink, group_links
 from planner.layouts import LAYOUTS
@@ -106,3 +110,32 @@ def test_every_kind_of_every_layout_has_a_link_for_each_group(layout: str) -> No
         linked_groups = group_links(groups, places(ALL), site(), kind)
         assert tuple(link.members for link in linked_groups) == found
         assert all((link.sort is None) == (len(link.members) == 1) for link in linked_groups)
+
+
+def reference(members: tuple[int, ...], where: tuple[Placement, ...]) -> tuple[str | None, int | None, set[str]]:
+    """Return reach, slowest rate and every carrier of a group by looking at its devices only: island = node = rack."""
+    devices = [where[rank].device for rank in members]
+    if len(members) == 1:
+        return None, None, set()
+    if len({device[0] for device in devices}) == 1:
+        return "device", 400, {f"island-{devices[0][0]}"}
+    nics = {int(device[1]) // 2 for device in devices}
+    return "rack", min(25 if nic else 50 for nic in nics), {f"rail-{nic}" for nic in nics}
+
+
+@given(st.permutations(ALL.split()), st.sampled_from([{"tp": 4, "dp": 2}, {"tp": 2, "pp": 2, "ep": 2}, {"pp": 8}]))
+def test_links_are_those_that_looking_at_the_devices_gives(order: list[str], degrees: dict[str, int]) -> None:
+    where, groups = places(" ".join(order)), closed_groups(8, **degrees)
+    racks = {"r0": ["a"], "r1": ["b"]}
+    expected = {kind: [reference(members, where) for members in found] for kind, found in groups.groups.items()}
+    everyone = [(kind, at, *found) for kind, listed in expected.items() for at, found in enumerate(listed)]
+
+    for kind in groups.groups:
+        for at, link in enumerate(group_links(groups, where, site(racks=racks), kind)):
+            assert (link.widest, link.bytes_per_s_one_way) == expected[kind][at][:2]
+            on_it = [
+                other
+                for other, index, _, _, carriers in everyone
+                if link.id in carriers and (other, index) != (kind, at)
+            ]
+            assert link.contending == Counter(on_it)
