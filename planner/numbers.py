@@ -14,6 +14,8 @@ from planner.records.plan import Ratio
 
 __all__ = ["GIB", "exact", "plain", "rounded", "total"]
 
+_ALL_DECIMALS = 10**400
+"""A multiple of every denominator that a double's shortest decimal can have."""
 GIB = 2**30
 """Bytes of a GiB."""
 
@@ -68,10 +70,13 @@ def plain(value: Fraction) -> int | float | Ratio:
 
     A decimal is used only where the double reads back as exactly this value.
     """
-    if value.denominator == 1 and abs(value.numerator) <= SAFE_INTEGER:
-        return value.numerator
+    numerator, denominator = value.numerator, value.denominator
+    if denominator == 1 and -SAFE_INTEGER <= numerator <= SAFE_INTEGER:
+        return numerator
+    if _ALL_DECIMALS % denominator:
+        return _ratio(value)
     try:
-        decimal = float(value)
+        decimal = numerator / denominator
     except OverflowError:
         return _ratio(value)
     return decimal if _decimal(decimal) == value else _ratio(value)

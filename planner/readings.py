@@ -218,9 +218,7 @@ def bounded(value: Fraction, bound: str) -> tuple[Fraction | None, Fraction | No
 
 def number(value: object) -> Fraction | None:
     """Return a recorded number exactly; None where it is absent or null."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return exact(value)
-    return None
+    return exact(value) if type(value) is int or type(value) is float else None
 
 
 def number_at(values: Sequence[object], index: int) -> Fraction | None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
+from operator import attrgetter
 
 from msgspec import Struct
 
@@ -75,10 +76,12 @@ class Facts(Struct, frozen=True, kw_only=True, gc=False):
         Two of them compare as their decimals do: shortest decimals keep the order of their doubles, and integers of
         documents are doubles too.
         """
-        found: object = self.window
-        for step in _steps(at):
-            found = getattr(found, step, None)
-        return found if isinstance(found, int | float) else None
+        try:
+            found = _getter(at)(self.window)
+        except AttributeError:
+            # A section on the way is not recorded.
+            return None
+        return found if type(found) is int or type(found) is float else None
 
     def values(self, *fields: str) -> tuple[Fraction, ...] | None:
         """Return all numbers, or None where one was not recorded."""
@@ -87,8 +90,8 @@ class Facts(Struct, frozen=True, kw_only=True, gc=False):
 
 
 @lru_cache(maxsize=1024)
-def _steps(at: str) -> tuple[str, ...]:
-    return tuple(at.split("/")[1:])
+def _getter(at: str) -> Callable[[Window], object]:
+    return attrgetter(at[1:].replace("/", "."))
 
 
 def equal(left: Fraction, right: Fraction, tolerance: Fraction) -> bool:
@@ -100,7 +103,8 @@ def equal(left: Fraction, right: Fraction, tolerance: Fraction) -> bool:
 
 def at_most(left: Fraction, right: Fraction, tolerance: Fraction) -> bool:
     """Say whether a value is at most another one plus a share of it."""
-    return left <= right * (1 + tolerance)
+    share = tolerance.denominator + tolerance.numerator
+    return left.numerator * right.denominator * tolerance.denominator <= right.numerator * left.denominator * share
 
 
 Identity = Callable[[Facts], Iterator[Check]]

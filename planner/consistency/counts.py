@@ -113,19 +113,17 @@ def _replica_sums(facts: Facts) -> Iterator[Check]:
     replicas = {} if isinstance(facts.window.replicas, UnsetType) else facts.window.replicas
     for name, at in (("completed", "/load/requests/completed"), ("output_tokens_total", "/load/output_tokens_total")):
         whole = facts.get(at)
-        parts = [number(getattr(replica, name)) for replica in replicas.values()]
-        known = [part for part in parts if part is not None]
+        parts = [getattr(replica, name) for replica in replicas.values()]
+        known = [part for part in parts if type(part) is int]
         if whole is None or not parts or len(known) < len(parts):
             continue
-        total = sum(known, Fraction(0))
+        total = sum(known)
+        fields = (at, *[f"/replicas/{replica}/{name}" for replica in sorted(replicas)])
+        sentence = f"Replicas sum to {total:,} {name}; the deployment has {int(whole):,}."
         yield (
-            kept("replicas", (at, *(f"/replicas/{replica}/{name}" for replica in sorted(replicas))))
-            if equal(total, whole, facts.tolerance)
-            else broken(
-                "replicas",
-                (at, *(f"/replicas/{replica}/{name}" for replica in sorted(replicas))),
-                f"Replicas sum to {int(total):,} {name}; the deployment has {int(whole):,}.",
-            )
+            kept("replicas", fields)
+            if equal(Fraction(total), whole, facts.tolerance)
+            else broken("replicas", fields, sentence)
         )
 
 

@@ -38,8 +38,11 @@ def _completed(facts: Facts) -> Iterator[Check]:
                 if latency == "tpot_ms"
                 else equal(found[0], found[1], facts.tolerance)
             )
-            sentence = f"{latency} has n = {int(found[0]):,}; {int(found[1]):,} requests completed."
-            yield kept("n", fields) if holds else broken("n", fields, sentence)
+            yield (
+                kept("n", fields)
+                if holds
+                else broken("n", fields, f"{latency} has n = {int(found[0]):,}; {int(found[1]):,} requests completed.")
+            )
 
 
 def _shapes(facts: Facts) -> Iterator[Check]:
