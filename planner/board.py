@@ -54,7 +54,7 @@ class Board:
 
     def values(self, trial: str) -> Values:
         """Return a trial's value of every key."""
-        return tuple(self.candidates[trial].keys.get(key.key) for key in self.order.keys)
+        return tuple(self.candidates[trial].keys.get(key.label) for key in self.order.keys)
 
     def would_win(self, values: Values, against: Eligible | None) -> bool:
         """Say whether a trial with these values stands before ``against``; anything stands before nothing."""

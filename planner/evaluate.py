@@ -69,7 +69,7 @@ def judge(view: TrialView, order: tuple[OrderKey, ...]) -> Candidate:
     failing = tuple([name for name, outcome in gates.items() if outcome.outcome == "FAIL"])
     unsure = tuple([name for name, outcome in gates.items() if outcome.outcome == "UNKNOWN"])
     undefined = _undefined(docket, findings)
-    keys = {key.key: key_value(view, key) for key in order}
+    keys = {key.label: key_value(view, key) for key in order}
     missing_keys = tuple([name for name, value in keys.items() if value is None])
     placed = view.placed
     groups = None if "groups" in undefined else placed.topology_groups

@@ -21,7 +21,7 @@ def plan_explained(plan: Plan) -> str:
 
 
 def _lines(plan: Plan) -> Iterator[str]:
-    keys = ", ".join(f"{key.key} {key.direction}" for key in plan.order)
+    keys = ", ".join(f"{key.label} {key.direction}" for key in plan.order)
     yield f"plan {plan.plan_id}"
     yield f"order {keys}"
     yield f"baseline {plan.baseline}"
@@ -41,7 +41,7 @@ def _lines(plan: Plan) -> Iterator[str]:
 
 def _candidate_lines(trial: str, candidate: Candidate, plan: Plan) -> Iterator[str]:
     yield f"{trial} {candidate.topology} {candidate.state}"
-    yield "  keys " + ", ".join(f"{key.key} {figure(candidate.keys.get(key.key))}" for key in plan.order)
+    yield "  keys " + ", ".join(f"{key.label} {figure(candidate.keys.get(key.label))}" for key in plan.order)
     ordered = sorted(plan.gates, key=lambda gate: OUTCOMES.index(candidate.gates[gate].outcome))
     for gate in ordered:
         yield from _gate_lines(gate, candidate.gates[gate])

@@ -193,7 +193,7 @@ def _largest_group(candidate: Candidate) -> int | None:
 def _gain(own: Candidate, smaller: Candidate, order: Order) -> Value:
     """Return the relative gain on the first key, positive where the winner is better; None where it has no meaning."""
     key = order.keys[0]
-    ours, theirs = number(own.keys.get(key.key)), number(smaller.keys.get(key.key))
+    ours, theirs = number(own.keys.get(key.label)), number(smaller.keys.get(key.label))
     if ours is None or not theirs:
         return None
     change = (ours - theirs) / theirs
@@ -213,7 +213,7 @@ def _cost_text(costs: _Costs, order: Order) -> str:
         parts.append(f"ranks of the largest serving group {_signed(costs.group_ranks)}")
     gain, share = number(costs.gain), number(costs.communication_share)
     if gain is not None:
-        parts.append(f"gain on {order.keys[0].key} {percent(gain)}")
+        parts.append(f"gain on {order.keys[0].label} {percent(gain)}")
     parts.append(f"communication share {'not measured' if share is None else rounded(share, 3)}")
     return f"Compared with it: {', '.join(parts)}."
 

@@ -6,8 +6,11 @@ the contract gives no statistic for is left out and the reason is noted. Reading
 here (``planner.evaluate``), nor is the ordering itself (``planner.selection``).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import structs
 
 from planner.records.base import UnsetType
 from planner.records.contract import Contract, KeyName, SelectionKey
@@ -67,11 +70,20 @@ def order_expand(contract: Contract) -> Order:
         else:
             keys.append(expanded)
     return Order(
-        keys=tuple(keys),
+        keys=tuple(_named(keys)),
         notes=tuple(notes),
         load_point=_main_load_point(contract, keys),
         copies=contract.selection.scale == "independent_replicas",
     )
+
+
+def _named(keys: list[OrderKey]) -> Iterator[OrderKey]:
+    """Tell keys that are read at several load points apart by their names."""
+    places: dict[str, set[str | None]] = {}
+    for key in keys:
+        places.setdefault(key.key, set()).add(key.load_point)
+    for key in keys:
+        yield structs.replace(key, name=f"{key.key}@{key.load_point}") if len(places[key.key]) > 1 else key
 
 
 def ttft_limit(contract: Contract, load_point: str) -> str | None:

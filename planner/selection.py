@@ -92,7 +92,7 @@ def _value_at(key: OrderKey, index: int, entry: Eligible) -> Comparable:
 
 
 def _eligible(trial: str, candidate: Candidate, order: Order, units: int) -> Eligible:
-    values = (_scaled(key, candidate.keys[key.key], units) for key in order.keys)
+    values = (_scaled(key, candidate.keys[key.label], units) for key in order.keys)
     return Eligible(trial=trial, values=tuple(values), units=units)
 
 
@@ -112,7 +112,7 @@ def _comparable(key: OrderKey, value: Value) -> Comparable:
             INCONCLUSIVE.
     """
     if value is None:
-        raise TypeError(f"the key {key.key} has no value")
+        raise TypeError(f"the key {key.label} has no value")
     if isinstance(value, str):
         return topology_integers(value) if key.key == "topology" else (value,)
     return (exact(value),)
@@ -133,7 +133,7 @@ def _contenders(
     for trial, candidate in sorted(candidates.items()):
         if candidate.state != "INCONCLUSIVE":
             continue
-        values = [_scaled(key, candidate.keys.get(key.key), units_of(trial)) for key in order.keys]
+        values = [_scaled(key, candidate.keys.get(key.label), units_of(trial)) for key in order.keys]
         sentence = _could_win(values, order, winner, _doubt(candidate))
         if sentence is not None:
             found.append(Contender(trial=trial, topology=candidate.topology, sentence=sentence))
@@ -156,10 +156,10 @@ def first_difference(order: Order, mine: Sequence[Value], theirs: Sequence[Value
     """
     for key, own, other in zip(order.keys, mine, theirs, strict=True):
         if own is None:
-            return key.key, None
+            return key.label, None
         first, second = _comparable(key, own), _comparable(key, other)
         if first != second:
-            return key.key, first > second if key.direction == "desc" else first < second
+            return key.label, first > second if key.direction == "desc" else first < second
     return "", False
 
 

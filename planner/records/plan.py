@@ -94,12 +94,21 @@ class Candidate(Record, frozen=True, kw_only=True):
 
 
 class OrderKey(Record, frozen=True, kw_only=True):
-    """One expanded key of the selection order."""
+    """One expanded key of the selection order.
+
+    ``name`` is given where the same key stands in the order at several load points, to tell them apart.
+    """
 
     key: str
     direction: Literal["asc", "desc"]
     load_point: Id | None = None
     statistic: str | None = None
+    name: str | None = None
+
+    @property
+    def label(self) -> str:
+        """What the value of this key is called in ``Candidate.keys``."""
+        return self.name or self.key
 
 
 class Eligible(Record, frozen=True, kw_only=True):

@@ -81,7 +81,7 @@ def saturated_link(case: Case) -> Fault:
     title="Slow link",
     fault="groups over one link move bytes {slow_link_time_factor} times as long, at {slow_link_bandwidth_share} of "
     "the bandwidth",
-    gates=("communication_share", "all_to_all_tail", "kv_handoff"),
+    gates=("link_bandwidth", "communication_share", "all_to_all_tail", "kv_handoff"),
     needs=("groups", "devices"),
 )
 def slow_link(case: Case) -> Fault:

@@ -142,9 +142,9 @@ def candidate_order(plan: Plan) -> tuple[str, ...]:
 
 def first_key_text(plan: Plan, candidate: Candidate) -> str:
     """Write the candidate's value of the first key of the selection order."""
-    if not plan.order or candidate.keys.get(plan.order[0].key) is None:
+    if not plan.order or candidate.keys.get(plan.order[0].label) is None:
         return ""
-    return quantity(candidate.keys[plan.order[0].key], KEY_UNITS.get(plan.order[0].key))
+    return quantity(candidate.keys[plan.order[0].label], KEY_UNITS.get(plan.order[0].key))
 
 
 def head_of_trial(plan: Plan, trial: str, names: Names, map_href: str) -> Head:

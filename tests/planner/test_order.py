@@ -151,3 +151,9 @@ def test_text_and_frontier_read_one_load_point(
 def test_copies_are_allowed_only_by_the_contract() -> None:
     selection = {"keys": [{"key": "charged_devices"}], "scale": "independent_replicas"}
     assert order_expand(a_contract(selection)).copies is True
+
+
+def test_a_key_at_two_load_points_is_two_keys() -> None:
+    keys = [{"key": RATE, "load_point": "single"}, {"key": RATE, "load_point": "saturated"}, {"key": "charged_devices"}]
+    order = order_expand(a_contract({"keys": keys}, load_points=("single", "saturated")))
+    assert [key.label for key in order.keys[:3]] == [f"{RATE}@single", f"{RATE}@saturated", "charged_devices"]

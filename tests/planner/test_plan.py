@@ -11,7 +11,7 @@ from planner.gates import GATES
 from planner.plan import plan_bytes, plan_parallelism
 from planner.records.plan import Contender, Demand, FrontierPoint, Plan, Ratio
 from tests.planner import documents as examples
-from tests.planner.fleet import AS_OF, DEVICES, a_contract, a_floor, a_price, a_trial, documents, planned
+from tests.planner.fleet import AS_OF, DEVICES, IDENTITY, a_contract, a_floor, a_price, a_trial, documents, planned
 
 A = a_trial(6400, tp=8)
 B = a_trial(11200, tp=2, dp=8)
@@ -240,3 +240,21 @@ def test_plan_bytes_are_canonical_for_any_value(value: float | str) -> None:
     candidate = msgspec.structs.replace(plan.candidates["a"], keys={"ttft": value, "b": value})
     plan = msgspec.structs.replace(plan, candidates={"a": candidate})
     assert plan_bytes(plan) == canonical_bytes(msgspec.to_builtins(plan))
+
+
+def test_one_key_at_two_load_points_orders_by_both() -> None:
+    identity = examples.changed(
+        IDENTITY, ("/workload/load_points/single", {"arrival": "closed", "concurrent_requests": 1})
+    )
+    keys = [{"key": "output_tokens_per_s", "load_point": at} for at in ("single", "saturated")]
+    trials: dict[str, Any] = {}
+    for name, rates in {"a": (10, 900), "b": (10, 800), "c": (20, 100)}.items():
+        trials[name] = a_trial(list(rates), tp=2)
+        trials[name]["windows"]["w0"]["load_point"] = "single"
+    plan = planned(a_contract(gates=a_floor(1), selection={"keys": keys}, identity=identity), trials)
+    assert [(entry.trial, entry.values[:2]) for entry in plan.eligible] == [
+        ("c", (20, 100)),
+        ("a", (10, 900)),
+        ("b", (10, 800)),
+    ]
+    assert plan.candidates["a"].keys["output_tokens_per_s@single"] == 10

@@ -102,6 +102,22 @@ def test_a_slow_link_is_caught_where_moving_is_limited() -> None:
     assert (found.result, found.gate, found.before, found.outcome) == ("CAUGHT", "communication_share", 0.2, "FAIL")
 
 
+def test_a_slow_link_is_caught_where_bandwidth_is_limited() -> None:
+    floor = {"operation": "all_reduce", "message_bytes": 1024, "min_bus_bytes_per_s": 60, "group_kind": "pp"}
+    gates = limits(link_bandwidth={**AT, **floor})
+    recorded = {"operation": "all_reduce", "group_kind": "pp", "message_bytes": 1024, "nodes": ["node-a", "node-b"]}
+    entry = {"pp": {**recorded, "wrong": 0, "bus_bytes_per_s_by_rank": [100, 100, 100, 100]}}
+    changes = Changes(trial=tuple((f"/windows/{window}/collectives", entry) for window in ("w1", "w2")))
+    found = cell("slow_link", gates, changes)
+    assert (found.result, found.gate, found.intended, found.before, found.after) == (
+        "CAUGHT",
+        "link_bandwidth",
+        True,
+        100,
+        50,
+    )
+
+
 def test_collectives_between_nodes_take_as_much_longer_at_half_the_bandwidth() -> None:
     collective = {
         "operation": "all_reduce",
