@@ -101,6 +101,9 @@ def _vllm(ask: Ask) -> Answer:
             LAYOUTS["vllm"].build(degrees)
         vllm.check_nodes(degrees, how)
         return {}
+    if "heads" in facts and "kv_heads" in facts and facts.get("mla") is not True:
+        # The configuration accepts this; the model's attention does not.
+        experts.share_heads(count(facts, "heads"), count(facts, "kv_heads"), degrees.tp)
     placed = _placed(LAYOUTS["vllm"], degrees, how)
     experts_count, ep = count(facts, "experts", 0), placed["sizes"].get("moe_ep", 1)
     if not experts_count or ep == 1:

@@ -148,6 +148,7 @@ def test_wrong_values_are_refused_by_name(ask: dict[str, Any], constraint: str, 
             id="redundant experts without balancer",
         ),
         pytest.param("vllm", {"enable_eplb": True}, {"kind": "check"}, "eplb", id="balancer without experts"),
+        pytest.param("vllm", {"heads": 48, "kv_heads": 6, "tp": 4}, {}, "kv_heads", id="heads that attention refuses"),
         pytest.param(
             "vllm", {"pp": 2, "supports_pp": False}, {"kind": "check"}, "pipeline", id="model without pipelines"
         ),
