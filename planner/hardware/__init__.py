@@ -10,12 +10,13 @@ from itertools import count, islice
 from planner.errors import DocumentRefusedError, Problem
 from planner.hardware import nccl_topo, nvidia_topo, rocm_json, rocm_topo
 from planner.hardware.assembly import assembled
+from planner.hardware.declared import declared_hardware
 from planner.hardware.fragment import Missing, fragment, missing
 from planner.hardware.lines import decoded, refuse
 from planner.hardware.model import Hardware, SeenNode
 from planner.shown import shown
 
-__all__ = ["Hardware", "Missing", "fragment", "missing", "numbered_nodes", "read_hardware"]
+__all__ = ["Hardware", "Missing", "declared_hardware", "fragment", "missing", "numbered_nodes", "read_hardware"]
 
 MAX_PROBLEMS = 1000
 _JSON = re.compile(r"(?m)^\s*\{")

@@ -1,14 +1,15 @@
-"""Hardware as the part of a contract it can fill, and what the contract asks for beyond the file.
+"""Hardware as the part of a contract it can fill, and what the contract asks for beyond it.
 
-Rules kept: the names are those of ``planner.records.contract``; a field that the file does not say is left out and
+Rules kept: the names are those of ``planner.records.contract``; a field of which nothing is said is left out and
 listed, never filled with a usual value (``NV18`` counts links, it is no bandwidth).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from planner.hardware.model import Device, Hardware, Island, Link
+from planner.hardware.declared import DECLARED
+from planner.hardware.model import Hardware, Island, Link
 
 __all__ = ["Missing", "fragment", "missing"]
 
@@ -29,120 +30,96 @@ class Missing:
 
 
 def fragment(hardware: Hardware) -> dict[str, Any]:
-    """Return what the file says as members of a contract; to be completed by what ``missing`` lists."""
-    section: dict[str, Any] = {
-        "nodes": {node.id: {} for node in hardware.nodes},
-        "devices": {device.id: _device(device) for device in hardware.devices},
+    """Return what is said as members of a contract; to be completed by what ``missing`` lists."""
+    section = {
+        "nodes": {node.id: _said(sockets=node.sockets) for node in hardware.nodes},
+        "devices": {
+            device.id: _said(node=device.node, type=device.type, memory_bytes=device.memory_bytes)
+            for device in hardware.devices
+        },
+        "nics": {nic.id: _said(node=nic.node, use=nic.use) for nic in hardware.nics},
+        "islands": {island.id: _island(island) for island in hardware.islands or ()},
+        "links": {link.id: _link(link) for link in hardware.links},
     }
-    if hardware.nics:
-        section["nics"] = {nic.id: {"node": nic.node} for nic in hardware.nics}
-    if hardware.islands:
-        section["islands"] = {island.id: _island(island) for island in hardware.islands}
-    if hardware.links:
-        section["links"] = {link.id: _link(link) for link in hardware.links}
-    return {"identity": {"hardware": section}}
+    said: dict[str, Any] = {"identity": {"hardware": {name: entries for name, entries in section.items() if entries}}}
+    if hardware.racks:
+        said["fleet"] = {"failure_domains": {"rack": {rack.id: list(rack.nodes) for rack in hardware.racks}}}
+    return said
 
 
-def _device(device: Device) -> dict[str, Any]:
-    said = {"type": device.type, "memory_bytes": device.memory_bytes}
-    return {"node": device.node, **{name: value for name, value in said.items() if value is not None}}
+def _said(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _island(island: Island) -> dict[str, Any]:
-    return {"devices": list(island.devices), "kind": island.kind}
+    return _said(devices=list(island.devices), kind=island.kind, bytes_per_s_one_way=island.bytes_per_s_one_way)
 
 
 def _link(link: Link) -> dict[str, Any]:
-    rate = {} if link.bytes_per_s_one_way is None else {"bytes_per_s_one_way": link.bytes_per_s_one_way}
-    return {"nic": link.nic, **rate}
+    # `class` is a keyword in Python, so it cannot be one of the names here.
+    named = {} if link.link_class is None else {"class": link.link_class}
+    rate, domain = link.bytes_per_s_one_way, link.contention_domain
+    return named | _said(kind=link.kind, nic=link.nic, bytes_per_s_one_way=rate, contention_domain=domain)
 
 
 def missing(hardware: Hardware) -> tuple[Missing, ...]:
     """Return what is to be asked for, in the order of the contract."""
-    return tuple(_missing(hardware))
+    return tuple(entry for entry in _missing(hardware) if entry.ids or "<id>" not in entry.pointer)
 
 
 def _missing(hardware: Hardware) -> Iterator[Missing]:
     nodes = tuple(node.id for node in hardware.nodes)
-    yield Missing(
-        pointer=f"{_AT}/nodes/<id>/sockets",
-        question="How many sockets? NUMA nodes may be more than sockets.",
-        always=False,
-        ids=nodes,
-    )
+    unsocketed = tuple(node.id for node in hardware.nodes if node.sockets is None)
     untyped = tuple(device.id for device in hardware.devices if device.type is None)
-    if untyped:
-        yield Missing(
-            pointer=f"{_AT}/devices/<id>/type", question="Which model of accelerator?", always=True, ids=untyped
-        )
     unsized = tuple(device.id for device in hardware.devices if device.memory_bytes is None)
-    if unsized:
-        yield Missing(
-            pointer=f"{_AT}/devices/<id>/memory_bytes",
-            question="How many bytes of memory does the driver report?",
-            always=True,
-            ids=unsized,
-        )
-    yield from _missing_of_nics(hardware)
+    yield _when_needed("nodes/<id>/sockets", "How many sockets? NUMA nodes may be more than sockets.", unsocketed)
+    yield _always("devices/<id>/type", "Which model of accelerator?", untyped)
+    yield _always("devices/<id>/memory_bytes", "How many bytes of memory does the driver report?", unsized)
+    if hardware.nics:
+        unused = tuple(nic.id for nic in hardware.nics if nic.use is None)
+        yield _always("nics/<id>/use", "For the fabric, for storage, or for the front end?", unused)
+    else:
+        yield _when_needed("nics", "Which NICs has each node?")
     yield from _missing_of_islands(hardware)
-    yield Missing(
-        pointer="/fleet/failure_domains/rack", question="In which rack is each node?", always=False, ids=nodes
-    )
-
-
-def _missing_of_nics(hardware: Hardware) -> Iterator[Missing]:
-    if not hardware.nics:
-        yield Missing(pointer=f"{_AT}/nics", question="Which NICs has each node? The file shows none.", always=False)
-        return
-    yield Missing(
-        pointer=f"{_AT}/nics/<id>/use",
-        question="For the fabric, for storage, or for the front end?",
-        always=True,
-        ids=tuple(nic.id for nic in hardware.nics),
-    )
-    links = tuple(link.id for link in hardware.links)
-    yield Missing(pointer=f"{_AT}/links/<id>/class", question="Of which class, as inter_node?", always=True, ids=links)
-    unrated = tuple(link.id for link in hardware.links if link.bytes_per_s_one_way is None)
-    if unrated:
-        yield Missing(
-            pointer=f"{_AT}/links/<id>/bytes_per_s_one_way",
-            question="How many bytes per second in one direction?",
-            always=True,
-            ids=unrated,
-        )
-    yield Missing(pointer=f"{_AT}/links/<id>/kind", question="Which kind of network and rate?", always=False, ids=links)
-    yield Missing(
-        pointer=f"{_AT}/links/<id>/contention_domain",
-        question="Which rail or switch do links share their bandwidth on?",
-        always=False,
-        ids=links,
-    )
+    yield from _missing_of_links(hardware.links)
+    if hardware.racks is None:
+        rack = "/fleet/failure_domains/rack"
+        yield Missing(pointer=rack, question="In which rack is each node?", always=False, ids=nodes)
 
 
 def _missing_of_islands(hardware: Hardware) -> Iterator[Missing]:
     if hardware.islands is None:
-        yield Missing(
-            pointer=f"{_AT}/islands", question="Which devices have direct peer links with one another?", always=False
-        )
+        yield _when_needed("islands", "Which devices have direct peer links with one another?")
         return
-    islands = tuple(island.id for island in hardware.islands)
-    switchable = [island for island in hardware.islands if island.kind.startswith("nvlink")]
-    inside = tuple(island.id for island in switchable if _is_inside_a_node(island, hardware))
-    if inside:
-        yield Missing(
-            pointer=f"{_AT}/islands/<id>/devices",
-            question="Does it go on in other nodes, by an NVLink switch of the rack? One node's file cannot tell.",
-            always=False,
-            ids=inside,
-        )
-    if islands:
-        yield Missing(
-            pointer=f"{_AT}/islands/<id>/bytes_per_s_one_way",
-            question="How many bytes per second from a device to its peers, in one direction?",
-            always=False,
-            ids=islands,
-        )
+    unrated = tuple(island.id for island in hardware.islands if island.bytes_per_s_one_way is None)
+    switched = [island for island in hardware.islands if (island.kind or "").startswith("nvlink")]
+    inside = tuple(island.id for island in switched if _is_inside_a_node(island, hardware))
+    if hardware.source != DECLARED:
+        question = "Does it go on in other nodes, by an NVLink switch of the rack? The file of one node cannot tell."
+        yield _when_needed("islands/<id>/devices", question, inside)
+    question = "How many bytes per second from a device to its peers, in one direction?"
+    yield _when_needed("islands/<id>/bytes_per_s_one_way", question, unrated)
 
 
 def _is_inside_a_node(island: Island, hardware: Hardware) -> bool:
     return len({device.node for device in hardware.devices if device.id in island.devices}) == 1
+
+
+def _missing_of_links(links: Sequence[Link]) -> Iterator[Missing]:
+    unclassed = tuple(link.id for link in links if link.link_class is None)
+    unrated = tuple(link.id for link in links if link.bytes_per_s_one_way is None)
+    unkind = tuple(link.id for link in links if link.kind is None)
+    undomained = tuple(link.id for link in links if link.contention_domain is None)
+    yield _always("links/<id>/class", "Of which class, as inter_node?", unclassed)
+    yield _when_needed("links/<id>/kind", "Which kind of network?", unkind)
+    yield _always("links/<id>/bytes_per_s_one_way", "How many bytes per second in one direction?", unrated)
+    question = "Which rail or switch does it share its bandwidth on with others?"
+    yield _when_needed("links/<id>/contention_domain", question, undomained)
+
+
+def _always(field: str, question: str, ids: tuple[str, ...]) -> Missing:
+    return Missing(pointer=f"{_AT}/{field}", question=question, always=True, ids=ids)
+
+
+def _when_needed(field: str, question: str, ids: tuple[str, ...] = ()) -> Missing:
+    return Missing(pointer=f"{_AT}/{field}", question=question, always=False, ids=ids)

@@ -1,7 +1,7 @@
-"""Hardware as one file shows it: an immutable model with the names of the contract's records.
+"""Hardware as a file shows it or a contract declares it: an immutable model with the names of the contract's records.
 
-Two steps. A reader returns what it saw (``SeenNode``), in the file's own names. ``planner.hardware.assembly`` gives
-ids and finds islands, which makes it ``Hardware``. What a file does not say is None, never a usual value.
+From a file in two steps: a reader returns what it saw (``SeenNode``), in the file's own names;
+``planner.hardware.assembly`` gives ids and finds islands. What nobody says is None, never a usual value.
 """
 
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ __all__ = [
     "Node",
     "Note",
     "Path",
+    "Rack",
     "SeenDevice",
     "SeenNic",
     "SeenNode",
@@ -95,6 +96,7 @@ class Node:
     """A host."""
 
     id: str
+    sockets: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,25 +106,26 @@ class Device:
     id: str
     node: str
     name: str
-    type: str | None
-    memory_bytes: int | None
-    numa: str | None
-    cpus: str | None
-    bus_id: str | None
-    nearest_nics: tuple[str, ...]
-    nearest_path: str | None
+    type: str | None = None
+    memory_bytes: int | None = None
+    numa: str | None = None
+    cpus: str | None = None
+    bus_id: str | None = None
+    nearest_nics: tuple[str, ...] = ()
+    nearest_path: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nic:
-    """A network interface."""
+    """A network interface; ``use`` is fabric, storage or front_end."""
 
     id: str
     node: str
     name: str
-    interface: str | None
-    numa: str | None
-    bus_id: str | None
+    use: str | None = None
+    interface: str | None = None
+    numa: str | None = None
+    bus_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,31 +144,51 @@ class Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Island:
-    """Devices joined by direct peer links, in the order of the file."""
+    """Devices joined by direct peer links; the rate is from a device to its peers, in one direction."""
 
     id: str
     devices: tuple[str, ...]
-    kind: str
+    kind: str | None = None
+    bytes_per_s_one_way: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """The link of a NIC out of its node; the rate is for one direction, in bytes per second."""
+    """A link of the fabric, in files that of a NIC out of its node.
+
+    The rate is for one direction, in bytes per second; links of one ``contention_domain`` share their bandwidth.
+    """
 
     id: str
-    nic: str
-    bytes_per_s_one_way: int | None
+    nic: str | None = None
+    link_class: str | None = None
+    kind: str | None = None
+    bytes_per_s_one_way: int | None = None
+    contention_domain: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rack:
+    """Nodes that stand in one rack."""
+
+    id: str
+    nodes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hardware:
-    """All that a file shows. ``islands`` is None where it shows no peer links at all, empty where there are none."""
+    """All that a file shows, or a contract declares.
+
+    ``islands`` is None where nothing is said of peer links, empty where there are none; ``racks`` is None where
+    nothing is said of racks.
+    """
 
     source: str
     nodes: tuple[Node, ...]
     devices: tuple[Device, ...]
-    nics: tuple[Nic, ...]
-    paths: tuple[Path, ...]
-    islands: tuple[Island, ...] | None
-    links: tuple[Link, ...]
-    notes: tuple[Note, ...]
+    nics: tuple[Nic, ...] = ()
+    islands: tuple[Island, ...] | None = None
+    links: tuple[Link, ...] = ()
+    racks: tuple[Rack, ...] | None = None
+    paths: tuple[Path, ...] = ()
+    notes: tuple[Note, ...] = ()

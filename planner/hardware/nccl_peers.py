@@ -1,8 +1,8 @@
 """Peer links of one host in a topology of NCCL: from the links of each device to the pairs they join.
 
 Rules kept: a link to another device joins the two and has to be counted the same at both ends; devices with links to
-the same switch are joined by what they share; a link to a device that the file does not have, to a CPU, or to what
-the file does not explain joins nothing and is said.
+switches are joined; a link to a device that the file does not have, to a CPU, or to what the file does not explain
+joins nothing and is said.
 """
 
 from collections.abc import Sequence
@@ -83,17 +83,14 @@ def _direct(
 
 
 def _switched(links: Sequence[PeerLink]) -> dict[frozenset[str], SeenPath]:
-    """Join devices that share switches: by the smaller count of both at each switch, summed over the switches."""
-    counts: dict[str, dict[str, int]] = {}
+    """Join the devices on switches by the smaller count of both; all switches of a host are one, as in NCCL.
+
+    A device need not see the switches of another: boards are joined by switches of their own, and some are hidden.
+    """
+    counts: dict[str, int] = {}
     for link in links:
-        by_target = counts.setdefault(link.device, {})
-        by_target[link.target] = by_target.get(link.target, 0) + link.count
-    found: dict[frozenset[str], SeenPath] = {}
-    for a, b in combinations(counts, 2):
-        shared = sum(min(count, counts[b].get(target, 0)) for target, count in counts[a].items())
-        if shared:
-            found[frozenset((a, b))] = _path(a, b, "nvlink", shared)
-    return found
+        counts[link.device] = counts.get(link.device, 0) + link.count
+    return {frozenset((a, b)): _path(a, b, "nvlink", min(counts[a], counts[b])) for a, b in combinations(counts, 2)}
 
 
 def _path(a: str, b: str, tag: str, count: int) -> SeenPath:

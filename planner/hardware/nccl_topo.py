@@ -1,7 +1,7 @@
 """Read a topology of NCCL or RCCL (``NCCL_TOPO_DUMP_FILE``, ``NCCL_TOPO_FILE``), XML.
 
-Rules kept: hosts are told apart by ``host_hash``; peer links lead to a device, or to switches, where devices on the
-same switch are joined; an address of all f is the fabric that hosts share. Paths over PCIe follow from the tree. A
+Rules kept: hosts are told apart by ``host_hash``; peer links lead to a device, or to switches, which join all devices
+on switches of the host; an address of all f is the fabric that hosts share. Paths over PCIe follow from the tree. A
 static file without ``<gpu>`` shows devices by PCI class and says nothing of peer links. Not handled: graphs
 (``NCCL_GRAPH_FILE``), which tell what the library chose, not what is there.
 """

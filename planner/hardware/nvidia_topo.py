@@ -199,7 +199,7 @@ def _with_remarks(nodes: Sequence[SeenNode], slices: Sequence[int]) -> tuple[See
     if len(nodes) > 1:
         notes.append(Note(sentence=f"The file has {len(nodes)} matrices; each is read as a node of its own."))
     if slices:
-        sentence = f"The file lists {len(slices)} slices of devices (MIG); the matrix has whole devices."
+        sentence = f"Slices of devices (MIG) are listed, {len(slices)} of them; the matrix has whole devices."
         notes.append(Note(sentence=sentence, line=slices[0]))
     told = [replace(node, notes=(*node.notes, *_access_notes(node))) for node in nodes]
     told[-1] = replace(told[-1], notes=(*told[-1].notes, *notes))

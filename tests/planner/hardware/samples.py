@@ -44,7 +44,7 @@ def findings(text: str | bytes) -> list[tuple[str, int | None, str, str]]:
     return [(problem.code, problem.line, problem.expected, problem.found) for problem in problems_of(text)]
 
 
-def islands(hardware: Hardware) -> dict[str, tuple[str, tuple[str, ...]]] | None:
+def islands(hardware: Hardware) -> dict[str, tuple[str | None, tuple[str, ...]]] | None:
     """Return kind and devices of each island."""
     if hardware.islands is None:
         return None

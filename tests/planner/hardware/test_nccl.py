@@ -33,6 +33,20 @@ def test_devices_on_the_same_switches_are_an_island() -> None:
     assert "Without a peer link, though others have some: node-0-gpu3. A fault, or hardware of another kind." in told
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param("0000:a0:00.0", "0000:b0:00.0", id="two boards with switches of their own"),
+        pytest.param("0000:a0:00.0", "fffffff:ff:ff.0", id="a device that does not see its switches"),
+    ],
+)
+def test_all_switches_of_a_host_are_one(first: str, second: str) -> None:
+    hardware = read(
+        system(gpu(1, link(first, 6, tclass="0x068000")), gpu(2, link(second, 6, tclass="0x068000")), gpu(3))
+    )
+    assert islands(hardware) == {"node-0-island-0": ("nvlink-6", ("node-0-gpu1", "node-0-gpu2"))}
+
+
 def test_an_island_goes_over_hosts_only_on_a_fabric_that_they_share() -> None:
     hardware = read(TRAYS)
     assert [node.id for node in hardware.nodes] == ["node-0", "node-1"]

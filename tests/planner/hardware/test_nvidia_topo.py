@@ -163,7 +163,9 @@ def test_every_matrix_is_a_node_of_its_own() -> None:
 
 def test_slices_are_said() -> None:
     listed = "GPU 0: some device (UUID: GPU-0)\n  MIG 1g.10gb     Device  0: (UUID: MIG-0)\n"
-    assert (2, "The file lists 1 slices of devices (MIG); the matrix has whole devices.") in notes(read(listed + PAIR))
+    assert (2, "Slices of devices (MIG) are listed, 1 of them; the matrix has whole devices.") in notes(
+        read(listed + PAIR)
+    )
 
 
 def test_nodes_take_their_ids_in_the_order_of_the_file() -> None:

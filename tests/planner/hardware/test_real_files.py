@@ -10,7 +10,7 @@ from tests.shared import shared_cases, shared_path
 
 FILES = "cases/files"
 EIGHT = tuple(f"node-0-gpu{number}" for number in range(8))
-Islands = dict[str, tuple[str, tuple[str, ...]]] | None
+Islands = dict[str, tuple[str | None, tuple[str, ...]]] | None
 
 
 @pytest.mark.parametrize(
