@@ -29,11 +29,10 @@ def figure(value: Value, unit: str | None = None) -> str:
 
 def grouped(value: Fraction, places: int = PLACES) -> str:
     """Write a number with commas for thousands, a real minus, and no more decimals than it has."""
-    text = rounded(abs(value), places)
-    whole, _, decimals = text.partition(".")
+    text = rounded(value, places)
+    whole, _, decimals = text.removeprefix("-").partition(".")
     decimals = decimals.rstrip("0")
-    sign = "−" if value < 0 and float(text) != 0 else ""
-    return f"{sign}{int(whole):,}{'.' + decimals if decimals else ''}"
+    return f"{'−' if text[0] == '-' else ''}{int(whole):,}{'.' + decimals if decimals else ''}"
 
 
 def readable(value: Value, unit: str | None = None) -> str:

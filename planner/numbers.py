@@ -91,13 +91,14 @@ def _integer(value: int) -> int | str:
     return value if abs(value) <= SAFE_INTEGER else str(value)
 
 
-def rounded(value: Exactable, places: int) -> str:
-    """Write the value with ``places`` decimals, half to even from the exact value (never from a double)."""
+def rounded(value: Exactable, places: int, *, per: int = 1) -> str:
+    """Write value / ``per`` with ``places`` decimals, half to even from the exact value (never from a double)."""
     number = exact(value)
-    scaled, rest = divmod(abs(number.numerator) * 10**places, number.denominator)
-    beyond = 2 * rest - number.denominator
+    numerator, denominator = number.numerator, number.denominator * per
+    scaled, rest = divmod(abs(numerator) * 10**places, denominator)
+    beyond = 2 * rest - denominator
     if beyond > 0 or (beyond == 0 and scaled % 2):
         scaled += 1
-    sign = "-" if number < 0 < scaled else ""
+    sign = "-" if numerator < 0 < scaled else ""
     digits = str(scaled).rjust(places + 1, "0")
     return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else f"{sign}{digits}"

@@ -28,7 +28,7 @@ def rate(value: Fraction, places: int = 1) -> str:
 
 def gib(value: Fraction, places: int = 1) -> str:
     """Bytes as GiB, always with a decimal: ``50.0 GiB``."""
-    return f"{_fixed(value / GIB, places)} GiB"
+    return f"{_fixed(value, places, per=GIB)} GiB"
 
 
 def usd(value: Fraction, places: int = 2) -> str:
@@ -55,10 +55,9 @@ def apart(show: Shown, first: Fraction, second: Fraction, places: int) -> tuple[
     return str(first), str(second)
 
 
-def _fixed(value: Fraction, places: int) -> str:
-    text = rounded(abs(value), places)
-    whole, _, decimals = text.partition(".")
-    return f"{'−' if value < 0 else ''}{int(whole):,}.{decimals}"
+def _fixed(value: Fraction, places: int, *, per: int = 1) -> str:
+    whole, _, decimals = rounded(value, places, per=per).removeprefix("-").partition(".")
+    return f"{'−' if value.numerator < 0 else ''}{int(whole):,}.{decimals}"
 
 
 def counted(number: int, noun: str, several: str | None = None) -> str:
