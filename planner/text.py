@@ -20,6 +20,7 @@ PLACES = 3
 
 NOT_DECLARED = "not_declared"
 NOT_APPLICABLE = "not_applicable"
+MAP_GATES = ("rank_count", "model_divisibility")
 LimitTest = Callable[[Mapping[str, Any]], bool]
 
 
@@ -111,6 +112,17 @@ def _listed(names: tuple[str, ...]) -> str:
     return ",".join(names) if names else "none"
 
 
+def _map_remarks(plan: Plan) -> Iterator[str]:
+    """Say of the selected trial where its engine differs from its rule, and what an accepted split costs."""
+    if plan.selected is None:
+        return
+    gates = plan.candidates[plan.selected.trial].gates
+    for gate in MAP_GATES:
+        for outcome in gates[gate].limits.values() if gate in gates else ():
+            for note in outcome.notes:
+                yield f"map {plan.selected.trial}: {note}"
+
+
 def _remarks(plan: Plan) -> Iterator[str]:
     for entry in plan.undeclared:
         yield f"undeclared {entry.kind} {entry.name}: {entry.sentence}"
@@ -120,4 +132,5 @@ def _remarks(plan: Plan) -> Iterator[str]:
         yield "decisive: false. The lead is not larger than the spread of the windows."
     for note in plan.order_notes:
         yield f"order: {note}"
+    yield from _map_remarks(plan)
     yield f"as-of: {plan.as_of}"

@@ -129,6 +129,13 @@ def test_a_lead_within_the_noise_is_remarked() -> None:
     assert "decisive: false. The lead is not larger than the spread of the windows." in remarks
 
 
+def test_groups_of_the_selected_engine_that_differ_from_the_rule_are_remarked() -> None:
+    pairs = [[0, 2], [1, 3]]
+    exported = examples.changed(a_trial(6400, tp=2, dp=2), ("/topology/process_groups", {"tp": pairs}))
+    remarks = plan_remarks(planned(a_contract(), {"a": exported}))
+    assert "map a: tp: engine and rule differ, first in the group of rank 0" in remarks
+
+
 def test_the_explanation_holds_every_gate_of_every_candidate(worked: Plan) -> None:
     blocks = plan_explained(worked).split("\n\n")[1:]
     named = {
