@@ -78,6 +78,12 @@ class Site:
         """Devices held as spares; they are charged to every trial."""
         return frozenset(() if isinstance(self.fleet.spare_devices, UnsetType) else self.fleet.spare_devices)
 
+    @cached_property
+    def shared_devices(self) -> frozenset[str]:
+        """Devices on which something else may run too."""
+        devices = self.hardware.devices
+        return frozenset(name for name, device in devices.items() if not isinstance(device.shared_with, UnsetType))
+
     def domains(self, kind: str) -> DeviceSets | None:
         """Devices of each failure domain of ``kind``; None where the contract does not declare the kind.
 
@@ -93,7 +99,12 @@ class Site:
 
     @cached_property
     def _single_devices(self) -> DeviceSets:
-        return {device: frozenset({device}) for device in self.hardware.devices}
+        """Slices of one accelerator fail with it; its id and its node's tell it apart from a whole device."""
+        found: dict[str, set[str]] = {}
+        for name, device in self.hardware.devices.items():
+            whole = name if isinstance(device.slice_of, UnsetType) else f"{device.node}/{device.slice_of}"
+            found.setdefault(whole, set()).add(name)
+        return {whole: frozenset(devices) for whole, devices in found.items()}
 
     @cached_property
     def _declared(self) -> Mapping[str, DeviceSets]:

@@ -207,6 +207,10 @@ def _hindrance(view: TrialView, window: WindowView, metric: PerRank) -> Hindranc
             missing=(f"{window.at}/per_rank/{PEAK}/scope",),
             notes=(f"Recorded per {metric.scope}, which says nothing of one device.",),
         )
+    shared = next((name for name in view.rank_device if name in view.site.shared_devices), None)
+    if shared is not None and metric.scope != "device":
+        note = f"Device {shared} is shared, and the figure may leave out who shares it: a lower bound."
+        return Hindrance(may_pass=False, missing=(f"{window.at}/per_rank/{PEAK}/scope",), notes=(note,))
     return _context(view, window)
 
 

@@ -5,13 +5,15 @@ with itself; nodes need not be full; spares are listed, not counted.
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import repeat
 
 from planner.gates.base import Finding, Standing, gate
 from planner.gates.wording import capital, counted
 from planner.layouts import LAYOUTS, LayoutRefusedError
 from planner.rankmap import degrees_of
-from planner.records.base import UnsetType
+from planner.records.base import UNSET, UnsetType
 from planner.view import TrialView
 
 FAMILY = "shape"
@@ -105,15 +107,17 @@ def model_divisibility(view: TrialView, standing: Standing) -> Finding:
     hint="Place every rank on one existing device, and no two ranks on one.",
 )
 def placement(view: TrialView, standing: Standing) -> Finding:
-    """Every rank sits on exactly one device that the contract has, on that device's node; no device is used twice;
-    NICs exist and stand on the rank's node. Nodes need not be full."""
+    """Every rank sits on exactly one device that the contract has, on that device's node; no device is used twice,
+    but by pools that it is declared to be shared with; no group has two slices of one accelerator; NICs exist and stand
+    on the rank's node. Nodes need not be full."""
     uses = Counter(view.rank_device)
     problems = [problem for rank in range(view.ranks) for problem in _misplaced(view, rank, uses)]
+    problems += _siblings(view)
     if not problems:
-        idle = len(view.site.hardware.devices) - view.ranks - len(view.site.spares - set(view.rank_device))
+        idle = len(view.site.hardware.devices) - len(uses) - len(view.site.spares - set(view.rank_device))
         return Finding(
             outcome="PASS",
-            sentence=f"{counted(view.ranks, 'rank')} on {counted(view.ranks, 'device')} of "
+            sentence=f"{counted(view.ranks, 'rank')} on {counted(len(uses), 'device')} of "
             f"{counted(len(view.ranks_per_node), 'node')}.",
             measured=Fraction(view.ranks),
             limit=Fraction(view.ranks),
@@ -132,6 +136,42 @@ def placement(view: TrialView, standing: Standing) -> Finding:
     )
 
 
+def _may_share(view: TrialView, device: str) -> bool:
+    """Say whether a device is declared to be shared by all pools that have a rank on it, one each."""
+    declared = view.site.hardware.devices[device].shared_with if device in view.site.hardware.devices else UNSET
+    roles = [role for role, own in zip(_roles(view), view.rank_device, strict=False) if own == device]
+    return not isinstance(declared, UnsetType) and len(set(roles)) == len(roles) and set(roles) <= set(declared)
+
+
+def _roles(view: TrialView) -> Iterator[str]:
+    """Yield the role of the engine instance of every rank, in rank order."""
+    for instance in view.trial.topology.instances:
+        yield from repeat("serve" if isinstance(instance.role, UnsetType) else instance.role, instance.world_size)
+
+
+def _siblings(view: TrialView) -> Iterator[tuple[int, str, str]]:
+    """Yield ranks of one group on slices of one accelerator: its communicator refuses the same accelerator twice."""
+    devices = view.site.hardware.devices
+    slices = {
+        rank: (device.node, device.slice_of)
+        for rank, name in enumerate(view.rank_device)
+        for device in (devices.get(name),)
+        if device is not None and not isinstance(device.slice_of, UnsetType)
+    }
+    if len(set(slices.values())) == len(slices) or isinstance(view.groups, LayoutRefusedError):
+        return
+    # Data replicas that share no requests share no communicator either.
+    for kind in sorted(view.groups.joins & view.groups.groups.keys()):
+        for group in view.groups.groups[kind]:
+            seen: dict[tuple[str, str], int] = {}
+            for rank in group:
+                first = seen.setdefault(slices[rank], rank) if rank in slices else rank
+                if first != rank:
+                    whole = slices[rank][1]
+                    sentence = f"Ranks {first} and {rank} of one {kind} group are on slices of one device, {whole}."
+                    yield rank, "device", sentence
+
+
 def _misplaced(view: TrialView, rank: int, uses: Counter[str]) -> list[tuple[int, str, str]]:
     """List (rank, field, sentence) of what is wrong with one place."""
     place, hardware = view.trial.rank_map[rank], view.contract.identity.hardware
@@ -145,7 +185,7 @@ def _misplaced(view: TrialView, rank: int, uses: Counter[str]) -> list[tuple[int
         problems.append(
             (rank, "node", f"Rank {rank} is on {place.node}; its device {place.device} stands on {device.node}.")
         )
-    if uses[place.device] > 1:
+    if uses[place.device] > 1 and not _may_share(view, place.device):
         sharing = [str(other) for other, used in enumerate(view.rank_device) if used == place.device]
         problems.append((rank, "device", f"Ranks {', '.join(sharing)} share device {place.device}."))
     if not isinstance(place.nic, UnsetType):

@@ -143,11 +143,17 @@ class Node(Record, frozen=True, kw_only=True):
 
 
 class Device(Record, frozen=True, kw_only=True):
-    """An accelerator, or one slice of it; ``memory_bytes`` is what the driver reports for it."""
+    """An accelerator, or one slice of it; ``memory_bytes`` is what the driver reports for it.
+
+    ``slice_of`` names the accelerator that a slice is part of, unique on its node. ``shared_with`` names what may run
+    on the device together: pools (``prefill``, ``decode``), or other models.
+    """
 
     node: Id
     type: Text
     memory_bytes: Bytes
+    slice_of: Id | UnsetType = UNSET
+    shared_with: tuple[Text, ...] | UnsetType = UNSET
 
 
 class Nic(Record, frozen=True, kw_only=True):
