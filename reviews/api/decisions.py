@@ -25,7 +25,7 @@ from reviews.api.errors import finding_json
 from reviews.api.queries import PAGING as PAGING_READERS
 from reviews.api.queries import printable, read_query, state
 from reviews.api.rows import decision_detail_value, decision_value, revision_value
-from reviews.api.uploads import uploaded_pair
+from reviews.api.uploads import refusals_kept, uploaded_pair
 from reviews.selectors.decision_page import decision_page
 from reviews.selectors.decisions import PAGE_SIZE, DecisionFilter, decision_rows
 from reviews.selectors.revisions import revision_row
@@ -69,7 +69,8 @@ class Decisions(WorkspaceView):
     )
     def post(self, request: Request, workspace: str) -> Response:
         """Submit a contract and evidence as a new decision; both are stored byte for byte."""
-        upload = uploaded_pair(request, fields=("title", "as_of"))
+        with refusals_kept(request, self.space):
+            upload = uploaded_pair(request, fields=("title", "as_of"))
         made = submission_create(
             actor=actor(request),
             workspace=self.space,

@@ -31,7 +31,7 @@ from reviews.api.documentation import (
 from reviews.api.queries import PAGING as PAGING_READERS
 from reviews.api.queries import read_query
 from reviews.api.rows import revision_value
-from reviews.api.uploads import uploaded
+from reviews.api.uploads import refusals_kept, uploaded
 from reviews.selectors.revision_detail import PAGE_SIZE, FileKind, revision_detail, revision_file, revision_rows
 from reviews.selectors.revisions import revision_row
 from reviews.services.revisions import revision_create
@@ -74,7 +74,8 @@ class Revisions(WorkspaceView):
     )
     def post(self, request: Request, workspace: str, number: int) -> Response:
         """Submit new evidence, a new contract, or both; what is not sent is the newest revision's."""
-        upload = uploaded(request, fields=("as_of",), needs_both=False)
+        with refusals_kept(request, self.space, number):
+            upload = uploaded(request, fields=("as_of",), needs_both=False)
         made = revision_create(
             actor=actor(request),
             workspace=self.space,

@@ -4,15 +4,23 @@ The framework never reads a document: it is taken out of its part byte for byte 
 which gives every file the same verdict wherever it comes from. The outer form is judged here, before the body is read.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.http import parse_header_parameters
 from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 
+from reviews.api.authentication import actor, authentication, request_id
 from reviews.errors import DocumentName, Finding, InvalidRequestError
+from reviews.limits import passed_limit
+from reviews.models import Workspace
+from reviews.selectors.decision_page import decision_named
+from reviews.services.submissions import submission_refuse
 
 DOCUMENTS: tuple[DocumentName, ...] = ("contract", "evidence")
 LONGEST_CONTENT_TYPE = 256
@@ -49,6 +57,32 @@ def check_outer_form(request: Request) -> None:
     charset = parameters.get("charset", "utf-8").lower()
     if media_type != MultiPartParser.media_type or charset not in ("utf-8", "utf8"):
         raise UnsupportedMediaType(content_type[:80])
+
+
+@contextmanager
+def refusals_kept(request: Request, workspace: Workspace, number: int | None = None) -> Iterator[None]:
+    """Record a refusal of the block's parts in the audit log, like that of documents; it goes on as it was raised.
+
+    ``number`` is the decision that would have got a revision.
+
+    Raises:
+        NotFoundError: no such decision, or the caller is no member of the workspace; nothing is recorded.
+        NotAllowedError: the caller may not submit, whatever was sent.
+    """
+    try:
+        yield
+    except (InvalidRequestError, RequestDataTooBig, TooManyFilesSent, TooManyFieldsSent) as refused:
+        passed = passed_limit(refused)
+        with suppress(InvalidRequestError):
+            submission_refuse(
+                actor=actor(request),
+                workspace=workspace,
+                problems=refused.problems if isinstance(refused, InvalidRequestError) else (passed,) if passed else (),
+                decision=decision_named(workspace, number) if number else None,
+                request_id=request_id(),
+                authentication=authentication(request),
+            )
+        raise
 
 
 def uploaded(request: Request, *, fields: tuple[str, ...], needs_both: bool = True) -> Upload:

@@ -152,3 +152,33 @@ def test_parts_that_do_not_fit_are_named(
     refused = alice.post("decisions", sent)
     assert refused.status_code == 422
     assert [(document, code) for document, code, _ in codes(refused)] == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "sent", "status"),
+    [
+        pytest.param("decisions", parts(evidence=None), 422, id="no evidence"),
+        pytest.param("decisions/1/revisions", {}, 422, id="neither document of a revision"),
+        pytest.param("decisions", {f"f{at}": b"{}" for at in range(9)}, 413, id="too many files"),
+    ],
+)
+def test_parts_that_are_refused_leave_an_entry_and_nothing_else(
+    path: str, sent: dict[str, object], status: int, alice: Caller, people: Cast
+) -> None:
+    alice.submit()
+    before = AuditEntry.objects.count(), Revision.objects.count()
+    assert alice.post(path, sent).status_code == status
+    assert (AuditEntry.objects.count(), Revision.objects.count()) == (before[0] + 1, before[1])
+    entry = last_entry(people)
+    assert (entry["action"], entry["actor"], entry["auth_method"]) == (
+        "submission.refused",
+        people.alice.token,
+        "token",
+    )
+    assert entry["decision"] == (1 if path.endswith("revisions") else None)
+
+
+def test_a_dry_run_of_wrong_parts_leaves_no_entry(alice: Caller, people: Cast) -> None:
+    before = AuditEntry.objects.count()
+    assert alice.post("validate", parts(evidence=None)).status_code == 422
+    assert AuditEntry.objects.count() == before
