@@ -4,13 +4,14 @@ Rules kept: names are those of the contract's model section where it has them; `
 default. Not handled: reading documents (``planner.hypotheses.contract``, ``planner.hypotheses.config``).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Literal
 
 from planner.errors import PlannerError
 
-__all__ = ["Cache", "FeedForward", "MissingFactsError", "Shape", "SplitRefusedError", "Trait", "known"]
+__all__ = ["Cache", "FeedForward", "MissingFactsError", "Shape", "SplitRefusedError", "Trait", "all_missing", "known"]
 
 FeedForward = Literal["dense", "experts", "none"]
 Trait = Literal["qk_norm", "qkv_bias", "o_bias", "sinks", "router_bias", "expert_bias"]
@@ -113,3 +114,29 @@ def known(shape: Shape, *names: str) -> tuple[int, ...]:
     if missing:
         raise MissingFactsError(missing)
     return tuple(values)
+
+
+STAND_IN: Mapping[str, Any] = MappingProxyType({"layers": 2, "dense_layers": 0, "tied_embeddings": False})
+"""Stands for a missing fact while others are looked for; any other is a number that splits over many ranks."""
+
+
+def all_missing(shape: Shape, counted: Callable[[Shape], object]) -> tuple[str, ...]:
+    """Return every fact that ``counted`` needs and does not find, not only the first one it meets.
+
+    Facts that are missing get a stand-in and the figure is tried again; its value is never used.
+    """
+    names: dict[str, None] = {}
+    while True:
+        try:
+            counted(shape)
+        except MissingFactsError as missing:
+            found = [name for name in missing.names if name not in names]
+            facts = {name: STAND_IN.get(name, 2**16) for name in found if hasattr(shape, name)}
+            names |= dict.fromkeys(found)
+            if not facts:
+                return tuple(names)
+            shape = replace(shape, **facts)
+        except SplitRefusedError:
+            return tuple(names)
+        else:
+            return tuple(names)

@@ -6,6 +6,7 @@ v1.0 (MX: 32 elements, one E8M0 byte), NVIDIA ModelOpt (NVFP4: 16 elements, one 
 ``README_WEIGHTS.md`` (FP8: 128 x 128, one FP32).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from fractions import Fraction
@@ -15,7 +16,7 @@ from planner.hypotheses.facts import MissingFactsError
 from planner.hypotheses.tensors import Tensor
 from planner.widths import WIDTHS
 
-__all__ = ["Excluded", "Quantisation", "WeightFormat", "tensor_bytes", "width_of"]
+__all__ = ["Excluded", "Placed", "Quantisation", "WeightFormat", "tensors_bytes", "width_of"]
 
 WHOLE_FORMATS = frozenset(name for name, width in WIDTHS.items() if width > 1)
 """Formats that need no scales, so that a model is wholly in them."""
@@ -31,6 +32,12 @@ def width_of(name: str, field: str) -> Fraction:
     if width is None:
         raise MissingFactsError([f"{field} (one of {', '.join(WIDTHS)})"])
     return width
+
+
+Placed = tuple[str, Tensor]
+"""A tensor with what stands before its name in a checkpoint."""
+
+PLAIN_FORMAT = "format of weights that are not quantised (torch_dtype)"
 
 
 @dataclass(frozen=True)
@@ -79,7 +86,7 @@ class WeightFormat:
 
     def missing(self) -> tuple[str, ...]:
         """Return what bytes of weights need and is not stated."""
-        names = [] if self.plain else ["torch_dtype"]
+        names = [] if self.plain else [PLAIN_FORMAT]
         if self.quantisation is not None:
             if self.quantisation.excluded is None:
                 names.append("modules that the quantiser left alone")
@@ -88,22 +95,33 @@ class WeightFormat:
         return tuple(names)
 
 
-def tensor_bytes(tensor: Tensor, formats: WeightFormat, *, prefix: str = "") -> int:
-    """Return the bytes of a tensor: elements x width, and its scales where it is quantised.
+def tensors_bytes(placed: Iterable[Placed], formats: WeightFormat) -> int:
+    """Return the bytes of tensors: elements x width, and the scales of those that are quantised.
 
     Formula: ``rows * columns * width + ceil(rows / block rows) * ceil(columns / block columns) * scale bytes`` for
-    each copy. ``prefix`` is put before the tensor's name to find it among the modules left alone.
+    each copy. What stands before a tensor's name finds it among the modules left alone.
 
     Raises:
-        MissingFactsError: a format or the width of scales is not stated.
+        MissingFactsError: a format or the width of scales is not stated; with all that these tensors need.
     """
-    names = formats.missing()
-    if names or formats.plain is None:
-        raise MissingFactsError(names)
+    tensors = list(placed)
+    if any(tensor.matrix for _, tensor in tensors) and formats.missing():
+        raise MissingFactsError(formats.missing())
+    return sum(_tensor_bytes(prefix + tensor.name, tensor, formats) for prefix, tensor in tensors)
+
+
+def _tensor_bytes(name: str, tensor: Tensor, formats: WeightFormat) -> int:
     quantisation = formats.quantisation
-    if not tensor.matrix or quantisation is None or _left_alone(prefix + tensor.name, quantisation):
-        return _whole_bytes(tensor.size * width_of(tensor.always or formats.plain, "torch_dtype"))
-    elements = _whole_bytes(tensor.size * width_of(quantisation.format, "precision.weights"))
+    if tensor.matrix and quantisation is not None and not _left_alone(name, quantisation):
+        return _quantised_bytes(tensor, quantisation)
+    plain = tensor.always or formats.plain
+    if plain is None:
+        raise MissingFactsError([PLAIN_FORMAT])
+    return _whole_bytes(tensor.size * width_of(plain, "/identity/precision/weights"))
+
+
+def _quantised_bytes(tensor: Tensor, quantisation: Quantisation) -> int:
+    elements = _whole_bytes(tensor.size * width_of(quantisation.format, "/identity/precision/weights"))
     rows, columns = quantisation.block or (tensor.rows, tensor.columns)
     scales = -(-tensor.rows // rows) * -(-tensor.columns // columns) * tensor.copies
     return elements + scales * (quantisation.scale_bytes or 0)

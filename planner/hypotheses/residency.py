@@ -4,15 +4,13 @@ Formulas: sums over ``planner.hypotheses.tensors``. The embedding is on the firs
 last one, which holds a copy of the table where it is tied and there is more than one stage. Results are exact.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from itertools import accumulate
 
 from planner.hypotheses.facts import MissingFactsError, Shape, known
-from planner.hypotheses.formats import WeightFormat, tensor_bytes
+from planner.hypotheses.formats import Placed, WeightFormat, tensors_bytes
 from planner.hypotheses.tensors import (
-    Part,
     Shares,
-    Tensor,
     embedding,
     final_norm,
     head,
@@ -25,16 +23,12 @@ __all__ = [
     "active_parameters",
     "next_token_bytes",
     "parameters",
-    "part_bytes",
     "stage_tensors",
     "weight_bytes",
 ]
 
 WHOLE = Shares()
 """Nothing is split."""
-
-Placed = tuple[str, Tensor]
-"""A tensor with what stands before its name."""
 
 
 def stage_tensors(shape: Shape, shares: Shares, layers: tuple[int, ...]) -> Iterator[tuple[Placed, ...]]:
@@ -102,7 +96,7 @@ def weight_bytes(shape: Shape, formats: WeightFormat) -> int:
         names += missing.names
     if names:
         raise MissingFactsError(names)
-    return _bytes(placed, formats)
+    return tensors_bytes(placed, formats)
 
 
 def next_token_bytes(shape: Shape, formats: WeightFormat) -> int:
@@ -111,18 +105,4 @@ def next_token_bytes(shape: Shape, formats: WeightFormat) -> int:
     Raises:
         MissingFactsError: a dimension or a format is not stated.
     """
-    return _bytes((("", tensor) for tensor in next_token_tensors(shape, WHOLE)), formats)
-
-
-def part_bytes(placed: tuple[Placed, ...], formats: WeightFormat) -> Mapping[Part, int]:
-    """Return the bytes of every part among tensors; a part without tensors has 0.
-
-    Raises:
-        MissingFactsError: a format is not stated.
-    """
-    parts: tuple[Part, ...] = ("weights", "experts", "embedding", "head")
-    return {part: _bytes([item for item in placed if item[1].part == part], formats) for part in parts}
-
-
-def _bytes(placed: Iterable[Placed], formats: WeightFormat) -> int:
-    return sum(tensor_bytes(tensor, formats, prefix=prefix) for prefix, tensor in placed)
+    return tensors_bytes((("", tensor) for tensor in next_token_tensors(shape, WHOLE)), formats)

@@ -43,6 +43,9 @@ LATENT: dict[str, Any] = {
 }
 
 
+PLAIN_ASKED = "weights (format of weights that are not quantised (torch_dtype))"
+
+
 def file_of(config: object, name: str = "config.json") -> File:
     """Return a file with the value as its JSON."""
     return File(name=name, reading=read(json.dumps(config).encode()))

@@ -9,7 +9,7 @@ from planner.errors import DocumentRefusedError
 from planner.hypotheses.config import File, read_config
 from planner.hypotheses.facts import Cache
 from planner.strict_json import read
-from tests.planner.hypotheses.configs import DENSE, EXPERTS, LATENT, asked, file_of, read_one
+from tests.planner.hypotheses.configs import DENSE, EXPERTS, LATENT, PLAIN_ASKED, asked, file_of, read_one
 
 
 def test_a_dense_model_is_read_as_the_contracts_section() -> None:
@@ -87,7 +87,7 @@ def test_heads_follow_their_keys(changed: dict[str, Any], field: str, value: obj
         pytest.param(
             DENSE,
             {"torch_dtype": None},
-            ["weights (torch_dtype)", "/identity/precision/weights", "/identity/precision/activations"],
+            [PLAIN_ASKED, "/identity/precision/weights", "/identity/precision/activations"],
             id="number format",
         ),
         pytest.param(

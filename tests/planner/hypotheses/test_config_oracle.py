@@ -7,7 +7,7 @@ import pytest
 from planner.hypotheses.config import ConfigModel, File, read_config
 from planner.hypotheses.config.figures import config_figures
 from planner.strict_json import read
-from tests.planner.hypotheses.configs import asked
+from tests.planner.hypotheses.configs import PLAIN_ASKED, asked
 from tests.shared import shared_cases, shared_path
 
 FOLDER = "cases/files/hf_config"
@@ -69,7 +69,7 @@ def test_weights_of_deepseek_come_out_where_the_missing_facts_are_stated() -> No
 def test_gpt_oss_asks_for_the_type_that_it_does_not_state() -> None:
     found = model("openai--gpt-oss-120b")
 
-    assert asked(found) == ["weights (torch_dtype)", "/identity/precision/activations"]
+    assert asked(found) == [PLAIN_ASKED, "/identity/precision/activations"]
     assert found.precision == {"weights": "mxfp4", "quantisation_block": 32}
     assert found.model["attention_widths"] == {"sliding_window_tokens": 128, "sliding_layers": 18}
 

@@ -1,0 +1,100 @@
+"""Bytes of every part on one rank of one pipeline stage, each with its formula."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from itertools import accumulate
+from typing import Literal
+
+from planner.hypotheses.activations import activation_elements
+from planner.hypotheses.expected import Expected, expected
+from planner.hypotheses.facts import MissingFactsError, Shape
+from planner.hypotheses.formats import WeightFormat, tensors_bytes, width_of
+from planner.hypotheses.kv_cache import cached_elements, stage_caches
+from planner.hypotheses.splits import InstanceSplit
+from planner.hypotheses.steps import Steps
+from planner.hypotheses.tensors import Part, Shares, embedding, final_norm, head, layer_tensors
+from planner.records.contract import Precision
+
+__all__ = ["PARTS", "PartName", "stage_parts"]
+
+PartName = Literal["weights", "experts", "embedding", "head", "kv", "activations"]
+PARTS: tuple[PartName, ...] = ("weights", "experts", "embedding", "head", "kv", "activations")
+
+FORMULAS: Mapping[PartName, str] = {
+    "weights": "projections / tensor ranks, key and value heads max(1, kv heads // ranks), norms and router whole; "
+    "biases and query-key norms left out",
+    "experts": "layers of the stage * experts held * 3 * hidden * expert width / expert-tensor ranks",
+    "embedding": "first stage: vocabulary to a multiple of 64 / tensor ranks * hidden",
+    "head": "last stage: vocabulary to a multiple of 64 / tensor ranks * hidden; tied on one stage: the embedding's",
+    "kv": "layers of the stage * 2 * kv heads of the rank * head dim, or the whole latent, * bytes * sequences * "
+    "context tokens / decode-context ranks",
+    "activations": "tokens of the largest step * bytes * (2 * hidden + the widest of attention and feed-forward)",
+}
+
+
+def stage_parts(
+    shape: Shape,
+    formats: WeightFormat,
+    precision: Precision,
+    split: InstanceSplit,
+    stage: int,
+    experts: int,
+    steps: Steps,
+) -> Mapping[PartName, Expected]:
+    """Return what one rank of a stage holds of every part; ``experts`` are those of a layer that it holds."""
+    shares = replace(split.shares, experts_held=experts)
+    last = len(split.layers) - 1
+    ends = list(accumulate(split.layers, initial=0))
+    layers = range(ends[stage], ends[stage + 1])
+
+    def layer_part(part: Part, shape: Shape) -> int:
+        tensors = [(f"model.layers.{layer}.", t) for layer in layers for t in layer_tensors(shape, layer, shares)]
+        if part == "weights" and stage == last:
+            tensors.append(("model.", final_norm(shape)))
+        return tensors_bytes([item for item in tensors if item[1].part == part], formats)
+
+    counted: dict[PartName, Callable[[Shape], Fraction | int]] = {
+        "weights": partial(layer_part, "weights"),
+        "experts": lambda shape: layer_part("experts", shape) if shape.moe else 0,
+        "embedding": lambda shape: _table(shape, shares, split, formats) if stage == 0 else 0,
+        "head": lambda shape: _head(shape, shares, split, formats) if stage == last else 0,
+        "kv": lambda shape: _kv(shape, precision, split, stage, steps),
+        "activations": lambda shape: (
+            activation_elements(shape, shares)
+            * steps.largest_tokens()
+            * width_of(precision.activations, "/identity/precision/activations")
+        ),
+    }
+    return {part: expected(FORMULAS[part], shape, counted[part]) for part in PARTS}
+
+
+def _table(shape: Shape, shares: Shares, split: InstanceSplit, formats: WeightFormat) -> int:
+    _check_tables(split)
+    return tensors_bytes([("model.", embedding(shape, shares))], formats)
+
+
+def _head(shape: Shape, shares: Shares, split: InstanceSplit, formats: WeightFormat) -> int:
+    if shape.tied_embeddings is None:
+        raise MissingFactsError(["tied_embeddings"])
+    if shape.tied_embeddings and len(split.layers) == 1:
+        return 0
+    _check_tables(split)
+    return tensors_bytes([("", head(shape, shares))], formats)
+
+
+def _check_tables(split: InstanceSplit) -> None:
+    if not split.whole_tables:
+        raise MissingFactsError(["placement of embedding and head under attention data parallelism"])
+
+
+def _kv(shape: Shape, precision: Precision, split: InstanceSplit, stage: int, steps: Steps) -> Fraction:
+    if split.context_ranks > 1:
+        raise MissingFactsError(["placement of the KV cache under context parallelism"])
+    caches = stage_caches(shape, split.layers)[stage]
+    sequences, tokens = steps.cached_tokens()
+    own = -(-tokens // split.cache_ranks)
+    rounded_up = split.shares.kv_rounded_up
+    elements = cached_elements(caches, own, split.shares.attention, rounded_up=rounded_up)
+    return sequences * elements * width_of(precision.kv_cache, "/identity/precision/kv_cache")
