@@ -49,7 +49,7 @@ CASES = [
         "PASS",
         "4 ranks on 4 devices of 2 nodes.",
         contract=SLICED,
-        trial=REPLICAS,
+        trial=ACROSS,
     ),
     case(
         "both pools on devices that they are declared to share",
