@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.gates import GATES
@@ -51,28 +52,75 @@ class Called:
 class Docket:
     """What judging every trial of one contract shares: gates in the order in which they run.
 
-    ``grounds`` are those that others stand on. ``silent`` is what the plan has for every gate before one speaks.
+    ``grounds`` are those that others stand on. ``speaking`` are all that run, in the order in which gates are listed.
+    ``silent`` is what the plan has for every gate before one speaks.
     """
 
     grounds: tuple[Called, ...]
     others: tuple[Called, ...]
+    speaking: tuple[str, ...]
     silent: Mapping[str, GateOutcome]
 
 
+class Verdict(Struct, frozen=True, kw_only=True, gc=False):
+    """One trial, judged: all that is decided about it, no sentence written yet.
+
+    ``failing`` and ``unknown`` are gates in their order; ``keys`` has the trial's value of every selection key.
+    """
+
+    view: TrialView
+    docket: Docket
+    findings: Findings
+    state: State
+    failing: tuple[str, ...]
+    unknown: tuple[str, ...]
+    keys: dict[str, Value]
+    missing_keys: tuple[str, ...]
+
+    @property
+    def topology(self) -> str:
+        """The name made of degrees."""
+        return self.view.placed.name
+
+
 def judge(view: TrialView, order: tuple[OrderKey, ...]) -> Candidate:
+    """Judge a trial by every gate, read its value of every selection key, and write it all down."""
+    return recorded(weigh(view, order))
+
+
+def weigh(view: TrialView, order: tuple[OrderKey, ...]) -> Verdict:
     """Judge a trial by every gate and read its value of every selection key."""
     docket = view.ground.kept.once(("docket", order), lambda: _docket(view, order))
     findings = _findings(view, docket)
+    failing = tuple([gate for gate in docket.speaking if _any_is("FAIL", findings[gate])])
+    unsure = tuple([gate for gate in docket.speaking if gate not in failing and _any_is("UNKNOWN", findings[gate])])
+    keys = {key.label: key_value(view, key) for key in order}
+    missing_keys = tuple([name for name, value in keys.items() if value is None])
+    return Verdict(
+        view=view,
+        docket=docket,
+        findings=findings,
+        state=_state(failing, unsure, missing_keys),
+        failing=failing,
+        unknown=unsure,
+        keys=keys,
+        missing_keys=missing_keys,
+    )
+
+
+def _any_is(outcome: Outcome, findings: Mapping[str, Finding]) -> bool:
+    """Say whether one of a gate's limits has this outcome."""
+    return any(finding.outcome == outcome for finding in findings.values())
+
+
+def recorded(verdict: Verdict) -> Candidate:
+    """Write down a verdict as the plan has it."""
+    view, docket, findings = verdict.view, verdict.docket, verdict.findings
     gates = dict(docket.silent)
     for called in (*docket.grounds, *docket.others):
         gates[called.gate.id] = _gate_outcome(called, findings[called.gate.id])
-    failing = tuple([name for name, outcome in gates.items() if outcome.outcome == "FAIL"])
-    unsure = tuple([name for name, outcome in gates.items() if outcome.outcome == "UNKNOWN"])
-    undefined = _undefined(docket, findings)
-    keys = {key.label: key_value(view, key) for key in order}
-    missing_keys = tuple([name for name, value in keys.items() if value is None])
     placed = view.placed
-    groups = None if "groups" in undefined else placed.topology_groups
+    groups = None if "groups" in _undefined(docket, findings) else placed.topology_groups
     return Candidate(
         trial_content_id=view.content_id,
         topology=placed.name,
@@ -85,13 +133,13 @@ def judge(view: TrialView, order: tuple[OrderKey, ...]) -> Candidate:
         stranded_devices=len(placed.charge.stranded),
         rank_map_digest=placed.rank_map_digest,
         groups_from="undefined" if groups is None else groups.source,
-        state=_state(failing, unsure, missing_keys),
-        failing=failing,
-        unknown=unsure,
+        state=verdict.state,
+        failing=verdict.failing,
+        unknown=verdict.unknown,
         gates=gates,
-        keys=keys,
-        missing_keys=missing_keys,
-        hints=tuple([HINTS[name] for name in failing if name in HINTS]),
+        keys=verdict.keys,
+        missing_keys=verdict.missing_keys,
+        hints=tuple([HINTS[name] for name in verdict.failing if name in HINTS]),
     )
 
 
@@ -121,6 +169,7 @@ def _docket(view: TrialView, order: tuple[OrderKey, ...]) -> Docket:
     return Docket(
         grounds=tuple(entry for entry in called if entry.gate.grounds),
         others=tuple(entry for entry in called if not entry.gate.grounds),
+        speaking=tuple(entry.gate.id for entry in called),
         silent={gate.id: GateOutcome(family=gate.family, outcome="NOT_DECLARED", limits={}) for gate in GATES},
     )
 
@@ -210,9 +259,10 @@ def _distrusted(finding: Finding, doubts: tuple[str, ...]) -> Finding:
     if not doubts or finding.outcome == "NOT_APPLICABLE":
         return finding
     doubted = f"{' and '.join(doubts)} {'is' if len(doubts) == 1 else 'are'} UNKNOWN"
-    sentence = f"{finding.sentence} Not usable while {doubted}."
     would = finding.outcome if finding.outcome in ("PASS", "FAIL") else finding.would
-    return replace(finding, outcome="UNKNOWN", sentence=sentence, would=would)
+    return replace(
+        finding, outcome="UNKNOWN", sentence=lambda: f"{finding.text} Not usable while {doubted}.", would=would
+    )
 
 
 # Outcomes as the plan has them
@@ -229,7 +279,7 @@ def _limit_outcome(called: Called, name: str, finding: Finding) -> LimitOutcome:
     gate, limit = called.gate, called.limits[name]
     return LimitOutcome(
         outcome=finding.outcome,
-        sentence=finding.sentence,
+        sentence=finding.text,
         unit=finding.unit or gate.unit,
         measured=_value(finding.measured),
         comparator=finding.comparator or gate.comparator,

@@ -5,8 +5,9 @@ the readings that the gates use; a figure that was not measured never counts as 
 can be non-dominated.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from operator import le
 
 import msgspec
 
@@ -15,25 +16,26 @@ from planner.keys import from_rate, key_reading
 from planner.numbers import plain
 from planner.order import Order, ttft_limit
 from planner.records.base import UnsetType
-from planner.records.plan import Candidate, FrontierPoint, OrderKey, Value
+from planner.records.plan import FrontierPoint, OrderKey, Value
+from planner.selection import Weighed
 from planner.view import TrialView
 
 __all__ = ["frontier"]
 
-Scores = tuple[Fraction | None, ...]
+Places = tuple[int, ...]
 
 
 def frontier(
-    views: Mapping[str, TrialView], candidates: Mapping[str, Candidate], order: Order
+    views: Mapping[str, TrialView], candidates: Mapping[str, Weighed], order: Order
 ) -> tuple[FrontierPoint, ...]:
     """Return one point per trial that has a rate at the order's load point, in trial id order."""
     points = [_point(view, candidates[trial], order) for trial, view in sorted(views.items())]
     shown = [point for point in points if point.output_tokens_per_s_per_charged_device is not None]
-    best = _non_dominated(point for point in shown if point.state == "ELIGIBLE")
+    best = _non_dominated([point for point in shown if point.state == "ELIGIBLE"])
     return tuple(msgspec.structs.replace(point, non_dominated=point.trial in best) for point in shown)
 
 
-def _point(view: TrialView, candidate: Candidate, order: Order) -> FrontierPoint:
+def _point(view: TrialView, candidate: Weighed, order: Order) -> FrontierPoint:
     at = order.load_point
     rate = view.throughput(at).value
     return FrontierPoint(
@@ -71,34 +73,44 @@ def _ttft(view: TrialView, load_point: str) -> Value:
     return None if reading is None or reading.value is None else plain(reading.value)
 
 
-def _non_dominated(points: Iterable[FrontierPoint]) -> set[str]:
+def _non_dominated(points: Sequence[FrontierPoint]) -> set[str]:
     """Return the trials that no other beats in every figure.
 
     Best first by every figure, whoever dominates a point stands before it, so each point is compared with the
     frontier so far and not with all others.
     """
-    scored = sorted(((_scores(point), point.trial) for point in points), key=lambda entry: _sortable(entry[0]))
-    kept: list[tuple[Scores, str]] = []
-    for scores, trial in scored:
-        if not any(_dominates(other, scores) for other, _ in kept):
-            kept.append((scores, trial))
-    return {trial for _, trial in kept}
+    columns = [_places(figure(point) for point in points) for figure in FIGURES]
+    kept: list[Places] = []
+    best = set()
+    for places, trial in sorted(zip(zip(*columns, strict=True), (point.trial for point in points), strict=True)):
+        if not any(_dominates(other, places) for other in kept):
+            kept.append(places)
+            best.add(trial)
+    return best
 
 
-def _scores(point: FrontierPoint) -> Scores:
-    """Return the figures of a point so that larger is better; None is the worst."""
-    more_is_better = (point.output_tokens_per_s_per_charged_device, point.output_tokens_per_s_per_request)
-    less_is_better = (point.ttft_ms, point.usd_per_million_output_tokens)
-    costs = (number(value) for value in less_is_better)
-    return (*map(number, more_is_better), *(None if cost is None else -cost for cost in costs))
+def _negative(value: Value) -> Fraction | None:
+    found = number(value)
+    return None if found is None else -found
 
 
-def _sortable(scores: Scores) -> tuple[tuple[bool, Fraction], ...]:
-    return tuple((score is None, Fraction(0) if score is None else -score) for score in scores)
+FIGURES: tuple[Callable[[FrontierPoint], Fraction | None], ...] = (
+    lambda point: number(point.output_tokens_per_s_per_charged_device),
+    lambda point: number(point.output_tokens_per_s_per_request),
+    lambda point: _negative(point.ttft_ms),
+    lambda point: _negative(point.usd_per_million_output_tokens),
+)
+"""The figures of a point so that larger is better; None is the worst."""
 
 
-def _dominates(other: Scores, scores: Scores) -> bool:
+def _places(figures: Iterable[Fraction | None]) -> list[int]:
+    """Return the place of each figure among all of them, 0 for the best; places compare as the figures do."""
+    listed = list(figures)
+    known = sorted({figure for figure in listed if figure is not None}, reverse=True)
+    places: dict[Fraction | None, int] = {figure: place for place, figure in enumerate(known)}
+    return [places.get(figure, len(known)) for figure in listed]
+
+
+def _dominates(other: Places, places: Places) -> bool:
     """Say whether ``other`` is at least as good in every figure and better in one."""
-    return other != scores and all(
-        mine is None or (theirs is not None and theirs >= mine) for theirs, mine in zip(other, scores, strict=True)
-    )
+    return other != places and all(map(le, other, places))

@@ -6,20 +6,22 @@ a rival's evidence cannot win quietly, because an inconclusive trial that could 
 Not handled: what makes a trial eligible (``planner.evaluate``).
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from typing import Protocol
 
 from planner.figures import number
 from planner.numbers import exact, plain
 from planner.order import Order
-from planner.records.plan import Candidate, Contender, DecisionWord, Eligible, OrderKey, Value
+from planner.records.plan import Contender, DecisionWord, Eligible, OrderKey, State, Value
 
-__all__ = ["Selection", "first_difference", "select", "topology_integers"]
+__all__ = ["Selection", "Weighed", "first_difference", "select", "topology_integers"]
 
-Comparable = tuple[str | int | Fraction, ...]
+Comparable = tuple[str | int | float | Fraction, ...]
 
 SCALED_BY_UNITS = frozenset({"charged_devices", "output_tokens_per_s"})
 """Keys that grow with the number of units; every other key is the same for one unit and for many."""
@@ -36,8 +38,28 @@ class Selection:
     decisive: bool | None
 
 
+class Weighed(Protocol):
+    """What ordering trials takes of a verdict."""
+
+    @property
+    def state(self) -> State:
+        """ELIGIBLE, REJECTED or INCONCLUSIVE."""
+
+    @property
+    def keys(self) -> Mapping[str, Value]:
+        """The value of every selection key."""
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Gates without an answer."""
+
+    @property
+    def topology(self) -> str:
+        """The name made of degrees."""
+
+
 def select(
-    candidates: Mapping[str, Candidate],
+    candidates: Mapping[str, Weighed],
     order: Order,
     *,
     spread_of: Callable[[str], Fraction | None],
@@ -73,9 +95,7 @@ def _one_unit(trial: str) -> int:
     return 1
 
 
-def _ordered(
-    candidates: Mapping[str, Candidate], order: Order, units_of: Callable[[str], int | None]
-) -> list[Eligible]:
+def _ordered(candidates: Mapping[str, Weighed], order: Order, units_of: Callable[[str], int | None]) -> list[Eligible]:
     """Sort by the last key first: Python's sort is stable, so the first key decides in the end."""
     eligible = [
         _eligible(trial, candidate, order, units_of(trial) or 1)
@@ -91,7 +111,7 @@ def _value_at(key: OrderKey, index: int, entry: Eligible) -> Comparable:
     return _comparable(key, entry.values[index])
 
 
-def _eligible(trial: str, candidate: Candidate, order: Order, units: int) -> Eligible:
+def _eligible(trial: str, candidate: Weighed, order: Order, units: int) -> Eligible:
     values = (_scaled(key, candidate.keys[key.label], units) for key in order.keys)
     return Eligible(trial=trial, values=tuple(values), units=units)
 
@@ -115,10 +135,19 @@ def _comparable(key: OrderKey, value: Value) -> Comparable:
         raise TypeError(f"the key {key.label} has no value")
     if isinstance(value, str):
         return topology_integers(value) if key.key == "topology" else (value,)
-    return (exact(value),)
+    number = exact(value)
+    # Nearest doubles keep the order, and settle most comparisons; exact values tell those apart that share one.
+    return _nearest_double(number), number
 
 
-def _decision(candidates: Mapping[str, Candidate], winner: Eligible | None) -> DecisionWord:
+def _nearest_double(number: Fraction) -> float:
+    try:
+        return number.numerator / number.denominator
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def _decision(candidates: Mapping[str, Weighed], winner: Eligible | None) -> DecisionWord:
     if winner is not None:
         return "SELECT_TOPOLOGY"
     if any(candidate.state == "INCONCLUSIVE" for candidate in candidates.values()):
@@ -127,7 +156,7 @@ def _decision(candidates: Mapping[str, Candidate], winner: Eligible | None) -> D
 
 
 def _contenders(
-    candidates: Mapping[str, Candidate], order: Order, winner: Eligible, units_of: Callable[[str], int | None]
+    candidates: Mapping[str, Weighed], order: Order, winner: Eligible, units_of: Callable[[str], int | None]
 ) -> tuple[Contender, ...]:
     found = []
     for trial, candidate in sorted(candidates.items()):
@@ -163,7 +192,7 @@ def first_difference(order: Order, mine: Sequence[Value], theirs: Sequence[Value
     return "", False
 
 
-def _doubt(candidate: Candidate) -> str:
+def _doubt(candidate: Weighed) -> str:
     if not candidate.unknown:
         return "its missing values were measured"
     return f"its unknown gates passed ({', '.join(candidate.unknown)})"

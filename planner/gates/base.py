@@ -90,6 +90,10 @@ class Standing:
         return tuple(dict.fromkeys(owed.ask.load_point for owed in self.owed if owed.ask.conditional))
 
 
+Sentence = str | Callable[[], str]
+"""A sentence, or how to write it: most findings are compared and sorted long before one is read."""
+
+
 class Finding(Struct, frozen=True, kw_only=True, gc=False):
     """What a gate found for one limit of one trial; most fields are those of ``LimitOutcome``.
 
@@ -99,7 +103,7 @@ class Finding(Struct, frozen=True, kw_only=True, gc=False):
     """
 
     outcome: Verdict
-    sentence: str
+    sentence: Sentence
     measured: Quantity = None
     limit: Quantity = None
     margin: Quantity = None
@@ -113,6 +117,11 @@ class Finding(Struct, frozen=True, kw_only=True, gc=False):
     limit_field: str | None = None
     limit_at: str | None = None
     spreads_to: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The sentence, written."""
+        return self.sentence if isinstance(self.sentence, str) else self.sentence()
 
 
 Rule = Callable[[TrialView, Any], Finding]
@@ -185,7 +194,7 @@ def gate(
 
 
 def compared(
-    comparison: Comparison, sentence: str, *, limit_field: str | None = None, notes: Iterable[str] = ()
+    comparison: Comparison, sentence: Sentence, *, limit_field: str | None = None, notes: Iterable[str] = ()
 ) -> Finding:
     """Make the finding of a comparison; ``sentence`` is what the gate says about it."""
     decides = comparison.decides
