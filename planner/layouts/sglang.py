@@ -302,7 +302,9 @@ def seats(degrees: Degrees, launch: Launch) -> Seats:
     step = extra_count(degrees, "gpu_id_step")
     base = extra_count(degrees, "base_gpu_id", 0, least=0)
     placed = tuple(seat for node in range(nodes) for seat in _node_seats(widths, node, nodes, base, step))
-    return Seats(seats=placed, dangers=_crowded(placed, launch), refused=_never_complete(placed, widths))
+    return Seats(
+        seats=placed, dangers=(*_crowded(placed, launch), *_shared(placed)), refused=_never_complete(placed, widths)
+    )
 
 
 def _node_seats(widths: Widths, node: int, nodes: int, base: int, step: int) -> Iterator[dict[str, int]]:
@@ -335,6 +337,19 @@ def _crowded(placed: tuple[dict[str, int], ...], launch: Launch) -> tuple[str, .
     if devices is None or highest < devices:
         return ()
     return (f"device {highest} is used on a node of {devices} devices; the engine does not check",)
+
+
+def _shared(placed: tuple[dict[str, int], ...]) -> Iterator[str]:
+    """Say the first device that two ranks are given: stages are laid out without the step between devices."""
+    holders: dict[tuple[int, int], int] = {}
+    for seat in placed:
+        first = holders.setdefault((seat["node"], seat["device"]), seat["rank"])
+        if first != seat["rank"]:
+            yield (
+                f"ranks {first} and {seat['rank']} are given the same device {seat['device']} of node {seat['node']}; "
+                "the engine does not check"
+            )
+            return
 
 
 LAYOUT = Layout(

@@ -173,6 +173,14 @@ def test_a_device_beyond_the_node_is_said() -> None:
     assert dangers == ("device 11 is used on a node of 8 devices; the engine does not check",)
 
 
+def test_a_device_that_two_ranks_are_given_is_said() -> None:
+    """A stage begins 2 devices after the other, and a step of 2 sends rank 1 there too."""
+    seats = LAYOUT.seats(degrees(tp=2, pp=2, extra={"gpu_id_step": 2}), Launch(gpus_per_node=8))
+
+    assert [seat["device"] for seat in seats.seats] == [0, 2, 2, 4]
+    assert seats.dangers == ("ranks 1 and 2 are given the same device 2 of node 0; the engine does not check",)
+
+
 def test_attention_data_ranks_hold_all_heads_and_expert_width_is_cut_by_moe_tp() -> None:
     fields = {"tp": 8, "ep": 2, "extra": {"attn_dp": 8}}
     checks = LAYOUT.divisibility(
