@@ -5,6 +5,7 @@ price; the lowest counted window's output rate is the divisor, the same reading 
 """
 
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -83,16 +84,18 @@ def _unpriced(view: TrialView) -> str:
 
 def _priced(view: TrialView, limit: CostLimit, field: str, hourly: Fraction, result: Comparison) -> Finding:
     charge = view.charge
-    devices = f"{counted(len(charge.devices), 'charged device')} cost {usd(hourly)} per hour"
     stranded = f"{len(charge.used):,} used, {len(charge.spares):,} spare, {len(charge.stranded):,} stranded."
-    finding = compared(result, _sentence(limit, field, devices, result), limit_field=field, notes=(stranded,))
+    finding = compared(
+        result, partial(_sentence, view, limit, field, hourly, result), limit_field=field, notes=(stranded,)
+    )
     return replace(finding, unit="USD/h" if field == PER_HOUR else "USD/M tokens")
 
 
-def _sentence(limit: CostLimit, field: str, devices: str, result: Comparison) -> str:
+def _sentence(view: TrialView, limit: CostLimit, field: str, hourly: Fraction, result: Comparison) -> str:
     decides = result.decides
     if decides is None:
         return "".join(result.notes[:1])
+    devices = f"{counted(len(view.charge.devices), 'charged device')} cost {usd(hourly)} per hour"
     if decides.value is None or result.limit is None:
         return f"{devices}; the output rate at {limit.load_point} is not recorded."
     found, most = apart(usd, decides.value, result.limit, 2)

@@ -8,6 +8,7 @@ Not handled: how long recovery takes by itself (``recovery``).
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import ClassVar, Literal
 
 from msgspec.structs import replace
@@ -105,7 +106,7 @@ def failure_domain(view: TrialView, limit: FailureDomainLimit) -> Finding:
     result = compare(reading, comparator, floor)
     measured = result.decides is not None and "injection" in result.decides.place
     notes = () if measured else (ARITHMETIC,)
-    finding = compared(result, _sentence(view, limit, found, result), limit_field=field, notes=notes)
+    finding = compared(result, partial(_sentence, view, limit, found, result), limit_field=field, notes=notes)
     return replace(finding, unit=unit, comparator=comparator)
 
 

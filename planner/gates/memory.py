@@ -8,6 +8,7 @@ their sum may be above the peak, but memory that no component explains puts the 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import cast
 
 from planner.compare import Comparison, compare
@@ -101,7 +102,7 @@ def memory_headroom(view: TrialView, limit: MemoryHeadroomLimit) -> Finding:
     )
     reading = view.qualified(Reading(samples=samples, worst_is="highest"), limit.load_point)
     result = compare(reading, "<=")
-    return compared(result, _sentence(result, limit), notes=_notes(view, limit))
+    return compared(result, partial(_sentence, result, limit), notes=_notes(view, limit))
 
 
 def _ceilings(view: TrialView, limit: MemoryHeadroomLimit) -> tuple[Fraction, ...]:

@@ -6,6 +6,7 @@ a percentile needs samples behind it; a figure without a definition answers no l
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Literal
 
 from msgspec.structs import replace
@@ -197,7 +198,7 @@ def throughput(view: TrialView, limit: ThroughputLimit) -> Finding:
     reading = _with_completed(view, limit.load_point)
     floor = exact(limit.min_output_tokens_per_s)
     result = compare(reading, ">=", floor)
-    return compared(result, _rate_sentence(result, limit, floor), limit_field="min_output_tokens_per_s")
+    return compared(result, partial(_rate_sentence, result, limit, floor), limit_field="min_output_tokens_per_s")
 
 
 @gate(
@@ -232,17 +233,22 @@ def goodput(view: TrialView, limit: GoodputLimit) -> Finding:
 def _latency(name: str, reading: Reading, limit: LatencyLimit) -> Finding:
     ceiling = exact(limit.max_ms)
     result = compare(reading, "<=", ceiling)
-    what = f"{name} {limit.statistic.replace('_', '.')} at {limit.load_point}"
+    value = None if result.decides is None else result.decides.value
+    notes = () if value is None else _far_off(value, ceiling)
+    sentence = partial(_latency_sentence, name, result, limit, ceiling)
+    return compared(result, sentence, limit_field="max_ms", notes=notes)
+
+
+def _latency_sentence(name: str, result: Comparison, limit: LatencyLimit, ceiling: Fraction) -> str:
     decides = result.decides
     if decides is None:
-        return compared(result, no_window(limit.load_point), limit_field="max_ms")
+        return no_window(limit.load_point)
+    what = f"{name} {limit.statistic.replace('_', '.')} at {limit.load_point}"
     window = decides.place["window"]
     if decides.value is None:
-        return compared(result, f"{what} is not recorded in window {window}.", limit_field="max_ms")
+        return f"{what} is not recorded in window {window}."
     measured, most = apart(ms, decides.value, ceiling, 2)
-    sentence = f"{what} is {measured} in window {window}; at most {most}.{why(result)}"
-    notes = tuple(_far_off(decides.value, ceiling))
-    return compared(result, sentence, limit_field="max_ms", notes=notes)
+    return f"{what} is {measured} in window {window}; at most {most}.{why(result)}"
 
 
 def _far_off(value: Fraction, ceiling: Fraction) -> Iterator[str]:
