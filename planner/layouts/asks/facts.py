@@ -157,6 +157,8 @@ def read_facts(ask: Ask, keys: Mapping[str, Key]) -> Facts:
     for name in ("nnodes", "gpus_per_node", "world_size"):
         if ask.get(name) is not None:
             _put(facts, name, name, check_count(name, ask[name]))
+    if ask.get("orchestrator") is not None:
+        _value("orchestrator", ask["orchestrator"], Key("orchestrator", (str,)))
     return facts
 
 

@@ -73,6 +73,12 @@ def test_a_question_gets_the_whole_answer(ask: dict[str, Any], expected: dict[st
             id="word as number",
         ),
         pytest.param(
+            {"engine": "sglang", "degrees": {}, "orchestrator": 1},
+            "degree",
+            "orchestrator is text; found 1",
+            id="orchestrator as number",
+        ),
+        pytest.param(
             {"engine": "vllm", "degrees": {"tpp": 3}}, "unknown_degree", 'vllm has no degree "tpp"', id="unknown degree"
         ),
         pytest.param(
