@@ -39,6 +39,11 @@ def test_web_server_refuses_to_start_without_a_key() -> None:
     )
 
 
+def test_views_are_loaded_before_the_server_forks() -> None:
+    start = run("-c", "import config.wsgi, sys; print('reviews.web.submissions' in sys.modules)")
+    assert start.stdout == "True\n", start.stderr
+
+
 @pytest.mark.parametrize("value", ["topogate.example.org", "ftp://topogate.example.org", "https:"])
 def test_public_address_that_is_none_is_named(value: str) -> None:
     start = run("manage.py", "check", PUBLIC_URL=value)
