@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from planner.compare import Comparison, compare
 from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
+from planner.gates.handoff_queue import queue_hint
 from planner.gates.wording import apart, ms, no_window, share, why
 from planner.numbers import exact
 from planner.rank_times import RankTime, collective_ms, median, moving_ms, own_work_ms, rank_time
@@ -201,7 +202,8 @@ def straggler(view: TrialView, limit: StragglerLimit) -> Finding:
     samples = tuple(sample for window in windows for ranks in peers for sample in measure(view, window, limit, ranks))
     ceiling = exact(getattr(limit, limit.given))
     result = compare(_measured(view, samples, "highest", limit.load_point), "<=", ceiling)
-    notes = tuple(_pattern(result, samples, windows, limit, ceiling))
+    hints = (queue_hint(window) for window in view.windows(limit.load_point))
+    notes = (*_pattern(result, samples, windows, limit, ceiling), *(hint for hint in hints if hint))
     finding = compared(result, _straggler_sentence(result, limit, ceiling), limit_field=limit.given, notes=notes)
     return replace(finding, unit="ms") if by_lag else finding
 

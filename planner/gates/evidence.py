@@ -5,40 +5,24 @@ because evidence from another environment says nothing about this one; telemetry
 What UNKNOWN here does to the gates that read measurements happens in ``planner.evaluate`` and ``planner.readings``.
 """
 
-from collections.abc import Iterator
 from datetime import datetime
 from fractions import Fraction
 
 from planner.compare import compare
 from planner.gates.base import EVERY_LOAD_POINT, Ask, Finding, Limit, Standing, compared, gate
 from planner.gates.owed import advised, required
-from planner.gates.wording import apart, counted, no_window, share, why
+from planner.gates.wording import apart, counted, named, no_window, share, why
 from planner.identity import Difference
 from planner.numbers import exact
 from planner.presence import Presence, presence
 from planner.readings import WindowView, number
-from planner.records.base import UNSET, Id, Number, Share, UnsetType
+from planner.records.base import Id, Share, UnsetType
 from planner.request_shares import request_share
 from planner.shown import shown
-from planner.times import parsed_time, window_seconds
+from planner.times import parsed_time
 from planner.view import TrialView
 
 FAMILY = "evidence"
-NAMED = 3
-"""How many of several problems a sentence names; the pointers name all."""
-
-
-class SteadyStateLimit(Limit, frozen=True, kw_only=True):
-    """What makes the counted windows of a load point steady.
-
-    Compile events and concurrent runs must be recorded as 0 wherever this is declared. ``max_spread_share`` limits
-    (highest - lowest) / highest of the windows' output rates; ``min_soak_s`` asks for a soak window of that length.
-    """
-
-    load_point: Id
-    max_spread_share: Share | UnsetType = UNSET
-    min_window_s: Number | UnsetType = UNSET
-    min_soak_s: Number | UnsetType = UNSET
 
 
 @gate(
@@ -65,7 +49,7 @@ def identity(view: TrialView, standing: Standing) -> Finding:
     )
     return Finding(
         outcome="UNKNOWN" if faults else "PASS",
-        sentence=_named(faults) or f"All {found.compared:,} bound leaves are recorded and match.",
+        sentence=named(faults) or f"All {found.compared:,} bound leaves are recorded and match.",
         measured=Fraction(found.compared - len(pointers)),
         limit=Fraction(found.compared),
         measured_at=tuple(f"{at}{difference.at}" for difference in found.environment),
@@ -96,7 +80,7 @@ def equal_service(view: TrialView, standing: Standing) -> Finding:
     agreed = "Model, precision, workload and what else must be equal are the contract's."
     return Finding(
         outcome="FAIL" if faults else "UNKNOWN" if missing else "PASS",
-        sentence=_named(faults or [_absence(leaf) for leaf in missing]) or agreed,
+        sentence=named(faults or [_absence(leaf) for leaf in missing]) or agreed,
         worst=(("leaf", found.choices[0].at),) if found.choices else (),
         measured_at=tuple(f"{at}{difference.at}" for difference in found.choices),
         missing=tuple(f"{at}{leaf}" for leaf in missing),
@@ -110,12 +94,6 @@ def _difference(difference: Difference) -> str:
 
 def _absence(leaf: str) -> str:
     return f"{leaf} is not known."
-
-
-def _named(sentences: list[str]) -> str:
-    """Join sentences, the first few in full."""
-    more = len(sentences) - NAMED
-    return " ".join(sentences[:NAMED]) + (f" And {more:,} more." if more > 0 else "")
 
 
 @gate(
@@ -213,7 +191,7 @@ def telemetry(view: TrialView, standing: Standing) -> Finding:
     lacking = [each for each in found if each.gaps]
     return Finding(
         outcome="UNKNOWN" if lacking else "PASS",
-        sentence=_named([_lacking(each) for each in lacking]) or f"All {readings:,} required readings are recorded.",
+        sentence=named([_lacking(each) for each in lacking]) or f"All {readings:,} required readings are recorded.",
         measured=Fraction(len(found) - len(lacking)),
         limit=Fraction(len(found)),
         missing=tuple(dict.fromkeys(gap for each in lacking for gap in each.gaps)),
@@ -244,7 +222,7 @@ def consistency(view: TrialView, standing: Standing) -> Finding:
     holds = f"{counted(len(checks), 'identity', 'identities')} over {counted(len(view.checks), 'counted window')} hold."
     return Finding(
         outcome="UNKNOWN" if broken else "PASS",
-        sentence=_named([f"Window {window}: {check.sentence}" for window, check in broken]) or holds,
+        sentence=named([f"Window {window}: {check.sentence}" for window, check in broken]) or holds,
         measured=Fraction(len(checks) - len(broken)),
         limit=Fraction(len(checks)),
         worst=(("window", broken[0][0]), ("identity", broken[0][1].id)) if broken else (),
@@ -293,86 +271,3 @@ def completeness(view: TrialView, limit: CompletenessLimit) -> Finding:
         where = f"at {limit.load_point} in window {decides.place['window']}"
         sentence = f"{found} of the requests completed {where}; at least {least}.{why(result)}"
     return compared(result, sentence, limit_field="min_completed_share")
-
-
-@gate(
-    "steady_state",
-    family=FAMILY,
-    title="Counted windows are steady",
-    limit=SteadyStateLimit,
-    reads=("window.compile_events", "window.concurrent_runs", "load.output_tokens_total", "load.duration_s"),
-)
-def steady_state(view: TrialView, limit: SteadyStateLimit) -> Finding:
-    """Counted windows of the load point hold no compile event and no other run, overlap no warm-up, no injection and
-    no other counted window, are as many and as long as declared, and differ in output rate by at most
-    max_spread_share. What is not steady is UNKNOWN, never FAIL, and so is everything read there."""
-    windows = view.windows(limit.load_point)
-    faults = list(_unsteady(view, limit, windows))
-    missing = view.unmeasured(limit.load_point) or tuple(at for _, at in faults if at)
-    sentence = (
-        _named([text for text, _ in faults])
-        or f"{counted(len(windows), 'counted window')} at {limit.load_point}, steady."
-    )
-    return Finding(
-        outcome="UNKNOWN" if faults else "PASS",
-        sentence=sentence,
-        measured=Fraction(len(windows)),
-        missing=missing,
-        spreads_to=(limit.load_point,) if faults else (),
-    )
-
-
-Fault = tuple[str, str | None]
-DISTURBING = {"warmup": "the warm-up", "counted": "the counted window", "injection": "the injection"}
-"""Windows that are another run, or none that counts, at the same time."""
-
-
-def _unsteady(view: TrialView, limit: SteadyStateLimit, windows: tuple[WindowView, ...]) -> Iterator[Fault]:
-    if not windows:
-        yield no_window(limit.load_point), None
-    elif view.repeats(limit.load_point) < view.min_repeats:
-        yield view.too_few_windows(limit.load_point)[0], None
-    for window in windows:
-        yield from _disturbed(view, limit, window)
-    yield from _spread(view, limit)
-    yield from _soak(view, limit)
-
-
-def _disturbed(view: TrialView, limit: SteadyStateLimit, window: WindowView) -> Iterator[Fault]:
-    for field, what in (("compile_events", "compile event"), ("concurrent_runs", "concurrent run")):
-        found = number(getattr(window.record, field))
-        if found is None:
-            yield f"{field} is not recorded in window {window.id}.", f"{window.at}/{field}"
-        elif found > 0:
-            yield f"{counted(int(found), what)} in window {window.id}.", None
-    seconds = window_seconds(window.record)
-    if not isinstance(limit.min_window_s, UnsetType) and (seconds is None or seconds < exact(limit.min_window_s)):
-        yield f"Window {window.id} is shorter than {limit.min_window_s} s.", None
-    for name, other in sorted(view.trial.windows.items()):
-        # Times of equal form (UTC, whole seconds, Z) order as text.
-        together = other.start < window.record.end and window.record.start < other.end
-        if together and name != window.id and other.purpose in DISTURBING:
-            yield f"Window {window.id} overlaps {DISTURBING[other.purpose]} {name}.", None
-
-
-def _spread(view: TrialView, limit: SteadyStateLimit) -> Iterator[Fault]:
-    if isinstance(limit.max_spread_share, UnsetType):
-        return
-    rates = list(view.throughput(limit.load_point).windows.values())
-    known = [rate for rate in rates if rate is not None]
-    if not known or len(known) < len(rates) or max(known) == 0:
-        yield "The spread of the output rate is not known.", None
-        return
-    spread, most = (max(known) - min(known)) / max(known), exact(limit.max_spread_share)
-    if spread > most:
-        found, allowed = apart(share, spread, most, 3)
-        yield f"Output rates differ by {found} of the highest; at most {allowed}.", None
-
-
-def _soak(view: TrialView, limit: SteadyStateLimit) -> Iterator[Fault]:
-    if isinstance(limit.min_soak_s, UnsetType):
-        return
-    soaks = (w for w in view.trial.windows.values() if w.purpose == "soak" and w.load_point == limit.load_point)
-    longest = max((window_seconds(window) or Fraction(0) for window in soaks), default=Fraction(0))
-    if longest < exact(limit.min_soak_s):
-        yield f"The longest soak at {limit.load_point} is {int(longest):,} s; at least {limit.min_soak_s} s.", None

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, gate
-from planner.gates.wording import apart, no_window, share
+from planner.gates.wording import apart, named, no_window, share
 from planner.numbers import exact
 from planner.readings import WindowView, number
 from planner.records.base import UNSET, Id, Share, UnsetType, is_set
@@ -24,7 +24,6 @@ FAMILY = "evidence"
 OFFERED = Fraction(98, 100)
 """Share of the offered rate that an open loop must have sent."""
 POINTS = ("mean", "p50", "p95", "max")
-NAMED = 3
 
 
 class WorkloadMatchLimit(Limit, frozen=True, kw_only=True):
@@ -83,7 +82,7 @@ def workload_match(view: TrialView, limit: WorkloadMatchLimit) -> Finding:
     few = view.too_few_windows(limit.load_point)
     return Finding(
         outcome="FAIL" if faults else "UNKNOWN" if missing else "PASS",
-        sentence=_named(said) or (few[0] if few else _agreed(worst, limit, most)),
+        sentence=named(said) or (few[0] if few else _agreed(worst, limit, most)),
         measured=None if decides is None else decides[0],
         limit=most,
         margin=None if decides is None else most - decides[0],
@@ -92,11 +91,6 @@ def workload_match(view: TrialView, limit: WorkloadMatchLimit) -> Finding:
         missing=tuple(dict.fromkeys(missing)),
         limit_field="max_difference_share",
     )
-
-
-def _named(sentences: list[str]) -> str:
-    more = len(sentences) - NAMED
-    return " ".join(sentences[:NAMED]) + (f" And {more:,} more." if more > 0 else "")
 
 
 def _where(worst: tuple[Fraction, WindowView, Match] | None) -> tuple[tuple[str, str], ...]:

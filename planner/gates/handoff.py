@@ -2,8 +2,7 @@
 
 Rules kept: transfers are counted as the engine counts them, so a count pooled over ranks is divided by what one
 request makes; whole requests are staged, so room is rounded down; the route keeps its bandwidth reserve; a topology
-without both pools hands nothing over. Not handled: TTFT and TPOT across the hand-off, which ``ttft`` and ``tpot``
-read where the client measures them.
+without both pools hands nothing over; TTFT and TPOT across the hand-off are those of requests that were handed over.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,14 +13,18 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from planner.compare import Comparator, Comparison, compare
+from planner.consistency import PER_REQUEST_DECODE
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
-from planner.gates.wording import apart, count, no_window, share, why
+from planner.gates.handoff_queue import queue_hint
+from planner.gates.slo import Statistic
+from planner.gates.wording import apart, count, ms, no_window, share, why
 from planner.needs import reserved_bandwidth
 from planner.numbers import exact
-from planner.readings import Reading, Sample, WindowView, number
+from planner.readings import Reading, Sample, WindowView, absent, number, statistic_at, unusable
 from planner.records.base import UNSET, Count, Id, Number, PositiveCount, Share, UnsetType
 from planner.records.contract import Lengths
 from planner.records.evidence import Handoff
+from planner.shown import shown
 from planner.view import TrialView
 
 FAMILY = "handoff"
@@ -32,7 +35,8 @@ class KvHandoffLimit(Limit, frozen=True, kw_only=True):
 
     ``tokens_per_request`` is prompt and output together, for staging room; left out, it is the sum of the contract's
     fixed lengths. ``max_route_utilization`` is needed over measured bytes per second, before the bandwidth reserve.
-    ``min_pool_balance`` is the smaller of the pools' request rates over the larger.
+    ``min_pool_balance`` is the smaller of the pools' request rates over the larger. ``statistic`` is that of TTFT and
+    TPOT across the hand-off.
     """
 
     one_of: ClassVar[tuple[str, ...]] = (
@@ -40,9 +44,12 @@ class KvHandoffLimit(Limit, frozen=True, kw_only=True):
         "min_staging_requests",
         "max_route_utilization",
         "min_pool_balance",
+        "max_ttft_ms",
+        "max_tpot_ms",
     )
 
     load_point: Id
+    statistic: Statistic = "p99"
     tokens_per_request: PositiveCount | UnsetType = UNSET
     kv_bytes_per_token: PositiveCount | UnsetType = UNSET
     block_tokens: PositiveCount = 1
@@ -50,6 +57,8 @@ class KvHandoffLimit(Limit, frozen=True, kw_only=True):
     min_staging_requests: Count | UnsetType = UNSET
     max_route_utilization: Number | UnsetType = UNSET
     min_pool_balance: Share | UnsetType = UNSET
+    max_ttft_ms: Number | UnsetType = UNSET
+    max_tpot_ms: Number | UnsetType = UNSET
 
     def asks(self) -> tuple[Ask, ...]:
         """Ask for the hand-off, where there are pools."""
@@ -70,7 +79,11 @@ class KvHandoffLimit(Limit, frozen=True, kw_only=True):
         "handoff.route_bytes_per_s",
         "handoff.prefill_requests_per_s",
         "handoff.decode_requests_per_s",
+        "handoff.ttft_ms",
+        "handoff.tpot_ms",
         "load.requests",
+        "load.ttft_ms",
+        "load.tpot_ms",
     ),
     needs=("groups", "devices"),
     hint="Check that requests reach the decode pool, give it KV room, or resize the pools.",
@@ -78,7 +91,9 @@ class KvHandoffLimit(Limit, frozen=True, kw_only=True):
 def kv_handoff(view: TrialView, limit: KvHandoffLimit) -> Finding:
     """Of the completed requests the floor was handed over; or whole requests that the decode KV cache holds beyond
     those running are at least the floor; or KV bytes per token x tokens sent x peak rate x copies over the measured
-    route stay under the ceiling after the bandwidth reserve; or the pools' rates are balanced."""
+    route stay under the ceiling after the bandwidth reserve; or the pools' rates are balanced; or the statistic of TTFT
+    or TPOT across the hand-off is at most the ceiling. Figures of all requests answer it only where every one of them
+    was handed over."""
     if not {"prefill", "decode"} <= set(view.group_roles):
         return not_applicable("No prefill and decode pools.")
     field = limit.given
@@ -89,8 +104,12 @@ def kv_handoff(view: TrialView, limit: KvHandoffLimit) -> Finding:
     samples = tuple(MEASURES[field](view, window, limit) for window in view.windows(limit.load_point))
     reading = Reading(samples=samples, worst_is="highest" if comparator == "<=" else "lowest")
     result = compare(view.qualified(reading, limit.load_point), comparator, bound)
-    finding = compared(result, _sentence(result, limit, field, bound), limit_field=field)
-    return replace(finding, comparator=comparator, unit="requests" if field == "min_staging_requests" else "share")
+    hints = tuple(hint for window in view.windows(limit.load_point) if (hint := queue_hint(window)))
+    finding = compared(result, _sentence(result, limit, field, bound), limit_field=field, notes=hints)
+    return replace(finding, comparator=comparator, unit=UNITS.get(field, "share"))
+
+
+UNITS = {"min_staging_requests": "requests", "max_ttft_ms": "ms", "max_tpot_ms": "ms"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,11 +238,34 @@ def _pools(view: TrialView, window: WindowView, limit: KvHandoffLimit) -> Sample
     return figures.sample(rates[0] / rates[1])
 
 
+def _across(view: TrialView, window: WindowView, limit: KvHandoffLimit) -> Sample:
+    """Read TTFT or TPOT of requests that were handed over, or of all where all were."""
+    name = limit.given.removeprefix("max_")
+    at, recorded = f"/handoff/{name}", getattr(_handoff(window), name)
+    notes: tuple[str, ...] = ()
+    if isinstance(recorded, UnsetType):
+        load = window.record.load
+        of_all = UNSET if isinstance(load, UnsetType) else getattr(load, name)
+        if isinstance(of_all, UnsetType) or _handed_over(view, window, limit).low != 1:
+            return absent(window, at, notes=("Figures of all requests say nothing of those handed over.",))
+        at, recorded, notes = f"/load/{name}", of_all, ("All requests were handed over.",)
+    sample = statistic_at(window, at, recorded, limit.statistic, view.beyond)
+    sample = replace(sample, notes=(*sample.notes, *notes))
+    definition = recorded.definition
+    if name == "tpot_ms" and sample.value is not None and definition != PER_REQUEST_DECODE:
+        found = "without a definition" if isinstance(definition, UnsetType) else f"as {shown(definition)}"
+        note = f"Recorded {found}; the limit is for {PER_REQUEST_DECODE}."
+        return unusable(sample, missing=f"{window.at}{at}/definition", note=note)
+    return sample
+
+
 MEASURES: Mapping[str, Callable[[TrialView, WindowView, KvHandoffLimit], Sample]] = {
     "min_handed_over_share": _handed_over,
     "min_staging_requests": _staging,
     "max_route_utilization": _route,
     "min_pool_balance": _pools,
+    "max_ttft_ms": _across,
+    "max_tpot_ms": _across,
 }
 
 
@@ -237,6 +279,10 @@ def _sentence(result: Comparison, limit: KvHandoffLimit, field: str, bound: Frac
     if field == "min_staging_requests":
         room = f"The decode pool has room for {count(decides.value)} more requests {where}"
         return f"{room}; at least {count(bound)}.{why(result)}"
+    if field in ("max_ttft_ms", "max_tpot_ms"):
+        name = f"{field[4:8].upper()} {limit.statistic.replace('_', '.')} across the hand-off"
+        found, allowed = apart(ms, decides.value, bound, 2)
+        return f"{name} is {found} {where}; at most {allowed}.{why(result)}"
     found, allowed = apart(share, decides.value, bound, 3)
     if field == "min_handed_over_share":
         return f"{found} of the completed requests were handed over {where}; at least {allowed}.{why(result)}"

@@ -4,7 +4,7 @@ Rules kept: rounding is half to even from the exact value; two different numbers
 to the same text, because "500 ms, at most 500 ms" cannot explain a FAIL.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from planner.compare import Comparison
@@ -12,6 +12,8 @@ from planner.figures import grouped
 from planner.numbers import GIB, rounded
 
 MOST_PLACES = 15
+NAMED = 3
+"""How many of several problems a sentence names; the pointers name all."""
 
 Shown = Callable[[Fraction, int], str]
 
@@ -80,3 +82,9 @@ def why(result: Comparison) -> str:
 def no_window(load_point: str) -> str:
     """Say that a load point was not measured."""
     return f"No counted window at {load_point}."
+
+
+def named(sentences: Sequence[str]) -> str:
+    """Join sentences, the first few in full."""
+    more = len(sentences) - NAMED
+    return " ".join(sentences[:NAMED]) + (f" And {more:,} more." if more > 0 else "")

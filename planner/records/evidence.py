@@ -188,7 +188,10 @@ class Rate(Record, frozen=True, kw_only=True):
 
 
 class Load(Record, frozen=True, kw_only=True):
-    """What the load client saw in one window, over the whole deployment."""
+    """What the load client saw in one window, over the whole deployment.
+
+    The backlog is what was sent and not answered yet: its mean over the first and over the last third of the window.
+    """
 
     duration_s: Number | UnsetType | None = UNSET
     requests: Requests | UnsetType = UNSET
@@ -206,6 +209,8 @@ class Load(Record, frozen=True, kw_only=True):
     batch_size_mean: Number | UnsetType | None = UNSET
     queued_requests_mean: Number | UnsetType | None = UNSET
     queued_requests_max: Count | UnsetType | None = UNSET
+    backlog_first_third_mean: Number | UnsetType | None = UNSET
+    backlog_last_third_mean: Number | UnsetType | None = UNSET
     preemptions: Count | UnsetType | None = UNSET
     kv_measured_at_context_tokens: PositiveCount | UnsetType | None = UNSET
     kv_used_peak_share: Share | UnsetType | None = UNSET

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
-from planner.records.base import Bytes, Count, Id, Number, PositiveCount, Record
+from planner.records.base import Bytes, Count, Id, Number, PositiveCount, Record, Share
 from planner.records.figures import Bound, Phase, Scope, Statistics, Values
 
 
@@ -77,7 +77,8 @@ class Handoff(Record, frozen=True, kw_only=True):
 
     ``transfers`` counts what the engine counts: with ``counted_per`` ``rank`` every request counts once for each
     rank that sent a part of it (``transfers_per_request``). ``tokens_sent_total`` leaves out what the decode side
-    had cached.
+    had cached. ``ttft_ms`` and ``tpot_ms`` are those of requests that were handed over, as the client saw them.
+    Transfers that wait are given as means over the first and the last third of the window.
     """
 
     transfers: Count | UnsetType | None = UNSET
@@ -94,6 +95,11 @@ class Handoff(Record, frozen=True, kw_only=True):
     prefill_requests_per_s: Number | UnsetType | None = UNSET
     decode_requests_per_s: Number | UnsetType | None = UNSET
     queue_ms: Statistics | UnsetType = UNSET
+    queued_first_third_mean: Number | UnsetType | None = UNSET
+    queued_last_third_mean: Number | UnsetType | None = UNSET
+    decode_idle_share: Share | UnsetType | None = UNSET
+    ttft_ms: Statistics | UnsetType = UNSET
+    tpot_ms: Statistics | UnsetType = UNSET
 
 
 class Incidents(Record, frozen=True, kw_only=True):

@@ -222,6 +222,21 @@ CASES = [
         trial=(("/topology/instances/0/tp", 1), ("/topology/instances/0/pp", 4)),
         sentence="No rank has a peer of its group and stage.",
     ),
+    Case(
+        name="the hand-off holds up what no rank does",
+        gate="straggler",
+        outcome="PASS",
+        limit=LAG,
+        trial=(
+            *times(arrival_lag_ms=every(1)),
+            (
+                "/windows/w1/handoff",
+                {"queued_first_third_mean": 4, "queued_last_third_mean": 9, "decode_idle_share": 0.4},
+            ),
+        ),
+        sentence="Rank 0 on node-a (a0) arrives 1 ms late in window i1; at most 5 ms.",
+        also={"notes": ("Transfers pile up in window w1 while the decode pool idles: look at the hand-off.",)},
+    ),
 ]
 
 

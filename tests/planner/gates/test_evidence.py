@@ -1,12 +1,12 @@
-"""Identity, service, age and steadiness."""
+"""Identity, service, age, telemetry and completeness."""
 
 import pytest
 
 from tests.planner.documents import ABSENT
 from tests.planner.gates.cases import Case, check, parameters
 
-NEVER = {"identity": {"FAIL"}, "steady_state": {"FAIL"}}
-"""Evidence about something else, or without a steady state, is UNKNOWN."""
+NEVER = {"identity": {"FAIL"}}
+"""Evidence about something else is UNKNOWN."""
 
 W1 = "/trials/t/windows/w1"
 RUN = "/identities/run"
@@ -145,82 +145,6 @@ FRESHNESS = [
 ]
 
 
-STEADY = {"load_point": "saturated"}
-STEADY_STATE = [
-    Case(
-        name="quiet windows",
-        gate="steady_state",
-        outcome="PASS",
-        limit=STEADY | {"max_spread_share": 0.05, "min_window_s": 100},
-        sentence="2 counted windows at saturated, steady.",
-    ),
-    Case(
-        name="compile events in a counted window",
-        gate="steady_state",
-        outcome="UNKNOWN",
-        limit=STEADY,
-        trial=(("/windows/w1/compile_events", 3),),
-        sentence="3 compile events in window w1.",
-    ),
-    Case(
-        name="other runs not recorded",
-        gate="steady_state",
-        outcome="UNKNOWN",
-        limit=STEADY,
-        trial=(("/windows/w1/concurrent_runs", None),),
-        sentence="concurrent_runs is not recorded in window w1.",
-        also={"missing": (f"{W1}/concurrent_runs",)},
-    ),
-    Case(
-        name="rates too far apart",
-        gate="steady_state",
-        outcome="UNKNOWN",
-        limit=STEADY | {"max_spread_share": 0.04},
-        sentence="Output rates differ by 0.048 of the highest; at most 0.040.",
-    ),
-    Case(
-        name="windows too short",
-        gate="steady_state",
-        outcome="UNKNOWN",
-        limit=STEADY | {"min_window_s": 101},
-        sentence="Window w1 is shorter than 101 s. Window w2 is shorter than 101 s.",
-    ),
-    Case(
-        name="too few windows",
-        gate="steady_state",
-        outcome="UNKNOWN",
-        limit=STEADY,
-        contract=(("/steady_state", {"min_repeats": 3}),),
-        sentence="2 of 3 counted windows at saturated.",
-        also={"missing": ("/trials/t/windows",)},
-    ),
-    Case(
-        name="no soak",
-        gate="steady_state",
-        outcome="UNKNOWN",
-        limit=STEADY | {"min_soak_s": 3600},
-        sentence="The longest soak at saturated is 0 s; at least 3600 s.",
-    ),
-    Case(
-        name="warm-up inside a counted window",
-        gate="steady_state",
-        outcome="UNKNOWN",
-        limit=STEADY,
-        trial=(
-            (
-                "/windows/warm",
-                {
-                    "purpose": "warmup",
-                    "load_point": "saturated",
-                    "start": "2026-10-01T12:09:00Z",
-                    "end": "2026-10-01T12:10:01Z",
-                },
-            ),
-        ),
-        sentence="Window w1 overlaps the warm-up warm.",
-    ),
-]
-
 FLOOR = {"load_point": "saturated", "min_completed_share": 0.95}
 
 
@@ -281,7 +205,7 @@ COMPLETENESS = [
     ),
 ]
 
-CASES = [*COMPLETENESS, *IDENTITY, *EQUAL_SERVICE, *FRESHNESS, *STEADY_STATE]
+CASES = [*COMPLETENESS, *IDENTITY, *EQUAL_SERVICE, *FRESHNESS]
 
 
 @pytest.mark.parametrize("case", parameters(CASES))

@@ -15,6 +15,10 @@ STAGING = {"load_point": "saturated", "min_staging_requests": 4, "tokens_per_req
 ROUTE = {"load_point": "saturated", "max_route_utilization": 1}
 BALANCE = {"load_point": "saturated", "min_pool_balance": 0.8}
 
+TTFT = {"load_point": "saturated", "statistic": "p95", "max_ttft_ms": 500}
+TPOT = {"load_point": "saturated", "statistic": "p95", "max_tpot_ms": 40}
+PILE = {"queued_first_third_mean": 4, "queued_last_third_mean": 9, "decode_idle_share": 0.4}
+
 
 def case(name: str, outcome: str, limit: Any, record: dict[str, Any], sentence: str, **also: Any) -> Case:
     """One row with the same hand-off in both windows, the second scaled to its 210 requests where it counts."""
@@ -149,6 +153,80 @@ CASES = [
         BALANCE,
         {"prefill_requests_per_s": 10, "decode_requests_per_s": 5},
         "The slower pool keeps up with 0.500 of the faster in window w1; at least 0.800.",
+    ),
+    case(
+        "first token across the hand-off",
+        "PASS",
+        TTFT,
+        {"ttft_ms": {"n": 200, "p95": 500}},
+        "TTFT p95 across the hand-off is 500 ms in window w1; at most 500 ms.",
+        unit="ms",
+        measured_at=(f"{AT}/ttft_ms/p95", f"{AT}/ttft_ms/n"),
+        limit_at="/gates/kv_handoff/limit/max_ttft_ms",
+    ),
+    case(
+        "first token too late across the hand-off, whatever all requests saw",
+        "FAIL",
+        TTFT,
+        {"ttft_ms": {"n": 200, "p95": 500.5}},
+        "TTFT p95 across the hand-off is 500.5 ms in window w1; at most 500 ms.",
+    ),
+    case(
+        "all requests were handed over",
+        "PASS",
+        TTFT,
+        {"transfers": 200, "counted_per": "request"},
+        "TTFT p95 across the hand-off is 400 ms in window w1; at most 500 ms.",
+        notes=("All requests were handed over.",),
+        measured_at=("/trials/t/windows/w1/load/ttft_ms/p95", "/trials/t/windows/w1/load/ttft_ms/n"),
+    ),
+    case(
+        "some requests never left the prefill pool",
+        "UNKNOWN",
+        TTFT,
+        {"transfers": 190, "counted_per": "request"},
+        "The hand-off is not recorded as asked in window w1. Figures of all requests say nothing of those handed over.",
+        missing=tuple(f"/trials/t/windows/{w}/handoff/ttft_ms" for w in ("w1", "w2")),
+    ),
+    case(
+        "too few requests handed over for the percentile",
+        "UNKNOWN",
+        TTFT,
+        {"ttft_ms": {"n": 199, "p95": 400}},
+        "TTFT p95 across the hand-off is 400 ms in window w1; at most 500 ms. n = 199, p95 needs 200.",
+    ),
+    case(
+        "tokens with the wait for the transfer in them",
+        "FAIL",
+        TPOT,
+        {"tpot_ms": {"n": 200, "p95": 41, "definition": "(e2e-ttft)/(n-1)"}},
+        "TPOT p95 across the hand-off is 41 ms in window w1; at most 40 ms.",
+    ),
+    case(
+        "tokens by another definition",
+        "UNKNOWN",
+        TPOT,
+        {"tpot_ms": {"n": 200, "p95": 41, "definition": "e2e/n"}},
+        "TPOT p95 across the hand-off is 41 ms in window w1; at most 40 ms. "
+        'Recorded as "e2e/n"; the limit is for (e2e-ttft)/(n-1).',
+    ),
+    case(
+        "transfers pile up in front of an idle decode pool",
+        "PASS",
+        SHARE,
+        {"transfers": 200, "counted_per": "request", **PILE},
+        "1.000 of the completed requests were handed over in window w1; at least 0.990.",
+        notes=tuple(
+            f"Transfers pile up in window {w} while the decode pool idles: look at the hand-off." for w in ("w1", "w2")
+        ),
+    ),
+    case(
+        "transfers that wait for a busy decode pool",
+        "PASS",
+        SHARE,
+        {"transfers": 200, "counted_per": "request", **PILE, "decode_idle_share": 0.05},
+        "1.000 of the completed requests were handed over in window w1; at least 0.990.",
+        notes=(),
     ),
     Case(
         name="not recorded",
