@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from planner.rankmap import derived_name
-from planner.records.plan import LimitOutcome
+from planner.records.plan import Candidate, LimitOutcome, Plan
 from reviews.selectors.maps import MapSource, map_source
 from reviews.web.csv_text import Value, attachment, csv_response
 from reviews.web.decisions import revise_href, tabs
@@ -58,10 +58,8 @@ def device_rows(places: Places) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple(rows)
 
 
-def link_use(source: MapSource) -> tuple[LimitOutcome, ...]:
+def link_use(candidate: Candidate | None) -> tuple[LimitOutcome, ...]:
     """Return what the gate of link use read for this trial: the map shows the gate's own figure, not another."""
-    plan = source.page.plan()
-    candidate = plan.candidates.get(source.trial_id) if plan else None
     gate = candidate.gates.get("link_utilization") if candidate else None
     return tuple(outcome for outcome in gate.limits.values() if outcome.measured is not None) if gate else ()
 
@@ -76,13 +74,21 @@ def source_note(facts: RankFacts) -> str:
     return f"Map from the evidence, trial {facts.trial_id}; groups {groups}."
 
 
-def candidate_word(source: MapSource) -> Word | None:
+def candidate_word(plan: Plan | None, trial: str) -> Word | None:
     """Return the state of the trial as a candidate."""
-    plan = source.page.plan()
-    candidate = plan.candidates.get(source.trial_id) if plan else None
-    if plan is None or candidate is None:
+    if plan is None or trial not in plan.candidates:
         return None
-    return state_word(candidate.state, selected=plan.selected is not None and plan.selected.trial == source.trial_id)
+    is_selected = plan.selected is not None and plan.selected.trial == trial
+    return state_word(plan.candidates[trial].state, selected=is_selected)
+
+
+def trial_options(plan: Plan | None, source: MapSource) -> list[tuple[str, str, bool]]:
+    """Return (id, text, whether it is shown) of every trial; the text begins with the name it has in the matrix."""
+    candidates = plan.candidates if plan else {}
+    return [
+        (trial, f"{candidates[trial].topology} · {trial}" if trial in candidates else trial, trial == source.trial_id)
+        for trial in source.trial_ids
+    ]
 
 
 @require_safe
@@ -114,6 +120,7 @@ def decision_map(request: PersonRequest, slug: str, number: int) -> HttpResponse
 
 def map_context(source: MapSource, query: Query, own: str) -> dict[str, Any]:
     """Return everything below the head of the map page."""
+    plan = source.page.plan()
     facts = rank_facts(source.contract, source.trial_id, source.trial)
     metrics = metrics_of(source.trial)
     metric = chosen_metric(metrics, query.get("metric"))
@@ -138,9 +145,9 @@ def map_context(source: MapSource, query: Query, own: str) -> dict[str, Any]:
         "name": source.trial_id,
         "panel_name": derived_name(source.trial.topology),
         "source_note": source_note(facts),
-        "word": candidate_word(source),
+        "word": candidate_word(plan, source.trial_id),
         "kinds": [(kind, query.link("map", colour=kind.id), kind is colour) for kind in facts.kinds],
-        "trials": [(trial, trial == source.trial_id) for trial in source.trial_ids],
+        "trials": trial_options(plan, source),
         "losses": [
             ("Nothing lost", query.link("map", lost=None), not lost),
             *(
@@ -152,7 +159,7 @@ def map_context(source: MapSource, query: Query, own: str) -> dict[str, Any]:
         "loss": loss_facts(facts, lost) if lost else None,
         "panel": rank_panel(facts, selected, metrics, query, lost),
         "crossings": crossing_rows(facts),
-        "link_use": [outcome.sentence for outcome in link_use(source)],
+        "link_use": [outcome.sentence for outcome in link_use(plan.candidates.get(source.trial_id) if plan else None)],
         "metric": metric,
         "metrics": [(row.id, row.name, row is metric) for row in metrics],
         "heat": heat_map(facts, metric, device_rows(drawn.places)) if metric else None,

@@ -28,8 +28,9 @@ MEANINGS: tuple[tuple[Word, str], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultCell:
-    """One fault in one trial. ``figures`` is the reading before and after beside its limit, where there is one."""
+    """One fault in the trial ``name``; ``figures`` is the reading before and after beside its limit, if any."""
 
+    name: str
     word: Word
     limit: str
     figures: str
@@ -88,7 +89,9 @@ def stress_table(matrix: StressMatrix, trials: tuple[str, ...]) -> StressTable:
                 title=row.title,
                 fault=row.fault,
                 families=" or ".join(row.families),
-                cells=tuple(fault_cell(row.cells[trial]) for trial in trials),
+                cells=tuple(
+                    fault_cell(row.cells[trial], f"{matrix.trials[trial].topology} · {trial}") for trial in trials
+                ),
             )
             for row in matrix.rows
         ),
@@ -107,13 +110,14 @@ def stress_table(matrix: StressMatrix, trials: tuple[str, ...]) -> StressTable:
     )
 
 
-def fault_cell(cell: StressCell) -> FaultCell:
+def fault_cell(cell: StressCell, name: str) -> FaultCell:
     """Return a cell as text; what has no limit has no figures."""
     is_elsewhere = cell.result == "CAUGHT" and not cell.intended
     limit = cell.gate or ""
     if cell.gate and cell.limit_id != "always":
         limit = f"{cell.gate}.{cell.limit_id}"
     return FaultCell(
+        name=name,
         word=ELSEWHERE if is_elsewhere else RESULTS[cell.result],
         limit=limit,
         figures=figures(cell),

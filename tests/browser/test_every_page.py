@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped] # the package has no types
 from playwright.sync_api import Page
 
-from reviews.models import Revision
+from reviews.models import Revision, SignOff
 from tests.browser.conftest import Open
 from tests.reviews.factories import Cast, documents, planned, sign, submitted
 from tests.web.conftest import example_pair
@@ -31,6 +31,7 @@ PAGES = [
     ("audit", "/w/lab/audit/?verify=1"),
     ("entry", "/w/lab/audit/?seq=5"),
     ("digest", "/w/lab/digests/{digest}/"),
+    ("a withdrawal", f"{D}1/signoffs/{{signoff}}/withdraw"),
     ("not found", f"{D}99/"),
 ]
 
@@ -59,7 +60,9 @@ def walk(visit: Open, people: Cast, *, theme: str = "light", width: int = 1440) 
 
 
 def address(path: str) -> str:
-    return path.replace("{digest}", Revision.objects.order_by("pk")[0].contract.content_id)
+    digest = Revision.objects.order_by("pk")[0].contract.content_id
+    signoff = SignOff.objects.order_by("pk")[0].pk
+    return path.replace("{digest}", digest).replace("{signoff}", str(signoff))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

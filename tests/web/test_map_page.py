@@ -30,6 +30,12 @@ def test_the_selected_trial_is_shown_unless_another_is_asked_for(worked: Decisio
     assert ">tp4-pp1-ep2-dp1</h2>" in text(people, visit, "?trial=t-one-node")
 
 
+def test_trials_are_offered_by_the_name_of_the_matrix(worked: Decision, people: Cast, visit: Visit) -> None:
+    page = text(people, visit)
+    assert '<option value="t-base-16" selected>tp4-pp2-ep2-dp1 · t-base-16</option>' in page
+    assert '<option value="t-one-node">tp4-pp1-ep2-dp1 · t-one-node</option>' in page
+
+
 def test_colour_follows_the_kind_that_is_asked_for(worked: Decision, people: Cast, visit: Visit) -> None:
     page = text(people, visit, "?colour=expert")
     assert ("f-expert-0" in page, "f-tensor-0" in page) == (True, False)

@@ -84,6 +84,7 @@ def test_candidates_come_a_few_at_a_time(people: Cast, visit: Visit, query: str,
     page = text(people, visit, query)
     assert re.findall(r'<span class="muted mono">(t\d)</span>', page)[0] == first
     assert words in page
+    assert f'<div class="tbl-stack-name mono tiny muted">tp8-pp1-ep1-dp1 · {first}</div>' in page
 
 
 @pytest.mark.parametrize(
@@ -127,5 +128,5 @@ def test_candidates_come_a_few_at_a_time(people: Cast, visit: Visit, query: str,
     ],
 )
 def test_a_cell_is_a_word_a_limit_and_figures(cell: StressCell, word: str, limit: str, figures: str) -> None:
-    found = fault_cell(cell)
+    found = fault_cell(cell, "tp8 · t-1")
     assert (found.word.text, found.limit, found.figures) == (word, limit, figures)
