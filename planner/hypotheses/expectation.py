@@ -17,7 +17,7 @@ from planner.hypotheses.contract import formats_of_precision, shape_of_model
 from planner.hypotheses.expected import Expected
 from planner.hypotheses.facts import Shape
 from planner.hypotheses.formats import WeightFormat
-from planner.hypotheses.parts import PARTS, PartName, stage_parts
+from planner.hypotheses.parts import PARTS, PartName, stage_parts, stages_of
 from planner.hypotheses.splits import InstanceSplit, instance_split
 from planner.hypotheses.steps import Steps, steps_of
 from planner.rankmap import TopologyGroups, degrees_of, topology_groups
@@ -65,6 +65,7 @@ def expectation(
     Raises:
         LayoutRefusedError: the layout refuses the degrees, or layers or experts do not split over them.
         MissingFactsError: the number of experts of a mixture of experts.
+        SplitRefusedError: more experts than are placed one by one.
     """
     shape = shape or shape_of_model(identity.model)
     formats = formats or formats_of_precision(identity.precision)
@@ -76,8 +77,9 @@ def expectation(
     steps = steps_of(identity.workload, load_point, list(zip(roles, splits, strict=True)))
     shares = []
     for place, split in enumerate(splits):
+        stages = stages_of(split.layers)
         for (stage, experts), ranks in _alike(groups, place, split).items():
-            parts = stage_parts(shape, formats, identity.precision, split, stage, experts, steps[place])
+            parts = stage_parts(shape, formats, identity.precision, split, stages[stage], experts, steps[place])
             shares.append(
                 RankShare(
                     instance=place, role=roles[place], stage=stage, experts=experts, ranks=tuple(ranks), parts=parts

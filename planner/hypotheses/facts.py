@@ -11,12 +11,27 @@ from typing import Any, Literal
 
 from planner.errors import PlannerError
 
-__all__ = ["Cache", "FeedForward", "MissingFactsError", "Shape", "SplitRefusedError", "Trait", "all_missing", "known"]
+__all__ = [
+    "MOST_LAYERS",
+    "Cache",
+    "FeedForward",
+    "MissingFactsError",
+    "Shape",
+    "SplitRefusedError",
+    "Trait",
+    "all_missing",
+    "counted_layers",
+    "known",
+]
 
 FeedForward = Literal["dense", "experts", "none"]
 Trait = Literal["qk_norm", "qkv_bias", "o_bias", "sinks", "router_bias", "expert_bias"]
 """Small tensors that only some families have: norms of query and key heads, biases of the attention's projections, a
 sink for each head, the bias that corrects the router's scores, biases of router and experts."""
+
+
+MOST_LAYERS = 10_000
+"""Layers that are counted one by one; no model has a tenth of them, a typing error may have any number."""
 
 
 class MissingFactsError(PlannerError):
@@ -90,17 +105,30 @@ class Shape:
 
         Raises:
             MissingFactsError: layers, or for a mixture of experts how many of them are dense.
+            SplitRefusedError: more than ``MOST_LAYERS``, or more dense layers than layers.
         """
         if self.feed_forward is not None:
             return self.feed_forward
         kinds: tuple[FeedForward, FeedForward] = ("dense", "experts")
         if not self.moe:
-            (layers,) = known(self, "layers")
-            return kinds[:1] * layers
+            return kinds[:1] * counted_layers(self)
         layers, dense = known(self, "layers", "dense_layers")
         if dense > layers:
             raise SplitRefusedError("dense_layers", f"{dense} dense layers are more than the {layers} layers")
-        return kinds[:1] * dense + kinds[1:] * (layers - dense)
+        return kinds[:1] * dense + kinds[1:] * (counted_layers(self) - dense)
+
+
+def counted_layers(shape: Shape) -> int:
+    """Return the number of layers.
+
+    Raises:
+        MissingFactsError: it is not stated.
+        SplitRefusedError: it is more than ``MOST_LAYERS``.
+    """
+    (layers,) = known(shape, "layers")
+    if layers > MOST_LAYERS:
+        raise SplitRefusedError("layers", f"{layers} layers are more than the {MOST_LAYERS} that are counted")
+    return layers
 
 
 def known(shape: Shape, *names: str) -> tuple[int, ...]:

@@ -7,12 +7,11 @@ ranks)`` heads (``kv_heads_of_rank``). Not handled: block rounding, scales of a 
 """
 
 from fractions import Fraction
-from itertools import accumulate, pairwise
 
-from planner.hypotheses.facts import Cache, MissingFactsError, Shape, SplitRefusedError, known
+from planner.hypotheses.facts import Cache, Shape, SplitRefusedError, counted_layers, known
 from planner.hypotheses.tensors import kv_heads_of_rank
 
-__all__ = ["cached_elements", "caches_of", "kv_bytes", "places_known", "stage_caches"]
+__all__ = ["cached_elements", "caches_of", "kv_bytes", "places_known"]
 
 
 def caches_of(shape: Shape) -> tuple[Cache | None, ...]:
@@ -23,11 +22,11 @@ def caches_of(shape: Shape) -> tuple[Cache | None, ...]:
 
     Raises:
         MissingFactsError: a dimension is not stated.
-        SplitRefusedError: more sliding layers than layers.
+        SplitRefusedError: more layers than are counted, or more sliding layers than layers.
     """
     if shape.caches is not None:
         return shape.caches
-    (layers,) = known(shape, "layers")
+    layers = counted_layers(shape)
     if shape.latent:
         latent, rope = known(shape, "kv_lora_rank", "rope_head_dim")
         return (Cache(elements=latent + rope, kv_heads=None),) * layers
@@ -71,15 +70,3 @@ def kv_bytes(shape: Shape, width: Fraction, *, tokens: int = 1, ranks: int = 1) 
         SplitRefusedError: key-value heads do not split over the ranks.
     """
     return cached_elements(caches_of(shape), tokens, ranks) * width
-
-
-def stage_caches(shape: Shape, layers: tuple[int, ...]) -> tuple[tuple[Cache | None, ...], ...]:
-    """Return the caches of every pipeline stage; ``layers`` are the layers of each.
-
-    Raises:
-        MissingFactsError: a dimension, or the places of sliding layers among several stages.
-    """
-    caches = caches_of(shape)
-    if len(layers) > 1 and not places_known(shape):
-        raise MissingFactsError(["places of the sliding layers"])
-    return tuple(caches[start:end] for start, end in pairwise(accumulate(layers, initial=0)))

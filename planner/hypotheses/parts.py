@@ -1,23 +1,23 @@
 """Bytes of every part on one rank of one pipeline stage, each with its formula."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Literal
 
 from planner.hypotheses.activations import activation_elements
 from planner.hypotheses.expected import Expected, expected
 from planner.hypotheses.facts import MissingFactsError, Shape
 from planner.hypotheses.formats import WeightFormat, tensors_bytes, width_of
-from planner.hypotheses.kv_cache import cached_elements, stage_caches
+from planner.hypotheses.kv_cache import cached_elements, caches_of, places_known
 from planner.hypotheses.splits import InstanceSplit
 from planner.hypotheses.steps import Steps
 from planner.hypotheses.tensors import Part, Shares, embedding, final_norm, head, layer_tensors
 from planner.records.contract import Precision
 
-__all__ = ["PARTS", "PartName", "stage_parts"]
+__all__ = ["PARTS", "PartName", "Stage", "stage_parts", "stages_of"]
 
 PartName = Literal["weights", "experts", "embedding", "head", "kv", "activations"]
 PARTS: tuple[PartName, ...] = ("weights", "experts", "embedding", "head", "kv", "activations")
@@ -34,32 +34,48 @@ FORMULAS: Mapping[PartName, str] = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """A pipeline stage: its layers, and whether it is the first or the last."""
+
+    layers: range
+    first: bool
+    last: bool
+
+
+def stages_of(counts: tuple[int, ...]) -> tuple[Stage, ...]:
+    """Return the stages that hold so many layers each."""
+    last = len(counts) - 1
+    cuts = enumerate(pairwise(accumulate(counts, initial=0)))
+    return tuple(Stage(layers=range(start, end), first=place == 0, last=place == last) for place, (start, end) in cuts)
+
+
 def stage_parts(
     shape: Shape,
     formats: WeightFormat,
     precision: Precision,
     split: InstanceSplit,
-    stage: int,
+    stage: Stage,
     experts: int,
     steps: Steps,
 ) -> Mapping[PartName, Expected]:
     """Return what one rank of a stage holds of every part; ``experts`` are those of a layer that it holds."""
     shares = replace(split.shares, experts_held=experts)
-    last = len(split.layers) - 1
-    ends = list(accumulate(split.layers, initial=0))
-    layers = range(ends[stage], ends[stage + 1])
 
     def layer_part(part: Part, shape: Shape) -> int:
-        tensors = [(f"model.layers.{layer}.", t) for layer in layers for t in layer_tensors(shape, layer, shares)]
-        if part == "weights" and stage == last:
+        kinds = shape.feed_forwards()
+        tensors = [
+            (f"model.layers.{layer}.", t) for layer in stage.layers for t in layer_tensors(shape, kinds[layer], shares)
+        ]
+        if part == "weights" and stage.last:
             tensors.append(("model.", final_norm(shape)))
         return tensors_bytes([item for item in tensors if item[1].part == part], formats)
 
     counted: dict[PartName, Callable[[Shape], Fraction | int]] = {
         "weights": partial(layer_part, "weights"),
         "experts": lambda shape: layer_part("experts", shape) if shape.moe else 0,
-        "embedding": lambda shape: _table(shape, shares, split, formats) if stage == 0 else 0,
-        "head": lambda shape: _head(shape, shares, split, formats) if stage == last else 0,
+        "embedding": lambda shape: _table(shape, shares, split, formats) if stage.first else 0,
+        "head": lambda shape: _head(shape, shares, split, stage, formats) if stage.last else 0,
         "kv": lambda shape: _kv(shape, precision, split, stage, steps),
         "activations": lambda shape: (
             activation_elements(shape, shares)
@@ -75,10 +91,10 @@ def _table(shape: Shape, shares: Shares, split: InstanceSplit, formats: WeightFo
     return tensors_bytes([("model.", embedding(shape, shares))], formats)
 
 
-def _head(shape: Shape, shares: Shares, split: InstanceSplit, formats: WeightFormat) -> int:
+def _head(shape: Shape, shares: Shares, split: InstanceSplit, stage: Stage, formats: WeightFormat) -> int:
     if shape.tied_embeddings is None:
         raise MissingFactsError(["tied_embeddings"])
-    if shape.tied_embeddings and len(split.layers) == 1:
+    if shape.tied_embeddings and stage.first:
         return 0
     _check_tables(split)
     return tensors_bytes([("", head(shape, shares))], formats)
@@ -89,10 +105,12 @@ def _check_tables(split: InstanceSplit) -> None:
         raise MissingFactsError(["placement of embedding and head under attention data parallelism"])
 
 
-def _kv(shape: Shape, precision: Precision, split: InstanceSplit, stage: int, steps: Steps) -> Fraction:
+def _kv(shape: Shape, precision: Precision, split: InstanceSplit, stage: Stage, steps: Steps) -> Fraction:
     if split.context_ranks > 1:
         raise MissingFactsError(["placement of the KV cache under context parallelism"])
-    caches = stage_caches(shape, split.layers)[stage]
+    if not (stage.first and stage.last) and not places_known(shape):
+        raise MissingFactsError(["places of the sliding layers"])
+    caches = caches_of(shape)[stage.layers.start : stage.layers.stop]
     sequences, tokens = steps.cached_tokens()
     own = -(-tokens // split.cache_ranks)
     rounded_up = split.shares.kv_rounded_up

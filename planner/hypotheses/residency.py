@@ -40,12 +40,12 @@ def stage_tensors(shape: Shape, shares: Shares, layers: tuple[int, ...]) -> Iter
     """
     if shape.tied_embeddings is None:
         raise MissingFactsError(["tied_embeddings"])
-    last = len(layers) - 1
+    last, kinds = len(layers) - 1, shape.feed_forwards()
     starts = accumulate(layers[:-1], initial=0)
     for stage, (start, count) in enumerate(zip(starts, layers, strict=True)):
         placed = [("model.", embedding(shape, shares))] if stage == 0 else []
         for layer in range(start, start + count):
-            placed += [(f"model.layers.{layer}.", tensor) for tensor in layer_tensors(shape, layer, shares)]
+            placed += [(f"model.layers.{layer}.", tensor) for tensor in layer_tensors(shape, kinds[layer], shares)]
         if stage == last:
             placed.append(("model.", final_norm(shape)))
             if last > 0 or not shape.tied_embeddings:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from planner.hypotheses.facts import MissingFactsError, Shape, known
+from planner.hypotheses.facts import MissingFactsError, Shape, SplitRefusedError, known
 from planner.hypotheses.tensors import Shares
 from planner.layouts import LAYOUTS, Degrees, megatron, sglang, vllm
 from planner.layouts.base import extra_count
@@ -19,6 +19,9 @@ from planner.layouts.layers import Split, split_even, split_first
 __all__ = ["InstanceSplit", "instance_split"]
 
 Place = Callable[[int, int], tuple[tuple[int, ...], ...]]
+
+MOST_EXPERTS = 65_536
+"""Experts of a layer that are placed one by one; the largest published number is below a hundredth of it."""
 
 LAYER_SPLITS: Mapping[str, Callable[[Degrees], Split]] = MappingProxyType(
     {
@@ -58,6 +61,7 @@ def instance_split(layout: str, degrees: Degrees, shape: Shape) -> InstanceSplit
     Raises:
         LayoutRefusedError: the degrees are refused, or layers or experts do not split.
         MissingFactsError: the number of layers or of experts.
+        SplitRefusedError: more than ``MOST_EXPERTS``.
     """
     sizes = LAYOUTS[layout].build(degrees).sizes
     attention_data = max(sizes.get("attn_dp", 1), sizes.get("attention_dp", 1))
@@ -103,6 +107,8 @@ def _held(layout: str, degrees: Degrees, shape: Shape, ranks: int) -> tuple[int,
         return ()
     if shape.experts is None:
         raise MissingFactsError(["experts"])
+    if shape.experts > MOST_EXPERTS:
+        raise SplitRefusedError("experts", f"{shape.experts} experts are more than the {MOST_EXPERTS} that are placed")
     redundant = extra_count(degrees, "redundant_experts", 0, least=0)
     place = PLACES.get(layout, place_even)
     return tuple(len(experts) for experts in place(shape.experts + redundant, ranks))

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from planner.hypotheses.facts import MissingFactsError, Shape, SplitRefusedError, known
+from planner.hypotheses.facts import FeedForward, MissingFactsError, Shape, SplitRefusedError, known
 
 __all__ = [
     "VOCABULARY_BLOCK",
@@ -73,14 +73,14 @@ class Shares:
     kv_rounded_up: bool = False
 
 
-def split(name: str, size: int, ranks: int) -> int:
-    """Return an even share.
+def split(name: str, size: int, ranks: int, label: str = "") -> int:
+    """Return an even share; ``label`` says in words what is split, where that is not ``name`` itself.
 
     Raises:
         SplitRefusedError: ``size`` is no multiple of ``ranks``.
     """
     if size % ranks:
-        raise SplitRefusedError(name, f"{name} {size} does not split evenly over {ranks} ranks")
+        raise SplitRefusedError(name, f"{label or name} {size} does not split evenly over {ranks} ranks")
     return size // ranks
 
 
@@ -101,8 +101,8 @@ def kv_heads_of_rank(kv_heads: int, ranks: int, *, rounded_up: bool = False) -> 
     return max(1, kv_heads // ranks)
 
 
-def layer_tensors(shape: Shape, layer: int, shares: Shares) -> Iterator[Tensor]:
-    """Yield the tensors of one layer as a rank holds them.
+def layer_tensors(shape: Shape, kind: FeedForward, shares: Shares) -> Iterator[Tensor]:
+    """Yield the tensors of one layer, with this kind of feed-forward part, as a rank holds them.
 
     Raises:
         MissingFactsError: a dimension, or the family's tensors, are not stated.
@@ -114,7 +114,6 @@ def layer_tensors(shape: Shape, layer: int, shares: Shares) -> Iterator[Tensor]:
     yield Tensor(name="input_layernorm", part="weights", rows=hidden, matrix=False)
     yield Tensor(name="post_attention_layernorm", part="weights", rows=hidden, matrix=False)
     yield from _latent_attention(shape, shares) if shape.latent else _attention(shape, shares)
-    kind = shape.feed_forwards()[layer]
     if kind == "dense":
         (width,) = known(shape, "intermediate_size")
         yield from _gated("mlp", "weights", hidden, split("intermediate_size", width, shares.dense))
@@ -178,7 +177,7 @@ def _experts(shape: Shape, shares: Shares) -> Iterator[Tensor]:
         yield Tensor(name="mlp.gate.bias", part="weights", rows=experts, matrix=False)
         yield Tensor(name="mlp.experts.bias", part="experts", rows=2 * own + hidden, copies=held, matrix=False)
     if shared:
-        own = split("shared experts' width", width * shared, shares.shared)
+        own = split("expert_intermediate_size", width * shared, shares.shared, "width of the shared experts")
         yield from _gated("mlp.shared_experts", "weights", hidden, own)
 
 
@@ -211,9 +210,8 @@ def next_token_tensors(shape: Shape, shares: Shares) -> Iterator[Tensor]:
     Source: DeepSeek-V3 ``README_WEIGHTS.md``: a layer like the last one, norms of both inputs, their projection from
     2 x hidden, the head's norm, and copies of embedding and head.
     """
-    (layers,) = known(shape, "layers")
     hidden = _hidden(shape)
-    yield from layer_tensors(shape, layers - 1, shares)
+    yield from layer_tensors(shape, shape.feed_forwards()[-1], shares)
     for name in ("enorm", "hnorm", "shared_head.norm"):
         yield Tensor(name=name, part="weights", rows=hidden, matrix=False)
     yield Tensor(name="eh_proj", part="weights", rows=hidden, columns=2 * hidden)
@@ -229,4 +227,4 @@ def _hidden(shape: Shape) -> int:
 def _vocabulary(shape: Shape, shares: Shares) -> int:
     (entries,) = known(shape, "vocab_size")
     padded = -(-entries // VOCABULARY_BLOCK) * VOCABULARY_BLOCK
-    return split("vocab_size (padded to a multiple of 64)", padded, shares.vocabulary)
+    return split("vocab_size", padded, shares.vocabulary, "vocabulary, padded to a multiple of 64,")

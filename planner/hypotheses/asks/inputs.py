@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from planner.errors import PlannerError
+from planner.hypotheses.facts import MOST_LAYERS
 from planner.numbers import exact
 from planner.records.base import SAFE_INTEGER
 from planner.shown import shown
@@ -20,7 +21,7 @@ __all__ = ["DEGREE", "LAYERS", "SAFE", "WIDTH", "Inputs", "Refused", "RefusedAsk
 Refused = list[tuple[str, str]]
 """Name of an input and what is wrong with it."""
 
-LAYERS = 10_000
+LAYERS = MOST_LAYERS
 DEGREE = 65_536
 WIDTH = 2**24
 SAFE = SAFE_INTEGER

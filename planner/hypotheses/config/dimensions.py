@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 from planner.hypotheses.config.families import FAMILIES, Family
-from planner.hypotheses.config.keys import MOST_LAYERS, Keys, Missing
+from planner.hypotheses.config.keys import Keys, Missing
 from planner.hypotheses.config.layers import caches, feed_forwards, pattern_kinds
 from planner.hypotheses.config.section import MODEL, WIDTHS
-from planner.hypotheses.facts import Cache, Shape, Trait
+from planner.hypotheses.facts import MOST_LAYERS, Cache, Shape, Trait
 
 __all__ = ["read_shape"]
 
@@ -40,6 +40,7 @@ def _traits(keys: Keys, family: Family, *, latent: bool) -> frozenset[Trait] | N
     return None if latent else family.traits | {"qkv_bias", "o_bias"}
 
 
+VISITED = ("num_experts_per_tok", "experts_per_token", "top_k_experts")
 EXPERTS = ("n_routed_experts", "num_experts", "num_local_experts")
 
 
@@ -119,12 +120,14 @@ def _kv_of_blocks(keys: Keys, shape: Shape) -> Shape:
 def _experts(keys: Keys, family: Family) -> dict[str, Any]:
     width_key = "moe_intermediate_size" if keys.has("moe_intermediate_size") else family.expert_width
     width = keys.count(f"{MODEL}/expert_intermediate_size", width_key)
+    experts = keys.count(f"{MODEL}/experts", *EXPERTS)
+    visited = keys.count(f"{MODEL}/experts_per_token", *VISITED)
+    if experts is not None and visited is not None and visited > experts:
+        keys.refuse(keys.pointer(*VISITED), "document/range", f"at most the {experts} experts", visited)
     return {
         "moe": True,
-        "experts": keys.count(f"{MODEL}/experts", *EXPERTS),
-        "experts_per_token": keys.count(
-            f"{MODEL}/experts_per_token", "num_experts_per_tok", "experts_per_token", "top_k_experts"
-        ),
+        "experts": experts,
+        "experts_per_token": visited,
         "expert_intermediate_size": width,
         "shared_experts": _shared(keys, family, width),
     }

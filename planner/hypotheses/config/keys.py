@@ -13,12 +13,10 @@ from planner.pointers import child
 from planner.shown import shown
 from planner.strict_json import Reading
 
-__all__ = ["LARGEST", "MOST_LAYERS", "File", "Keys", "Missing", "Source"]
+__all__ = ["LARGEST", "File", "Keys", "Missing", "Source"]
 
 LARGEST = 2**24
 """Largest width, head count or vocabulary; the largest published ones are an order smaller."""
-
-MOST_LAYERS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from planner.hypotheses.config.families import Family
-from planner.hypotheses.config.keys import LARGEST, MOST_LAYERS, Keys, Missing
+from planner.hypotheses.config.keys import LARGEST, Keys, Missing
 from planner.hypotheses.config.section import MODEL, WIDTHS
-from planner.hypotheses.facts import Cache, FeedForward
+from planner.hypotheses.facts import MOST_LAYERS, Cache, FeedForward
 from planner.pointers import joined
 
 __all__ = ["Caches", "FeedForwards", "caches", "feed_forwards", "pattern_kinds"]
