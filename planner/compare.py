@@ -87,7 +87,10 @@ def _comparison(
     reading: Reading,
 ) -> Comparison:
     valued = [entry for entry in candidates if entry[2] is not None]
-    decides = min(valued, key=lambda entry: entry[2] or Fraction(0)) if valued else next(iter(candidates), None)
+    if len(valued) == 1:
+        decides: Judged | None = valued[0]
+    else:
+        decides = min(valued, key=lambda entry: entry[2] or Fraction(0)) if valued else next(iter(candidates), None)
     sample = None if decides is None else decides[0]
     notes = reading.notes if sample is None else (*sample.doubts, *sample.notes, *reading.notes)
     own = limit if limit is not None or sample is None else sample.limit

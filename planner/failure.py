@@ -76,7 +76,7 @@ def equal_shares(whole: Fraction, shapes: Sequence[object]) -> tuple[Fraction, .
 def capacity_left(capacities: Sequence[Fraction], loss: Loss) -> Fraction:
     """Sum the capacity of the groups that survive."""
     lost = set(loss.groups)
-    return total(capacity for index, capacity in enumerate(capacities) if index not in lost)
+    return total([capacity for index, capacity in enumerate(capacities) if index not in lost])
 
 
 def pools_left(rates: Sequence[Fraction], shares: Sequence[Fraction]) -> Fraction:

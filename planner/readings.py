@@ -126,7 +126,7 @@ class Reading(Struct, frozen=True, kw_only=True, gc=False):
         """The worst value; None unless every place has one that says something and that no identity doubts."""
         if not self.samples or self.missing or not all(sample.usable for sample in self.samples):
             return None
-        return self.worst.value if self.worst else None
+        return self.samples[0].value if len(self.samples) == 1 else self.worst.value if self.worst else None
 
     @property
     def bound(self) -> Literal["exact", "lower", "upper"]:

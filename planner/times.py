@@ -31,7 +31,12 @@ def time_text(moment: datetime) -> str:
 
 def window_seconds(window: Window) -> Fraction | None:
     """Return end - start; None where a time has no zone or is no time, or the end is not after the start."""
-    start, end = parsed_time(window.start), parsed_time(window.end)
+    return _seconds_between(window.start, window.end)
+
+
+@lru_cache(maxsize=4096)
+def _seconds_between(first: str, last: str) -> Fraction | None:
+    start, end = parsed_time(first), parsed_time(last)
     if start is None or end is None or end <= start:
         return None
     return Fraction(int((end - start).total_seconds()))

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 from msgspec import Struct
 
 from planner.compare import Comparison
-from planner.records.base import Prose, Record, UnsetType
+from planner.records.base import UNSET, Prose, Record
 from planner.records.evidence import Phase
 from planner.view import TrialView
 
@@ -66,7 +66,7 @@ class Limit(Record, frozen=True, kw_only=True):
     @property
     def given(self) -> str:
         """The field of ``one_of`` that this limit gives."""
-        return next(name for name in self.one_of if not isinstance(getattr(self, name), UnsetType))
+        return next(name for name in self.one_of if getattr(self, name) is not UNSET)
 
     def asks(self) -> tuple[Ask, ...]:
         """List the evidence that this limit reads; none means that it reads no measurement."""

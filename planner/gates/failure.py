@@ -183,10 +183,17 @@ def _measure(view: TrialView, limit: FailureDomainLimit, known: Capacity, left: 
     if limit.given == SHARE_LOST:
         if known.total == 0:
             return None
-        # More than the total, after a measured recovery, is nothing lost.
-        return Range(low=max(1 - left.high / known.total, NOTHING), high=max(1 - left.low / known.total, NOTHING))
+        most = _lost(left.low, known.total)
+        return Range(low=most if left.high == left.low else _lost(left.high, known.total), high=most)
     required = required_rate(view.contract)
     return None if not required else left.scaled((1 - reserved_capacity(view.contract)) / required)
+
+
+def _lost(left: Fraction, total: Fraction) -> Fraction:
+    """Return the share of a total that is not left; more than all of it, after a recovery, is nothing lost."""
+    all_of_it = total.numerator * left.denominator
+    lost = all_of_it - left.numerator * total.denominator
+    return Fraction(lost, all_of_it) if lost > 0 else NOTHING
 
 
 def _sentence(view: TrialView, limit: FailureDomainLimit, found: Sequence[Loss], result: Comparison) -> str:

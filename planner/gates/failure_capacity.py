@@ -138,9 +138,10 @@ def _replica_rates(view: TrialView, window: WindowView) -> Capacity:
     if missing or not duration:
         return Capacity(missing=tuple(missing))
     every = (*fields, "/load/duration_s")
+    rates = {value: value / duration for value in set(tokens) if value is not None}
     return Capacity(
-        rates=tuple(value / duration for value in tokens if value is not None),
-        read=tuple(window.at + field for field in every),
+        rates=tuple(rates[value] for value in tokens if value is not None),
+        read=tuple([window.at + field for field in every]),
         doubts=window.doubts(every),
     )
 

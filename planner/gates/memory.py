@@ -154,7 +154,8 @@ def _deciding(metric: PerRank, ceilings: tuple[Fraction, ...], unexplained: Mapp
         and len(metric.values) == len(ceilings) == ceilings.count(ceilings[0])
         and None not in metric.values
     ):
-        return [metric.values.index(max(value for value in metric.values if value is not None))]
+        values = cast("Sequence[int | float]", metric.values)
+        return [values.index(max(values))]
     deciding: list[int] = []
     fullest: dict[Fraction, tuple[int, int | float]] = {}
     for rank, ceiling in enumerate(ceilings):
@@ -208,7 +209,10 @@ def _hindrance(view: TrialView, window: WindowView, metric: PerRank) -> Hindranc
             missing=(f"{window.at}/per_rank/{PEAK}/scope",),
             notes=(f"Recorded per {metric.scope}, which says nothing of one device.",),
         )
-    shared = next((name for name in view.rank_device if name in view.site.shared_devices), None)
+    shared = view.placed.kept.once(
+        "first shared device",
+        lambda: next((name for name in view.rank_device if name in view.site.shared_devices), None),
+    )
     if shared is not None and metric.scope != "device":
         note = f"Device {shared} is shared, and the figure may leave out who shares it: a lower bound."
         return Hindrance(may_pass=False, missing=(f"{window.at}/per_rank/{PEAK}/scope",), notes=(note,))
