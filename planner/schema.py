@@ -15,10 +15,16 @@ from planner.gates import GATES
 from planner.records.contract import Contract
 from planner.records.evidence import Evidence
 from planner.records.plan import Plan
+from planner.records.stress import StressMatrix
 
 __all__ = ["KINDS", "document_schema"]
 
-KINDS: dict[str, type[msgspec.Struct]] = {"contract": Contract, "evidence": Evidence, "plan": Plan}
+KINDS: dict[str, type[msgspec.Struct]] = {
+    "contract": Contract,
+    "evidence": Evidence,
+    "plan": Plan,
+    "stress": StressMatrix,
+}
 
 _UNITS = {
     "_bytes_per_s_one_way": "bytes per second, one direction",
@@ -38,7 +44,7 @@ _UNITS = {
 """Unit by the end of a field's name, longest first."""
 
 
-def document_schema(kind: Literal["contract", "evidence", "plan"]) -> dict[str, Any]:
+def document_schema(kind: Literal["contract", "evidence", "plan", "stress"]) -> dict[str, Any]:
     """Return the schema of one kind of document, a new tree at every call.
 
     Raises:

@@ -21,13 +21,18 @@ class Links:
         """Return the address of a view of the workspace."""
         return str(self._request.build_absolute_uri(reverse(name, args=[self._workspace, *numbers])))
 
+    def with_query(self, **values: int) -> str:
+        """Return the address asked for with other values of its query."""
+        query = self._request.GET.copy()
+        for name, value in values.items():
+            query[name] = str(value)
+        return str(self._request.build_absolute_uri(f"{self._request.path}?{query.urlencode()}"))
+
     def older(self, before: int | None) -> str | None:
         """Return the address of the next page of this list, None after the last."""
         if before is None:
             return None
-        query = self._request.GET.copy()
-        query["before"] = str(before)
-        return str(self._request.build_absolute_uri(f"{self._request.path}?{query.urlencode()}"))
+        return self.with_query(before=before)
 
 
 def revision_value(row: RevisionRow, decision: int, links: Links) -> dict[str, Any]:

@@ -110,6 +110,14 @@ class RevisionPage(serializers.Serializer[object]):
     next = serializers.CharField(allow_null=True)
 
 
+class StressPage(serializers.Serializer[object]):
+    """Faults in some of a decision's trials; nothing of it was measured, planned or can be signed."""
+
+    stress = serializers.JSONField(help_text="a matrix by the schema `stress`, of the trials of this page")
+    trials = serializers.IntegerField(help_text="all trials of the plan")
+    next = serializers.URLField(allow_null=True)
+
+
 class Requirement(serializers.Serializer[object]):
     """What one team owes."""
 
