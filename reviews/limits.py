@@ -18,16 +18,18 @@ def passed_limit(error: Exception) -> Finding | None:
     """Return the limit that a request passed; None where the error is about something else."""
     if isinstance(error, BodyTooLargeError):
         found = f"{error.length:,} bytes" if error.length else "more"
-        return _limit("body_size", "body", f"at most {settings.MAX_BODY_BYTES:,} bytes", found)
+        return _limit("request/body_size", "body", f"at most {settings.MAX_BODY_BYTES:,} bytes", found)
     if isinstance(error, RequestDataTooBig):
         most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        return _limit("field_size", "fields", f"at most {most:,} bytes of text beside the files", "more")
+        return _limit("request/field_size", "fields", f"at most {most:,} bytes of text beside the files", "more")
     if isinstance(error, TooManyFilesSent):
-        return _limit("file_count", "files", f"at most {settings.DATA_UPLOAD_MAX_NUMBER_FILES} files", "more")
+        most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
+        return _limit("request/file_count", "files", f"at most {most} files", "more")
     if isinstance(error, TooManyFieldsSent):
-        return _limit("field_count", "fields", f"at most {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS} fields", "more")
+        most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+        return _limit("request/field_count", "fields", f"at most {most} fields", "more")
     return None
 
 
 def _limit(code: str, place: str, expected: str, found: str) -> Finding:
-    return Finding("request", f"request/{code}", place, expected, found)
+    return Finding("request", code, place, expected, found)

@@ -16,6 +16,7 @@ from django.test import Client
 from reviews.models import AuditEntry, Decision, Plan, PlanJob
 from reviews.planning import make_plan
 from reviews.selectors.jobs import job_faults
+from reviews.services.leases import in_seconds
 from reviews.verification import verify
 from tests.reviews.factories import Cast, Pair, cast, contract_tree, documents, evidence_tree, submitted
 from tests.reviews.processes import (
@@ -218,3 +219,17 @@ def test_a_submission_on_the_page_is_answered_when_it_is_planned(people: Cast, s
     )
     assert state() == "done"
     assert "Candidates and gates" in client.get("/w/lab/decisions/1/").content.decode()
+
+
+def test_reconcile_says_what_the_broker_did_not_hear(people: Cast, servers: Servers) -> None:
+    waiting = submitted(people).job
+    PlanJob.objects.filter(pk=waiting.pk).update(woken_at=in_seconds(-60))
+    done = subprocess.run(
+        [sys.executable, "manage.py", "reconcile"],
+        cwd=ROOT,
+        env=environment(f"unix://{servers.folder}/nothing.sock"),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "0 woken, 0 given up\n1 still waiting: the broker takes no messages\n"

@@ -22,6 +22,8 @@ class Command(BaseCommand):
         if not options["check"]:
             sweep = jobs_sweep()
             self.stdout.write(f"{sweep.woken} woken, {sweep.given_up} given up")
+            if sweep.unheard:
+                self.stdout.write(f"{len(sweep.unheard)} still waiting: the broker takes no messages")
             return
         faults = job_faults()
         for fault in faults:
