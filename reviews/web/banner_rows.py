@@ -187,7 +187,8 @@ def unselected_figures(plan: Plan) -> tuple[Figure, ...]:
         )
         rows.append(fact("Not known for it", listed(candidate.unknown)))
         if fields:
-            rows.append(fact("It lacks", listed(tuple(fields)[:4]) + (" and more" if len(fields) > 4 else "")))
+            named = (*fields,) if len(fields) <= 4 else (*tuple(fields)[:4], "more")
+            rows.append(fact("It lacks", listed(named)))
     return tuple(rows[:4])
 
 

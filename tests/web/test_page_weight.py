@@ -1,8 +1,10 @@
-"""How heavy a decision page gets: 25 candidates with 33 limits each, the most that one page shows."""
+"""How heavy a decision page gets: 25 candidates with 33 limits each, the most that one page shows, of 500."""
 
 from django.template.loader import render_to_string
 
+from planner.records.plan import FrontierPoint
 from reviews.web.banner_rows import alternatives
+from reviews.web.frontier_rows import frontier, order
 from reviews.web.links import Query
 from reviews.web.matrix_rows import matrix
 from reviews.web.words import OUTCOMES
@@ -26,3 +28,24 @@ def test_the_matrix_of_a_full_page_stays_small() -> None:
     )
     assert len(rows.candidates) * len(rows.rows) == 825
     assert len(table) + len(others) < MOST_BYTES, (len(table), len(others))
+
+
+def test_the_frontier_and_the_order_of_500_candidates_stay_small() -> None:
+    names = [f"trial-{at:03}-of-a-long-sweep" for at in range(500)]
+    points = tuple(
+        FrontierPoint(
+            trial=name,
+            state="ELIGIBLE",
+            output_tokens_per_s_per_charged_device=45.125 + at / 7,
+            output_tokens_per_s_per_request=12.5,
+            ttft_ms=200.5 + at / 3,
+            usd_per_million_output_tokens=18.25,
+            non_dominated=False,
+        )
+        for at, name in enumerate(names)
+    )
+    of = plan({name: candidate() for name in names}, frontier=points)
+    picture = render_to_string("reviews/_frontier.html", {"frontier": frontier(of, names[:25])})
+    table = render_to_string("reviews/_order.html", {"order": order(of, names[:25])})
+    assert (picture.count('<tr class="tbl-row">'), table.count('<tr class="tbl-row">')) == (25, 25)
+    assert len(picture) + len(table) < 100_000, (len(picture), len(table))
