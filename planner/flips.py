@@ -6,9 +6,13 @@ next representable one. A reading that selection keys share moves them too. Not 
 of a trial, gates whose reading follows from another one (``cost``), a limit that a reserve or a device changes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from itertools import islice
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planner.board import Board, Effect, Spot
 from planner.figures import SIGNS, beside, decimals, number, percent, readable
@@ -24,6 +28,7 @@ MOST_OF_AN_EFFECT = 10
 
 EFFECTS: tuple[Effect, ...] = ("OTHER_WINS", "NONE_LEFT", "SAME_WINNER")
 FOLLOWS_FROM_ANOTHER = frozenset({"cost"})
+Sided = Literal["<=", ">=", "<", ">"]
 LATENCIES = {"ttft": "ttft_ms", "tpot": "tpot_ms", "itl": "itl_ms", "e2e": "e2e_ms"}
 
 
@@ -31,18 +36,47 @@ def flips(board: Board) -> tuple[Flip, ...]:
     """Return the flips of a plan: first those by which another trial wins, each group by smallest relative change."""
     if board.order.copies:
         return ()
-    found = sorted((*_of_others(board), *_of_winner(board), *limit_flips(board)), key=_by_size)
-    return tuple(flip for effect in EFFECTS for flip in [f for f in found if f.effect == effect][:MOST_OF_AN_EFFECT])
+    found = sorted((*_of_others(board), *_of_winner(board), *map(_written, limit_flips(board))), key=_by_size)
+    return tuple(flip for effect in EFFECTS for flip in _smallest([f for f in found if f.effect == effect]))
 
 
-def _by_size(flip: Flip) -> tuple[bool, bool, Fraction, str, str, str]:
+class Draft(Struct, frozen=True, kw_only=True, gc=False):
+    """A flip as far as it takes to sort it; ``write`` asks the gate and writes it, None where it does not hold."""
+
+    effect: Effect
+    gate: str
+    limit_id: str
+    trial: str
+    old: Fraction | None
+    change: Fraction | None
+    write: Callable[[], Flip | None]
+
+
+def _smallest(drafts: Iterable[Draft]) -> Iterator[Flip]:
+    """Write flips, smallest change first, until there are as many as are kept: most need not be written at all."""
+    written = (flip for draft in drafts for flip in (draft.write(),) if flip is not None)
+    return islice(written, MOST_OF_AN_EFFECT)
+
+
+def _written(flip: Flip) -> Draft:
+    return Draft(
+        effect=flip.effect,
+        gate=flip.gate,
+        limit_id=flip.limit_id or "",
+        trial=flip.trial or "",
+        old=number(flip.old),
+        change=number(flip.change),
+        write=lambda: flip,
+    )
+
+
+def _by_size(flip: Draft) -> tuple[bool, bool, Fraction, str, str, str]:
     """Sort by relative change; what has no size comes last, what grows from 0 before it."""
-    change = number(flip.change)
-    size = Fraction(0) if change is None else abs(change)
-    return change is None, not number(flip.old), size, flip.gate, flip.limit_id or "", flip.trial or ""
+    size = Fraction(0) if flip.change is None else abs(flip.change)
+    return flip.change is None, not flip.old, size, flip.gate, flip.limit_id, flip.trial
 
 
-def _of_others(board: Board) -> Iterator[Flip]:
+def _of_others(board: Board) -> Iterator[Draft]:
     for trial, candidate in sorted(board.candidates.items()):
         if candidate.state == "REJECTED":
             yield from _rejected(board, trial)
@@ -52,16 +86,17 @@ def _of_others(board: Board) -> Iterator[Flip]:
             yield from _faster(board, trial, board.winner)
 
 
-def _rejected(board: Board, trial: str) -> Iterator[Flip]:
+def _rejected(board: Board, trial: str) -> Iterator[Draft]:
     """A trial that one limit keeps out gets in at that limit."""
     spot = board.only_failing(trial)
-    if spot is None or spot.gate in FOLLOWS_FROM_ANOTHER or not can_pass(board, trial, spot):
+    if spot is None or spot.gate in FOLLOWS_FROM_ANOTHER:
         return
     wins = board.would_win(board.values_at(trial, spot, spot.limit), board.winner)
-    yield _reading_flip(board, trial, spot, spot.limit, strict=False, wins=wins)
+    draft = _reading_flip(board, trial, spot, spot.limit, strict=False, wins=wins)
+    yield replace(draft, write=lambda: draft.write() if can_pass(board, trial, spot) else None)
 
 
-def _inconclusive(board: Board, trial: str) -> Iterator[Flip]:
+def _inconclusive(board: Board, trial: str) -> Iterator[Draft]:
     """A trial with one unmeasured reading gets in if it is measured on the passing side of its limit."""
     spot = _only_unmeasured(board, trial)
     if spot is None:
@@ -69,21 +104,23 @@ def _inconclusive(board: Board, trial: str) -> Iterator[Flip]:
     gate, limit_id, limit, comparator, unit = spot
     wins = board.would_win(board.values(trial), board.winner)
     effect, winner, verb = _gain(board, trial, wins)
-    yield Flip(
-        kind="unmeasured",
-        gate=gate,
-        limit_id=limit_id,
-        trial=trial,
-        unit=unit,
-        old=None,
-        new=limit,
-        comparator=comparator,
-        bound=limit,
-        change=None,
-        raw_values=None,
-        effect=effect,
-        winner=winner,
-        sentence=f"{verb} if {gate}.{limit_id} is measured {SIGNS[comparator]} {readable(limit, unit)}.",
+    yield _written(
+        Flip(
+            kind="unmeasured",
+            gate=gate,
+            limit_id=limit_id,
+            trial=trial,
+            unit=unit,
+            old=None,
+            new=limit,
+            comparator=comparator,
+            bound=limit,
+            change=None,
+            raw_values=None,
+            effect=effect,
+            winner=winner,
+            sentence=f"{verb} if {gate}.{limit_id} is measured {SIGNS[comparator]} {readable(limit, unit)}.",
+        )
     )
 
 
@@ -111,7 +148,7 @@ def _only_unmeasured(board: Board, trial: str) -> Unmeasured | None:
     return gate, limit_id, outcome.limit, outcome.comparator, outcome.unit
 
 
-def _faster(board: Board, trial: str, winner: Eligible) -> Iterator[Flip]:
+def _faster(board: Board, trial: str, winner: Eligible) -> Iterator[Draft]:
     """An eligible trial wins once its rate carries it past the winner on the first key."""
     key = board.order.keys[0]
     boundary = _rate_of(board, trial, number(winner.values[0]))
@@ -122,7 +159,7 @@ def _faster(board: Board, trial: str, winner: Eligible) -> Iterator[Flip]:
     yield _reading_flip(board, trial, spot, boundary, strict=strict, wins=True, floor=True)
 
 
-def _of_winner(board: Board) -> Iterator[Flip]:
+def _of_winner(board: Board) -> Iterator[Draft]:
     if board.winner is None:
         return
     trial = board.winner.trial
@@ -133,7 +170,7 @@ def _of_winner(board: Board) -> Iterator[Flip]:
         yield from _overtaken(board, trial, board.eligible[1])
 
 
-def _overtaken(board: Board, trial: str, second: Eligible) -> Iterator[Flip]:
+def _overtaken(board: Board, trial: str, second: Eligible) -> Iterator[Draft]:
     """The winner loses to the second once its rate no longer carries it past on the first key."""
     key = board.order.keys[0]
     boundary = _rate_of(board, trial, number(second.values[0]))
@@ -169,20 +206,22 @@ def _rate_spot(board: Board, trial: str, load_point: str | None) -> Spot | None:
 
 def _reading_flip(
     board: Board, trial: str, spot: Spot, bound: Fraction, *, strict: bool, wins: bool, floor: bool | None = None
-) -> Flip:
+) -> Draft:
     rises = not spot.is_ceiling if floor is None else floor
     effect, winner, verb = _gain(board, trial, wins)
     new = _nearest(spot, bound, rises=rises, strict=strict)
-    return _flip(board, trial, spot, bound, new, rises=rises, strict=strict, effect=effect, winner=winner, verb=verb)
+    comparator = _comparator(rises=rises, strict=strict)
+    return _draft(board, trial, spot, bound, new, comparator=comparator, effect=effect, winner=winner, verb=verb)
 
 
-def _leaving_flip(board: Board, trial: str, spot: Spot, bound: Fraction, *, strict: bool) -> Flip:
+def _leaving_flip(board: Board, trial: str, spot: Spot, bound: Fraction, *, strict: bool) -> Draft:
     next_one = board.eligible[1].trial if len(board.eligible) > 1 else None
     effect: Effect = "OTHER_WINS" if next_one else "NONE_LEFT"
     verb = f"{next_one} wins in place of {trial}" if next_one else f"{trial} leaves and nothing is eligible"
     rises = spot.is_ceiling
     new = _nearest(spot, bound, rises=rises, strict=strict)
-    return _flip(board, trial, spot, bound, new, rises=rises, strict=strict, effect=effect, winner=next_one, verb=verb)
+    comparator = _comparator(rises=rises, strict=strict)
+    return _draft(board, trial, spot, bound, new, comparator=comparator, effect=effect, winner=next_one, verb=verb)
 
 
 def _nearest(spot: Spot, bound: Fraction, *, rises: bool, strict: bool) -> Fraction:
@@ -192,21 +231,42 @@ def _nearest(spot: Spot, bound: Fraction, *, rises: bool, strict: bool) -> Fract
     return beside(bound, places, up=rises, strict=True)
 
 
-def _flip(
+def _draft(
     board: Board,
     trial: str,
     spot: Spot,
     bound: Fraction,
     new: Fraction,
     *,
-    rises: bool,
-    strict: bool,
+    comparator: Sided,
+    effect: Effect,
+    winner: str | None,
+    verb: str,
+) -> Draft:
+    change = (new - spot.reading) / abs(spot.reading) if spot.reading else new - spot.reading
+    return Draft(
+        effect=effect,
+        gate=spot.gate,
+        limit_id=spot.limit_id,
+        trial=trial,
+        old=spot.reading,
+        change=change,
+        write=lambda: _flip(board, trial, spot, bound, new, change, comparator, effect, winner, verb),
+    )
+
+
+def _flip(
+    board: Board,
+    trial: str,
+    spot: Spot,
+    bound: Fraction,
+    new: Fraction,
+    change: Fraction,
+    comparator: Sided,
     effect: Effect,
     winner: str | None,
     verb: str,
 ) -> Flip:
-    comparator = _comparator(rises=rises, strict=strict)
-    change = (new - spot.reading) / abs(spot.reading) if spot.reading else new - spot.reading
     unit, old = spot.outcome.unit, spot.outcome.measured
     size = f", {percent(change)}" if spot.reading else ""
     sentence = (
@@ -237,7 +297,7 @@ def _gain(board: Board, trial: str, wins: bool) -> tuple[Effect, str, str]:
     return "SAME_WINNER", board.winner.trial, f"{trial} becomes eligible, {board.winner.trial} still wins,"
 
 
-def _comparator(*, rises: bool, strict: bool) -> Literal["<=", ">=", "<", ">"]:
+def _comparator(*, rises: bool, strict: bool) -> Sided:
     if strict:
         return ">" if rises else "<"
     return ">=" if rises else "<="
