@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,7 @@ class Site:
         return Done(done.returncode, done.stdout, done.stderr)
 
     def revisions(self) -> int:
-        with sqlite3.connect(self.run.folder / "topogate.sqlite3") as database:
+        with closing(sqlite3.connect(self.run.folder / "topogate.sqlite3")) as database:
             return int(database.execute("SELECT count(*) FROM reviews_revision").fetchone()[0])
 
 

@@ -78,7 +78,7 @@ def free_port() -> int:
 
 @contextmanager
 def embedded_run(folder: Path) -> Iterator[EmbeddedRun]:
-    """Start and wait for the address; whatever is left at the end is killed."""
+    """Start and wait for the address. A test that fails leaves nobody behind, one that passes has to end the run."""
     environment = {name: value for name, value in os.environ.items() if name not in NOT_OURS}
     port = free_port()
     output = folder.with_suffix(f".{port}.out")
@@ -96,11 +96,14 @@ def embedded_run(folder: Path) -> Iterator[EmbeddedRun]:
     try:
         wait_until_printed(run)
         yield run
+        wait_until_gone(run)
     finally:
-        if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
             process.kill()
-        process.wait()
-    wait_until_gone(run)
+            process.wait()
 
 
 def wait_until_printed(run: EmbeddedRun) -> None:

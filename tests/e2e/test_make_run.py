@@ -4,6 +4,7 @@ import signal
 import sqlite3
 import stat
 import time
+from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -23,7 +24,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def job_states(run: EmbeddedRun) -> set[str]:
-    with sqlite3.connect(run.folder / "topogate.sqlite3") as database:
+    with closing(sqlite3.connect(run.folder / "topogate.sqlite3")) as database:
         return {state for (state,) in database.execute("SELECT state FROM reviews_planjob")}
 
 
@@ -35,7 +36,7 @@ def answer(run: EmbeddedRun, path: str) -> tuple[int, str]:
 
 
 def decisions(folder: Path) -> int:
-    with sqlite3.connect(folder / "topogate.sqlite3") as database:
+    with closing(sqlite3.connect(folder / "topogate.sqlite3")) as database:
         return int(database.execute("SELECT count(*) FROM reviews_decision").fetchone()[0])
 
 
