@@ -6,9 +6,10 @@ v1.0 (MX: 32 elements, one E8M0 byte), NVIDIA ModelOpt (NVFP4: 16 elements, one 
 ``README_WEIGHTS.md`` (FP8: 128 x 128, one FP32).
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from fractions import Fraction
 from functools import cached_property
 
@@ -51,8 +52,9 @@ class Excluded:
         return frozenset(pattern for pattern in self.patterns if "*" not in pattern)
 
     @cached_property
-    def _globs(self) -> tuple[str, ...]:
-        return tuple(pattern for pattern in self.patterns if "*" in pattern)
+    def _globs(self) -> tuple[re.Pattern[str], ...]:
+        globs = [pattern for pattern in self.patterns if "*" in pattern]
+        return tuple(re.compile(translate(glob)) for pattern in globs for glob in (pattern, f"{pattern}.*"))
 
     def holds(self, name: str) -> bool:
         """Say whether the module ``name`` (as in ``model.layers.3.self_attn.q_proj``) is left alone."""
@@ -61,7 +63,7 @@ class Excluded:
             return True
         if any(".".join(steps[start:]) in self._plain for start in range(1, len(steps))):
             return True
-        return any(fnmatchcase(name, glob) or fnmatchcase(name, f"{glob}.*") for glob in self._globs)
+        return any(glob.match(name) for glob in self._globs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -156,7 +156,7 @@ def feed_forwards(keys: Keys, layers: int, *, moe: bool, family: Family) -> Feed
 
 SPARSE_KEYS = (
     *("first_k_dense_replace", "moe_layer_freq", "decoder_sparse_step", "mlp_only_layers"),
-    "interleave_moe_layer_step",
+    *("interleave_moe_layer_step", "mlp_layer_types"),
 )
 
 
@@ -165,11 +165,19 @@ def _sparse(keys: Keys, layers: int) -> Callable[[int], bool] | None:
 
     DeepSeek: layers from ``first_k_dense_replace``, every ``moe_layer_freq``-th. Qwen: every
     ``decoder_sparse_step``-th that is not in ``mlp_only_layers``. Llama 4: every ``interleave_moe_layer_step``-th.
+    Later files list ``mlp_layer_types``.
     """
     if keys.has("first_k_dense_replace"):
         first = keys.count("", "first_k_dense_replace", least=0) or 0
         every = keys.count("", "moe_layer_freq", most=layers) or 1
         return lambda layer: layer >= first and layer % every == 0
+    if keys.has("mlp_layer_types"):
+        types = keys.texts("", "mlp_layer_types") or ()
+        if len(types) != layers or set(types) - {"dense", "sparse"}:
+            expected = f"{layers} times dense or sparse"
+            keys.refuse(keys.pointer("mlp_layer_types"), "document/enumeration", expected, len(types))
+            return None
+        return lambda layer: types[layer] == "sparse"
     if keys.has("decoder_sparse_step"):
         step = keys.count("", "decoder_sparse_step", most=layers) or 1
         dense = {layer for layer in keys.array("", "mlp_only_layers") or [] if type(layer) is int}

@@ -28,6 +28,7 @@ NOTICES = {
     "mtp_num_hidden_layers": "next-token layers of the checkpoint are not counted",
     "index_topk": "the indexer of sparse attention and its cache are not counted",
     "mamba_num_heads": "states of recurrent layers are not counted",
+    "num_attention_heads_per_layer": "heads differ from layer to layer; the section has one number",
     "linear_num_value_heads": "states of recurrent layers are not counted",
 }
 

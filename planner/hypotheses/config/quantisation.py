@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from planner.hypotheses.config.keys import Keys, Missing
+from planner.hypotheses.config.keys import LARGEST, Keys, Missing
+from planner.hypotheses.config.patterns import globs_of
 from planner.hypotheses.formats import Excluded, Quantisation, WeightFormat
 
 __all__ = ["Formats", "formats"]
@@ -17,6 +18,9 @@ __all__ = ["Formats", "formats"]
 PLAIN = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 SCALE_BYTES: Mapping[str, int] = MappingProxyType({"mxfp4": 1, "nvfp4": 1})
 """Formats whose definition fixes the scale: E8M0 (OCP MX 1.0), E4M3 (NVFP4)."""
+
+SCALE_TYPES = {"float8_e4m3fn": 1, "uint8": 1, "bfloat16": 2, "float16": 2, "float32": 4}
+"""Bytes of a scale by the name of its type."""
 
 GROUPS: Mapping[str, int] = MappingProxyType({"mxfp4": 32, "nvfp4": 16})
 """Elements that share a scale, by the format's definition."""
@@ -43,6 +47,7 @@ class _Found:
     format: str | None = None
     block: tuple[int, int] | None = None
     excluded: tuple[str, ...] | None = None
+    scale_bytes: int | None = None
     kv_cache: str | None = None
 
 
@@ -56,13 +61,15 @@ def formats(plain: Keys, quantiser: Keys | None) -> Formats:
     quantisation = Quantisation(
         format=found.format or "",
         block=found.block,
-        scale_bytes=SCALE_BYTES.get(found.format or ""),
+        scale_bytes=found.scale_bytes or SCALE_BYTES.get(found.format or ""),
         excluded=None if found.excluded is None else Excluded(found.excluded),
     )
     weights = WeightFormat(plain=name, quantisation=quantisation)
     expert = plain.text("", "expert_dtype")
     label = found.format if expert is None or found.format is None else f"{found.format}, experts {expert}"
-    block = found.block[1] if found.block and found.block[0] in (1, found.block[1]) else None
+    rows, block = found.block or (0, None)
+    if rows not in (1, block) or block == WHOLE_ROW:
+        block = None
     if found.format is None:
         label = None
     return _formats(plain, name, weights, label, found.kv_cache, block, quantiser)
@@ -114,6 +121,11 @@ MOST_PATTERNS = 20_000
 """Modules that may be listed one by one; the longest published list has some hundreds."""
 
 
+LONGEST_PATTERN = 512
+MOST_GLOBS = 1_000
+"""Modules that may be given with ``*``: each of them is tried on every tensor."""
+
+
 def _quantised(keys: Keys) -> _Found:
     found = _Found(excluded=_left_alone(keys))
     method = (keys.text("", "quant_algo") or keys.text("", "quant_method") or "").lower()
@@ -123,7 +135,9 @@ def _quantised(keys: Keys) -> _Found:
         found.format, found.block = "fp8", _block(keys)
     elif method in ("awq", "gptq"):
         found.format = {4: "int4", 8: "int8"}.get(keys.count("", "bits") or 0)
-        found.block = (1, keys.count("", "group_size") or WHOLE_ROW)
+        # -1 is how these say that a whole row has one scale.
+        size = None if keys.value("group_size") == -1 else keys.count("", "group_size")
+        found.block = (1, size or WHOLE_ROW)
     elif method in GROUPS:
         found.format, found.block = method, (1, keys.count("", "group_size") or GROUPS[method])
     scheme = keys.value("kv_cache_quant_algo") or keys.value("kv_cache_scheme")
@@ -135,18 +149,25 @@ def _quantised(keys: Keys) -> _Found:
 
 
 def _left_alone(keys: Keys) -> tuple[str, ...] | None:
-    """Return the modules that the section lists; None without a list, or with regular expressions in it."""
+    """Return the modules that the section lists, as names and globs; None without a list that is understood."""
     listed = keys.texts("", *EXCLUDED_KEYS)
     if listed is not None and len(listed) > MOST_PATTERNS:
         pointer = keys.pointer(*EXCLUDED_KEYS)
         keys.refuse(pointer, "document/length", f"at most {MOST_PATTERNS} modules", len(listed))
         return None
-    return listed if listed is not None and all(_readable(pattern) for pattern in listed) else None
-
-
-def _readable(pattern: str) -> bool:
-    """Say whether a pattern is a name or a glob; a regular expression (``re:...``) is not read."""
-    return not pattern.startswith("re:")
+    longest = max(map(len, listed or ()), default=0)
+    if longest > LONGEST_PATTERN:
+        keys.refuse(keys.pointer(*EXCLUDED_KEYS), "document/length", f"at most {LONGEST_PATTERN} characters", longest)
+        return None
+    understood: list[str] = []
+    for globs in map(globs_of, listed or ()):
+        if globs is None:
+            return None
+        understood += globs
+    if sum("*" in pattern for pattern in understood) > MOST_GLOBS:
+        pointer = keys.pointer(*EXCLUDED_KEYS)
+        keys.refuse(pointer, "document/length", f"at most {MOST_GLOBS} of them with *", len(understood))
+    return None if listed is None else tuple(understood)
 
 
 def _block(keys: Keys) -> tuple[int, int] | None:
@@ -154,7 +175,7 @@ def _block(keys: Keys) -> tuple[int, int] | None:
     sizes = keys.array("", "weight_block_size")
     if sizes is None:
         return None
-    if len(sizes) == 2 and all(type(size) is int and 0 < size <= 2**20 for size in sizes):
+    if len(sizes) == 2 and all(map(_is_size, sizes)):
         return (sizes[0], sizes[1])
     keys.refuse(keys.pointer("weight_block_size"), "document/type", "two whole numbers above 0", sizes)
     return None
@@ -168,11 +189,22 @@ def _compressed(keys: Keys, found: _Found) -> None:
     if not isinstance(weights, dict):
         return
     found.format = _number_format(weights)
-    size = weights.get("group_size")
-    if weights.get("strategy") == "group" and type(size) is int and 0 < size <= 2**20:
+    strategy, size, block = weights.get("strategy"), weights.get("group_size"), weights.get("block_structure")
+    if strategy in ("group", "tensor_group") and type(size) is int and _is_size(size):
         found.block = (1, size)
-    elif weights.get("strategy") == "channel":
+    elif strategy == "channel":
         found.block = (1, WHOLE_ROW)
+    elif strategy == "block" and isinstance(block, list) and len(block) == 2 and all(map(_is_size, block)):
+        found.block = (block[0], block[1])
+    elif strategy != "tensor":
+        found.format = None
+    scale = weights.get("scale_dtype")
+    if isinstance(scale, str):
+        found.scale_bytes = SCALE_TYPES.get(scale.removeprefix("torch."))
+
+
+def _is_size(value: Any) -> bool:
+    return type(value) is int and 0 < value <= LARGEST
 
 
 def _number_format(scheme: Mapping[str, Any]) -> str | None:

@@ -197,6 +197,7 @@ def test_layers_without_attention_cache_nothing() -> None:
         pytest.param({"mlp_only_layers": [2]}, "eede", id="dense layer in the middle"),
         pytest.param({"decoder_sparse_step": 2}, "dede", id="every second"),
         pytest.param({"decoder_sparse_step": None, "interleave_moe_layer_step": 4}, "ddde", id="every fourth"),
+        pytest.param({"mlp_layer_types": ["dense", "sparse", "sparse", "dense"]}, "deed", id="listed"),
         pytest.param({"decoder_sparse_step": None, "first_k_dense_replace": 3}, "ddde", id="from the fourth"),
     ],
 )

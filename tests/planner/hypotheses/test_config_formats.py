@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
+from planner.errors import DocumentRefusedError
 from planner.hypotheses.config import read_config
 from planner.hypotheses.config.figures import config_figures
+from planner.hypotheses.config.patterns import globs_of
 from tests.planner.hypotheses.configs import DENSE, EXPERTS, asked, file_of, read_one
 
 PLAIN_BYTES = 2
@@ -14,6 +16,9 @@ MATRICES = 4 * (32 * 32 * 2 + 32 * 8 * 2 + 3 * 32 * 96)
 """Elements of the projections of the dense sample: query and output, key and value, feed-forward."""
 OTHERS = 2 * 128 * 32 + (4 * 2 + 1) * 32
 """Embedding, head and norms."""
+
+
+FP8_BLOCKS = {"num_bits": 8, "type": "float", "strategy": "block", "block_structure": [128, 128]}
 
 
 def weight_bytes(config: dict[str, Any], **changed: Any) -> int | None:
@@ -51,6 +56,19 @@ def weight_bytes(config: dict[str, Any], **changed: Any) -> int | None:
             {"quant_method": "gptq", "bits": 4, "group_size": 64},
             {"weights": "int4", "quantisation_block": 64},
             id="GPTQ",
+        ),
+        pytest.param(
+            {"quant_method": "gptq", "bits": 8, "group_size": -1}, {"weights": "int8"}, id="a scale for each row"
+        ),
+        pytest.param(
+            {"quant_method": "compressed-tensors", "config_groups": {"a": {"weights": FP8_BLOCKS}}},
+            {"weights": "fp8", "quantisation_block": 128},
+            id="compressed-tensors in blocks",
+        ),
+        pytest.param(
+            {"quant_method": "compressed-tensors", "config_groups": {"a": {"weights": FP8_BLOCKS}, "b": {}}},
+            {},
+            id="two groups",
         ),
         pytest.param({"quant_method": "of another kind"}, {}, id="unknown method"),
     ],
@@ -93,6 +111,7 @@ def test_bytes_of_a_block_format_count_scales() -> None:
         pytest.param([f"model.layers.{layer}.self_attn" for layer in range(4)], id="parents one by one"),
         pytest.param([f"self_attn.{name}_proj" for name in "qkvo"], id="tails"),
         pytest.param(["model.layers.*.self_attn.*"], id="glob of modules"),
+        pytest.param([r"re:.*\.self_attn\.(q|k|v|o)_proj$"], id="expression"),
     ],
 )
 def test_modules_left_alone_keep_the_plain_type(pattern: list[str]) -> None:
@@ -105,8 +124,8 @@ def test_modules_left_alone_keep_the_plain_type(pattern: list[str]) -> None:
     )
 
 
-def test_a_pattern_that_is_a_regular_expression_is_asked_for() -> None:
-    quantiser = {"quant_method": "mxfp4", "ignore": ["lm_head", "re:.*self_attn.*"]}
+def test_an_expression_that_is_not_understood_is_asked_for() -> None:
+    quantiser = {"quant_method": "mxfp4", "ignore": ["lm_head", "re:.*self_attn(?!x)"]}
 
     assert asked(read_one(DENSE, quantization_config=quantiser)) == ["weights (modules that the quantiser left alone)"]
 
@@ -117,3 +136,42 @@ def test_a_quantiser_inside_the_text_part_is_found() -> None:
 
     assert found.precision["weights"] == "mxfp4"
     assert "the vision part is not counted" in found.notices
+
+
+def test_the_type_of_a_scale_may_be_stated() -> None:
+    groups = {"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16}
+    groups["scale_dtype"] = "torch.float8_e4m3fn"
+    quantiser = {
+        "quant_method": "compressed-tensors",
+        "ignore": LEFT_ALONE,
+        "config_groups": {"a": {"weights": groups}},
+    }
+
+    assert weight_bytes(DENSE, quantization_config=quantiser) == MATRICES // 2 + MATRICES // 16 + PLAIN_BYTES * OTHERS
+
+
+@pytest.mark.parametrize(
+    ("pattern", "globs"),
+    [
+        ("model.layers.*", ("model.layers.*",)),
+        ("re:.*self_attn.*", ("*self_attn**",)),
+        (r"re:^model\.layers$", ("model.layers",)),
+        (r"re:.*mlp\.(gate|up)_proj$", ("*mlp.gate_proj", "*mlp.up_proj")),
+        ("re:a.b", None),
+        ("re:(a+)+$", None),
+        ("re:" + "(a|b)" * 7, None),
+        ("re:", ("*",)),
+    ],
+)
+def test_simple_expressions_become_globs(pattern: str, globs: tuple[str, ...] | None) -> None:
+    assert globs_of(pattern) == globs
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [["a"] * 20_001, ["model.*"] * 1_001, ["a" * 513]],
+    ids=["very many modules", "very many with a star", "a very long name"],
+)
+def test_lists_of_modules_have_an_end(listed: list[str]) -> None:
+    with pytest.raises(DocumentRefusedError, match="modules_to_not_convert"):
+        read_one(DENSE, quantization_config={"quant_method": "fp8", "modules_to_not_convert": listed})
