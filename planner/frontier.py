@@ -5,7 +5,7 @@ the readings that the gates use; a figure that was not measured never counts as 
 can be non-dominated.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from operator import le
 
@@ -20,22 +20,21 @@ from planner.records.plan import FrontierPoint, OrderKey, Value
 from planner.selection import Weighed
 from planner.view import TrialView
 
-__all__ = ["frontier"]
+__all__ = ["frontier", "frontier_point"]
 
 Places = tuple[int, ...]
 
 
-def frontier(
-    views: Mapping[str, TrialView], candidates: Mapping[str, Weighed], order: Order
-) -> tuple[FrontierPoint, ...]:
-    """Return one point per trial that has a rate at the order's load point, in trial id order."""
-    points = [_point(view, candidates[trial], order) for trial, view in sorted(views.items())]
+def frontier(points: Iterable[FrontierPoint]) -> tuple[FrontierPoint, ...]:
+    """Return the points that have a rate, by trial id, with those marked that nothing beats."""
     shown = [point for point in points if point.output_tokens_per_s_per_charged_device is not None]
+    shown.sort(key=lambda point: point.trial)
     best = _non_dominated([point for point in shown if point.state == "ELIGIBLE"])
     return tuple(msgspec.structs.replace(point, non_dominated=point.trial in best) for point in shown)
 
 
-def _point(view: TrialView, candidate: Weighed, order: Order) -> FrontierPoint:
+def frontier_point(view: TrialView, candidate: Weighed, order: Order) -> FrontierPoint:
+    """Return where a trial stands at the order's load point; which trials nothing beats is not known here."""
     at = order.load_point
     rate = view.throughput(at).value
     return FrontierPoint(

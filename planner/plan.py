@@ -7,6 +7,7 @@ alone; only eligible trials are ordered. It never predicts and never fills a gap
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -17,7 +18,7 @@ from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import DocumentRefusedError
 from planner.evaluate import judge
 from planner.flips import flips
-from planner.frontier import frontier
+from planner.frontier import frontier, frontier_point
 from planner.gates import GATES
 from planner.intake import (
     Receipt,
@@ -32,7 +33,7 @@ from planner.keys import key_spread
 from planner.order import Order, order_expand
 from planner.records.base import UnsetType, is_set
 from planner.records.evidence import Trial
-from planner.records.plan import CLAIM, Bound, Candidate, Plan, RankPlace, Selected
+from planner.records.plan import CLAIM, Bound, Candidate, FrontierPoint, Plan, RankPlace, Selected
 from planner.selection import Selection, select
 from planner.undeclared import undeclared
 from planner.version import PLANNER_VERSION
@@ -114,14 +115,14 @@ def _planned(
     check_binding(contract, evidence)
     order = order_expand(contract.record)
     trials = views(contract, evidence, as_of)
-    candidates = _judge_all(trials, order, progress)
+    judged = _judge_all(trials, order, progress)
     selection = select(
-        candidates,
+        judged.candidates,
         order,
         spread_of=lambda trial: key_spread(trials[trial], order.keys[0]),
-        units_of=lambda trial: units_needed(trials[trial], order),
+        units_of=judged.units.get,
     )
-    plan = _plan(contract, evidence, as_of, order, trials, candidates, selection)
+    plan = _plan(contract, evidence, as_of, order, trials, judged, selection)
     without_id = plan_bytes(plan)
     plan_id = file_sha256(without_id)
     at = without_id.rindex(_BEHIND_PLAN_ID)
@@ -129,15 +130,27 @@ def _planned(
     return msgspec.structs.replace(plan, plan_id=plan_id), whole
 
 
-def _judge_all(
-    trials: Mapping[str, TrialView], order: Order, progress: Callable[[int, int], None] | None
-) -> dict[str, Candidate]:
-    candidates: dict[str, Candidate] = {}
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """What is kept of each trial once it is judged; ``units`` where the contract allows copies."""
+
+    candidates: dict[str, Candidate] = field(default_factory=dict)
+    points: list[FrontierPoint] = field(default_factory=list)
+    units: dict[str, int | None] = field(default_factory=dict)
+
+
+def _judge_all(trials: Mapping[str, TrialView], order: Order, progress: Callable[[int, int], None] | None) -> _Judged:
+    """Judge the trials one by one; what a view computed goes when its trial is done, so that memory stays bounded."""
+    judged = _Judged()
     for trial, view in trials.items():
-        candidates[trial] = judge(view, order.keys)
+        judged.candidates[trial] = judge(view, order.keys)
+        judged.points.append(frontier_point(view, judged.candidates[trial], order))
+        if order.copies:
+            judged.units[trial] = units_needed(view, order)
+        view.forget()
         if progress is not None:
-            progress(len(candidates), len(trials))
-    return candidates
+            progress(len(judged.candidates), len(trials))
+    return judged
 
 
 def plan_bytes(plan: Plan) -> bytes:
@@ -173,10 +186,11 @@ def _plan(
     as_of: str,
     order: Order,
     trials: Mapping[str, TrialView],
-    candidates: dict[str, Candidate],
+    judged: _Judged,
     selection: Selection,
 ) -> Plan:
     """Put the plan together; its id is computed over what this returns."""
+    candidates = judged.candidates
     record, winner = contract.record, selection.winner
     justification = justify(evidence.record, candidates, record.identity.model, order, winner)
     return Plan(
@@ -196,7 +210,7 @@ def _plan(
         order=order.keys,
         order_notes=order.notes,
         eligible=selection.eligible,
-        frontier=frontier(trials, candidates, order),
+        frontier=frontier(judged.points),
         justification=justification.reasons,
         baseline=justification.baseline,
         flips=flips(Board(views=trials, candidates=candidates, order=order, eligible=selection.eligible)),

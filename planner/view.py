@@ -60,6 +60,11 @@ class TrialView:
         """The JSON pointer of the trial."""
         return f"/trials/{self.id}"
 
+    def forget(self) -> None:
+        """Let go of what was computed, to be computed again where it is asked for again."""
+        for name in [name for name, value in vars(type(self)).items() if isinstance(value, cached_property)]:
+            self.__dict__.pop(name, None)
+
     @cached_property
     def kept(self) -> Kept:
         """Results of pure functions of this view; a changed copy starts without any."""
