@@ -118,7 +118,9 @@ def sort_files(files: Sequence[Given], contract: str, evidence: str, *, needs_bo
         else:
             problems.append(request_problem(given.name, listed(tuple(SCHEMAS), "or"), "another schema, or no JSON"))
     missing = [kind for kind in ("contract", "evidence") if kind not in places]
-    if needs_both or len(missing) == 2:
+    if not needs_both and len(missing) == 2:
+        problems.append(request_problem("files", "a file or text with a contract, evidence, or both", "neither"))
+    elif needs_both:
         problems += [request_problem(kind, f"a file or text with the {kind}", "neither") for kind in missing]
     return Sorted(places.get("contract"), places.get("evidence"), tuple(problems))
 
