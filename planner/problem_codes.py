@@ -47,7 +47,7 @@ PROBLEM_CODES: dict[str, str] = {
     "document/other_slot": "The evidence was made for another slot than the contract's.",
     "document/plan_id": "A plan does not have the content id that it states.",
     "document/more_problems": "There are more than 1,000 problems; the rest is not listed.",
-    "hardware/size": "A file of hardware is larger than 8 MiB, or shows more than is read: the message says of what.",
+    "hardware/size": "A file of hardware is larger than 2 MiB, or shows more than is read: the message says of what.",
     "hardware/encoding": "The bytes are neither UTF-8 nor UTF-16 with a byte-order mark.",
     "hardware/format": "The file is none of the topology outputs that are read, or of two at once.",
     "hardware/no_device": "The file shows no device.",

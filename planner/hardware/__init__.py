@@ -12,13 +12,12 @@ from planner.hardware import nccl_topo, nvidia_topo, rocm_json, rocm_topo
 from planner.hardware.assembly import assembled
 from planner.hardware.declared import declared_hardware
 from planner.hardware.fragment import Missing, fragment, missing
-from planner.hardware.lines import decoded, refuse
+from planner.hardware.lines import MAX_PROBLEMS, decoded, refuse
 from planner.hardware.model import Hardware, SeenNode
 from planner.shown import shown
 
 __all__ = ["Hardware", "Missing", "declared_hardware", "fragment", "missing", "numbered_nodes", "read_hardware"]
 
-MAX_PROBLEMS = 1000
 _JSON = re.compile(r"(?m)^\s*\{")
 _XML_START = re.compile(r"\s*<(?:\?xml|!|system)")
 _DECLARATION = re.compile(r"\A\s*<\?xml[^>\n]*\?>")
@@ -41,7 +40,8 @@ def read_hardware(raw: bytes, *, node_ids: Iterator[str] | None = None) -> Hardw
     except DocumentRefusedError as refused:
         if len(refused.problems) <= MAX_PROBLEMS:
             raise
-        more = Problem("document/more_problems", "", f"at most {MAX_PROBLEMS:,} problems", f"{len(refused.problems):,}")
+        found = f"at least {len(refused.problems):,}"
+        more = Problem("document/more_problems", "", f"at most {MAX_PROBLEMS:,} problems", found)
         raise DocumentRefusedError((*refused.problems[:MAX_PROBLEMS], more)) from None
     names = numbered_nodes() if node_ids is None else node_ids
     return assembled(source, seen, list(islice(names, len(seen))))

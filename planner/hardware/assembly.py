@@ -133,6 +133,7 @@ def _nearest(seen: SeenNode) -> dict[str, tuple[str, tuple[str, ...]]]:
 
 
 def _islands(hosts: Sequence[_Host], paths: Sequence[Path]) -> tuple[Island, ...]:
+    node_of = {host.ids[device.name]: host.id for host in hosts for device in host.seen.devices}
     used: Counter[str] = Counter()
     islands: list[Island] = []
     for kind in PEER_KINDS:
@@ -141,13 +142,23 @@ def _islands(hosts: Sequence[_Host], paths: Sequence[Path]) -> tuple[Island, ...
         if kind == "nvlink":
             edges += pairwise(host.ids[name] for host in hosts for name in sorted(host.seen.fabric))
         ends = {end for edge in edges for end in edge}
-        ids = [host.ids[device.name] for host in hosts for device in host.seen.devices]
-        for component in _components([name for name in ids if name in ends], edges):
-            prefix = _island_prefix(component, hosts)
-            inside = [path for path in peers if path.a in component]
+        components = _components([name for name in node_of if name in ends], edges)
+        for component, inside in zip(components, _by_component(components, peers), strict=True):
+            nodes = {node_of[device] for device in component}
+            prefix = f"{nodes.pop()}-island-" if len(nodes) == 1 else "island-"
             islands.append(Island(id=f"{prefix}{used[prefix]}", devices=component, kind=_kind(kind, inside)))
             used[prefix] += 1
     return tuple(islands)
+
+
+def _by_component(components: Sequence[tuple[str, ...]], peers: Iterable[Path]) -> list[list[Path]]:
+    """Return the paths inside each component."""
+    position = {device: number for number, component in enumerate(components) for device in component}
+    inside: list[list[Path]] = [[] for _ in components]
+    for path in peers:
+        if path.a in position:
+            inside[position[path.a]].append(path)
+    return inside
 
 
 def _components(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
@@ -168,12 +179,6 @@ def _components(names: Sequence[str], edges: Iterable[tuple[str, str]]) -> list[
     return [tuple(group) for group in groups.values()]
 
 
-def _island_prefix(devices: Sequence[str], hosts: Sequence[_Host]) -> str:
-    """Name an island after its node where it is inside one."""
-    inside = [host.id for host in hosts if set(devices) <= set(host.ids.values())]
-    return f"{inside[0]}-island-" if inside else "island-"
-
-
 def _kind(kind: str, inside: Sequence[Path]) -> str:
     """Return the kind with the number of links of a pair where all pairs have the same: the matrix is identity."""
     counts = {path.links for path in inside}
@@ -185,10 +190,11 @@ def _remarks(devices: Sequence[Device], paths: Sequence[Path], islands: tuple[Is
         yield "The file shows no peer links: which devices form an island is to be asked."
         return
     peers = [path for path in paths if path.kind in PEER_KINDS]
-    for island in islands:
-        yield from _about_island(island, {device.id: device.node for device in devices}, peers)
-    inside = {device for island in islands for device in island.devices}
-    alone = [device.id for device in devices if device.id not in inside]
+    node_of = {device.id: device.node for device in devices}
+    for island, inside in zip(islands, _by_component([island.devices for island in islands], peers), strict=True):
+        yield from _about_island(island, node_of, inside)
+    joined = {device for island in islands for device in island.devices}
+    alone = [device.id for device in devices if device.id not in joined]
     if islands and alone:
         yield f"Without a peer link, though others have some: {_listed(alone)}. A fault, or hardware of another kind."
     if not islands and len(devices) > 1:
@@ -199,8 +205,7 @@ def _remarks(devices: Sequence[Device], paths: Sequence[Path], islands: tuple[Is
             yield f"{count} devices have {nic} as their only nearest NIC."
 
 
-def _about_island(island: Island, node_of: Mapping[str, str], peers: Sequence[Path]) -> Iterator[str]:
-    inside = [path for path in peers if path.a in island.devices]
+def _about_island(island: Island, node_of: Mapping[str, str], inside: Sequence[Path]) -> Iterator[str]:
     joined = {frozenset((path.a, path.b)) for path in inside}
     pairs = [(a, b) for a, b in combinations(island.devices, 2) if node_of[a] == node_of[b]]
     apart = [f"{a} and {b}" for a, b in pairs if frozenset((a, b)) not in joined]

@@ -93,16 +93,13 @@ def _missing_of_islands(hardware: Hardware) -> Iterator[Missing]:
         return
     unrated = tuple(island.id for island in hardware.islands if island.bytes_per_s_one_way is None)
     switched = [island for island in hardware.islands if (island.kind or "").startswith("nvlink")]
-    inside = tuple(island.id for island in switched if _is_inside_a_node(island, hardware))
+    node_of = {device.id: device.node for device in hardware.devices}
+    inside = tuple(island.id for island in switched if len({node_of[device] for device in island.devices}) == 1)
     if hardware.source != DECLARED:
         question = "Does it go on in other nodes, by an NVLink switch of the rack? The file of one node cannot tell."
         yield _when_needed("islands/<id>/devices", question, inside)
     question = "How many bytes per second from a device to its peers, in one direction?"
     yield _when_needed("islands/<id>/bytes_per_s_one_way", question, unrated)
-
-
-def _is_inside_a_node(island: Island, hardware: Hardware) -> bool:
-    return len({device.node for device in hardware.devices if device.id in island.devices}) == 1
 
 
 def _missing_of_links(links: Sequence[Link]) -> Iterator[Missing]:

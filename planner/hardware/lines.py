@@ -13,10 +13,12 @@ from typing import NoReturn
 
 from planner.errors import DocumentRefusedError, Problem
 
-__all__ = ["MAX_BYTES", "Line", "clean_lines", "decoded", "refuse"]
+__all__ = ["MAX_BYTES", "MAX_PROBLEMS", "Line", "clean_lines", "decoded", "refuse"]
 
-MAX_BYTES = 8 * 2**20
+MAX_BYTES = 2 * 2**20
 """Far above any topology with the log around it; bounds the time of the readers."""
+MAX_PROBLEMS = 1000
+"""Nobody reads more; a reader may stop as soon as there are."""
 
 _ESCAPES = re.compile(
     r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # a title

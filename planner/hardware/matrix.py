@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from planner.errors import Problem
 from planner.shown import shown
 
-__all__ = ["MAX_NAMES", "Matrix", "Row", "checked_cells", "parted"]
+__all__ = ["MAX_ALL_NAMES", "MAX_NAMES", "Matrix", "Row", "checked_cells", "parted"]
 
-MAX_NAMES = 512
-"""No host has so many devices and NICs; bounds the square of it."""
+MAX_NAMES = 256
+"""Devices and NICs of one host; none has so many. Bounds the square of it."""
+MAX_ALL_NAMES = 2048
+"""Devices and NICs of one file; racks have a few hundred."""
 
 
 @dataclass(slots=True)
@@ -74,8 +76,6 @@ def checked_cells(
 
 
 def _names_at_fault(matrix: Matrix) -> Iterator[Problem]:
-    if len(matrix.names) > MAX_NAMES:
-        yield _problem("hardware/size", f"at most {MAX_NAMES} columns", f"{len(matrix.names)}", matrix.line)
     for name in sorted({name for name in matrix.names if matrix.names.count(name) > 1}):
         yield _problem("hardware/repeated", f"one column of {name}", f"{matrix.names.count(name)}", matrix.line)
     known = set(matrix.names)

@@ -13,7 +13,7 @@ from itertools import combinations, takewhile
 
 from planner.errors import DocumentRefusedError, Problem
 from planner.hardware.lines import refuse
-from planner.hardware.matrix import MAX_NAMES
+from planner.hardware.matrix import MAX_ALL_NAMES, MAX_NAMES
 from planner.hardware.model import Note, SeenDevice, SeenNic, SeenNode, SeenPath
 from planner.hardware.nccl_peers import PeerLink, peer_paths
 from planner.hardware.xml_tree import Element, xml_tree
@@ -66,6 +66,9 @@ def read_nccl_topo(text: str) -> tuple[SeenNode, ...]:
     if not any(host.devices or host.functions for host in hosts):
         expected = "a <gpu>, as a dump has, or a <pci> of a device's class"
         problems.append(Problem("hardware/no_device", "", expected, "none", root.line))
+    things = sum(len(host.devices) + len(host.nics) + len(host.functions) for host in hosts)
+    if things > MAX_ALL_NAMES:
+        refuse("hardware/size", f"at most {MAX_ALL_NAMES:,} devices and NICs", f"{things:,}")
     nodes = [_node(host, problems) for host in hosts if host.devices or host.functions or host.nics]
     if problems:
         raise DocumentRefusedError(tuple(problems))

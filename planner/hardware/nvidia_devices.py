@@ -8,6 +8,7 @@ driver, so they count only where all devices are of one type.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 
 from planner.hardware.lines import Line
 from planner.hardware.model import Note, SeenDevice, SeenNode
@@ -21,6 +22,8 @@ _LISTED = re.compile(
 """With the UUID, or with a maker's name at the front: a log may say anything of ``GPU 0:``."""
 _MIB = re.compile(r"(\d{1,9}) MiB")
 _BYTES_PER_MIB = 2**20
+MAX_ENTRIES = 1024
+"""Several lists of the devices of one host; a log may repeat them without end."""
 
 Said = dict[int, dict[str, str]]
 """What is said of a device by its number: ``type``, and ``memory`` as the tool writes it."""
@@ -29,19 +32,33 @@ Said = dict[int, dict[str, str]]
 def with_listed(node: SeenNode, lines: Sequence[Line]) -> SeenNode:
     """Return the node with types and memory that the lines list, and with a note where a list does not count."""
     numbers = {int(device.name.removeprefix("GPU")): device for device in node.devices}
-    said: Said = {}
-    contradicted: set[str] = set()
-    for line, about in (*_list(lines), *_table(lines)):
-        for number, words in about.items():
-            for what, word in words.items():
-                if said.setdefault(number, {}).setdefault(what, word) != word:
-                    contradicted.add(f"{what} of GPU{number}, line {line}")
-    if not said:
+    entries = list(islice(chain(_list(lines), _table(lines)), MAX_ENTRIES + 1))
+    if not entries:
         return node
-    if set(said) != set(numbers) or contradicted:
-        reason = f"contradicts itself, {min(contradicted)}" if contradicted else "has other devices than the matrix"
-        return replace(node, notes=(*node.notes, Note(sentence=f"Types and memory not read: the list {reason}.")))
+    if len(entries) > MAX_ENTRIES:
+        return _unread(node, f"has more than {MAX_ENTRIES:,} entries")
+    said, contradiction = _together(entries)
+    if contradiction is not None:
+        return _unread(node, f"contradicts itself, {contradiction}")
+    if set(said) != set(numbers):
+        return _unread(node, "has other devices than the matrix")
     return replace(node, devices=tuple(_told(device, said[number]) for number, device in numbers.items()))
+
+
+def _together(entries: Sequence[tuple[int, Said]]) -> tuple[Said, str | None]:
+    """Put together what the lines say, with the first place where they say something else of the same device."""
+    said: Said = {}
+    for line, about in entries:
+        for number, words in about.items():
+            known = said.setdefault(number, {})
+            for what, word in words.items():
+                if known.setdefault(what, word) != word:
+                    return said, f"{what} of GPU{number}, line {line}"
+    return said, None
+
+
+def _unread(node: SeenNode, reason: str) -> SeenNode:
+    return replace(node, notes=(*node.notes, Note(sentence=f"Types and memory not read: the list {reason}.")))
 
 
 def _told(device: SeenDevice, words: Mapping[str, str]) -> SeenDevice:
@@ -52,7 +69,8 @@ def _told(device: SeenDevice, words: Mapping[str, str]) -> SeenDevice:
 
 def _list(lines: Sequence[Line]) -> Iterator[tuple[int, Said]]:
     """Yield what lines as ``GPU 0: type (UUID: ...)`` say; grouped numbers only where there is one group."""
-    matches = [(line.number, match) for line in lines if (match := _LISTED.fullmatch(line.text)) is not None]
+    listed = ((line.number, match) for line in lines if (match := _LISTED.fullmatch(line.text)) is not None)
+    matches = list(islice(listed, MAX_ENTRIES + 1))
     if any("," in match[1] for _, match in matches) and len({match[2] or match[3] for _, match in matches}) > 1:
         return
     for line, match in matches:

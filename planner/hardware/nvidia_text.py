@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from planner.errors import Problem
-from planner.hardware.lines import Line
-from planner.hardware.matrix import Matrix, Row, parted
+from planner.errors import DocumentRefusedError, Problem
+from planner.hardware.lines import MAX_PROBLEMS, Line, refuse
+from planner.hardware.matrix import MAX_ALL_NAMES, MAX_NAMES, Matrix, Row, parted
 from planner.shown import shown
 
 __all__ = ["ACCESS", "AFFINITY", "CODE", "DEVICE", "Block", "blocks"]
@@ -54,7 +54,11 @@ class _Header:
 
 
 def blocks(lines: Iterable[Line], problems: list[Problem]) -> tuple[list[Block], tuple[int, ...]]:
-    """Return the matrices in their order, and the lines that list slices of devices (MIG)."""
+    """Return the matrices in their order, and the lines that list slices of devices (MIG).
+
+    Raises:
+        DocumentRefusedError: the text has more names, or a row more words, than any host; or too many problems.
+    """
     reader = _Reader(problems)
     for line in lines:
         reader.take(line)
@@ -62,7 +66,7 @@ def blocks(lines: Iterable[Line], problems: list[Problem]) -> tuple[list[Block],
 
 
 class _Reader:
-    """Takes line after line; at most one matrix is open."""
+    """Takes line after line; at most one matrix is open, and ``_awaited`` has the rows that it still lacks."""
 
     def __init__(self, problems: list[Problem]) -> None:
         self.problems = problems
@@ -70,6 +74,9 @@ class _Reader:
         self._blocks: list[Block] = []
         self._pending: tuple[Line, _Header] | None = None
         self._open: Matrix | None = None
+        self._awaited: set[str] = set()
+        self._seen: set[str] = set()
+        self._names = 0
         self._wrapping = False
 
     def take(self, line: Line) -> None:
@@ -81,6 +88,8 @@ class _Reader:
         if not self._belongs(line, words):
             self._wrapping = False
             self._around(line)
+        if len(self.problems) > MAX_PROBLEMS:
+            raise DocumentRefusedError(tuple(self.problems))
 
     def done(self) -> list[Block]:
         self._drop_pending()
@@ -102,14 +111,16 @@ class _Reader:
         return self._wrapping and self._pending is not None and self._pending[1].columns == ()
 
     def _take_header(self, line: Line, header: _Header) -> None:
-        if self._pending is not None and self._is_header_open():
+        if self._pending is not None and self._is_header_open() and self._awaited.isdisjoint(header.names):
             first, before = self._pending
-            if not set(before.names) & set(header.names):
-                self._pending = first, _Header(before.names + header.names, header.columns, header.rest)
-                return
-        self._drop_pending()
-        self._pending = line, header
-        self._wrapping = True
+            self._pending = first, _Header(before.names + header.names, header.columns, header.rest)
+        else:
+            self._drop_pending()
+            self._pending = line, header
+            self._wrapping = True
+            self._awaited = set()
+        self._awaited.update(header.names)
+        _check_size(len(self._pending[1].names), MAX_NAMES, "columns", line)
 
     def _is_row(self, words: Sequence[str]) -> bool:
         """Say whether a row starts here: by its cells, or by the name of a row that is still to come."""
@@ -118,39 +129,36 @@ class _Reader:
             return DEVICE.fullmatch(words[0]) is not None or (nic and _NIC.fullmatch(words[0]) is not None)
         if self._wrapping and self._open is not None and self._open.headless and DEVICE.fullmatch(words[0]):
             return True
-        return words[0] in self._awaited()
-
-    def _awaited(self) -> set[str]:
-        if self._pending is not None:
-            return set(self._pending[1].names)
-        if self._open is None:
-            return set()
-        return set(self._open.names) - {row.name for row in self._open.rows}
+        return words[0] in self._awaited
 
     def _take_row(self, line: Line, words: list[str]) -> None:
+        headless = self._open is None or (self._open.headless and words[0] in self._seen)
+        matrix = self._start() if self._pending is not None or headless or self._open is None else self._open
+        matrix.line = matrix.line or line.number
+        matrix.rows.append(Row(line.number, words[0], words[1:]))
+        self._seen.add(words[0])
+        self._awaited.discard(words[0])
+        self._wrapping = True
+        self._names += matrix.headless
+        _check_size(len(matrix.rows), 2 * MAX_NAMES, "rows", line)
+        _check_size(self._names, MAX_ALL_NAMES, "devices and NICs", line)
+        _check_size(len(words), 4 * MAX_NAMES, "words of a row", line)
+
+    def _start(self) -> Matrix:
+        """Open a matrix: below the header that waits, or without one."""
+        matrix = Matrix(line=0, names=[], columns=None, headless=True)
         if self._pending is not None:
-            self._start()
-        elif self._open is None or self._is_complete_headless(words[0]):
-            self._open = Matrix(line=line.number, names=[], columns=None, headless=True)
-            self._blocks.append(Block(self._open))
-        matrix = self._open
-        if matrix is not None:
-            matrix.rows.append(Row(line.number, words[0], words[1:]))
-            self._wrapping = True
-
-    def _is_complete_headless(self, name: str) -> bool:
-        return self._open is not None and self._open.headless and name in {row.name for row in self._open.rows}
-
-    def _start(self) -> None:
-        if self._pending is None:
-            return
-        line, header = self._pending
-        self._pending = None
-        if header.rest:
-            expected = "names of devices and NICs, then CPU Affinity, NUMA Affinity, GPU NUMA ID"
-            self._fault("hardware/header", expected, shown(header.rest), line)
-        self._open = Matrix(line=line.number, names=header.names, columns=header.columns)
-        self._blocks.append(Block(self._open))
+            line, header = self._pending
+            self._pending = None
+            if header.rest:
+                expected = "names of devices and NICs, then CPU Affinity, NUMA Affinity, GPU NUMA ID"
+                self._fault("hardware/header", expected, shown(header.rest), line)
+            matrix = Matrix(line=line.number, names=header.names, columns=header.columns)
+            self._names += len(header.names)
+        self._open = matrix
+        self._seen = set()
+        self._blocks.append(Block(matrix))
+        return matrix
 
     def _take_rest(self, line: Line, words: list[str]) -> bool:
         """Take what a terminal wrapped onto this line, and say whether it was that."""
@@ -160,6 +168,7 @@ class _Reader:
             if columns is None or header.columns is None:
                 return False
             self._pending = first, _Header(header.names, (*header.columns, *columns), header.rest)
+            _check_size(len(columns) + len(header.columns), MAX_NAMES, "columns", line)
             return True
         if self._open is None or not all(parted(word, _CELL) or AFFINITY.fullmatch(word) for word in words):
             return False
@@ -169,6 +178,7 @@ class _Reader:
             self._fault("hardware/row", "a row that starts with its name", f"{len(words)} cells without one", line)
         else:
             row.words += words
+            _check_size(len(row.words), 4 * MAX_NAMES, "words of a row", line)
         return True
 
     def _fault(self, code: str, expected: str, found: str, line: Line) -> None:
@@ -195,6 +205,11 @@ class _Reader:
             block.legend_lines.setdefault(name, line.number)
         elif _SLICE.match(line.text):
             self.slices.append(line.number)
+
+
+def _check_size(count: int, most: int, what: str, line: Line) -> None:
+    if count > most:
+        refuse("hardware/size", f"at most {most:,} {what}", f"{count:,}", line.number)
 
 
 def _has_all_cells(row: Row, matrix: Matrix) -> bool:

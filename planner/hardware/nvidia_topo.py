@@ -43,8 +43,7 @@ def read_nvidia_topo(text: str) -> tuple[SeenNode, ...]:
         DocumentRefusedError: with every line that does not fit.
     """
     problems: list[Problem] = []
-    lines = tuple(clean_lines(text))
-    found, slices = blocks(lines, problems)
+    found, slices = blocks(clean_lines(text), problems)
     nodes: list[SeenNode] = []
     for block in found:
         if block.matrix.headless:
@@ -58,7 +57,7 @@ def read_nvidia_topo(text: str) -> tuple[SeenNode, ...]:
     if not nodes:
         refuse("hardware/format", f"a matrix as {SOURCE} prints it", "none")
     if len(nodes) == 1 and not slices:
-        nodes = [with_listed(nodes[0], lines)]
+        nodes = [with_listed(nodes[0], tuple(clean_lines(text)))]
     return _with_remarks(nodes, slices)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from planner.errors import DocumentRefusedError, Problem
-from planner.hardware.lines import Line, clean_lines
+from planner.hardware.lines import MAX_PROBLEMS, Line, clean_lines
 from planner.hardware.matrix import Matrix, Row, checked_cells
 from planner.hardware.model import Note, SeenDevice, SeenNode, SeenPath
 from planner.shown import shown
@@ -59,6 +59,8 @@ def read_rocm_topo(text: str) -> tuple[SeenNode, ...]:
     scan = _Scan(problems)
     for line in clean_lines(text):
         scan.take(line)
+        if len(problems) > MAX_PROBLEMS:
+            raise DocumentRefusedError(tuple(problems))
     scan.close()
     found = scan.found
     tables = {title: _checked(title, matrices, problems) for title, matrices in found.tables.items()}

@@ -97,6 +97,15 @@ def test_a_link_to_something_else_joins_nothing_and_is_said(target: str, tclass:
     assert (3, "GPU1: 4 links to 0000:09:00.0, which is no device or switch.") in notes(hardware)
 
 
+def test_a_file_and_a_host_have_limits() -> None:
+    nics = '<nic><net name="a" dev="0"/></nic>'
+    many = "".join(f'<pci busid="0000:{n // 32:02x}:{n % 32:02x}.0"><gpu dev="{n}"/>{nics}</pci>' for n in range(200))
+    assert findings(system(many)) == [("hardware/size", None, "at most 256 devices and NICs of a host", "200 and 200")]
+    hosts = "".join(f'<cpu host_hash="{host}">{many}</cpu>' for host in range(6))
+    found = findings(f"<system>{hosts}</system>")
+    assert found == [("hardware/size", None, "at most 2,048 devices and NICs", "2,400")]
+
+
 def test_paths_over_pcie_follow_from_the_tree() -> None:
     found = codes(read(SWITCHED))
     assert found["GPU0", "NIC0"] == "PIX"

@@ -125,9 +125,34 @@ def test_a_cut_column_is_refused_or_read_alike() -> None:
             assert {path for path in read(text).paths if "nic" not in path.b} == whole
 
 
-def test_columns_have_a_limit() -> None:
-    names = " ".join(f"GPU{number}" for number in range(600))
-    assert findings(f"{names}\nGPU0 X\n")[0] == ("hardware/size", 1, "at most 512 columns", "600")
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [
+        pytest.param(
+            " ".join(f"GPU{number}" for number in range(257)) + "\nGPU0 X\n",
+            ("hardware/size", 1, "at most 256 columns", "257"),
+            id="columns",
+        ),
+        pytest.param(
+            PAIR + "GPU0 X PHB\n" * 600, ("hardware/size", 514, "at most 512 rows", "513"), id="rows of a matrix"
+        ),
+        pytest.param(
+            "GPU0 X PHB\n" + "PHB\n" * 2000,
+            ("hardware/size", 1024, "at most 1,024 words of a row", "1,025"),
+            id="words of a row",
+        ),
+        pytest.param(
+            PAIR * 1025, ("hardware/size", 3074, "at most 2,048 devices and NICs", "2,050"), id="matrices of a file"
+        ),
+        pytest.param(
+            "GPU0 X\n" * 2049,
+            ("hardware/size", 2049, "at most 2,048 devices and NICs", "2,049"),
+            id="rows without header",
+        ),
+    ],
+)
+def test_a_text_has_limits(text: str, finding: Finding) -> None:
+    assert findings(text) == [finding]
 
 
 def test_more_than_a_thousand_problems_are_counted() -> None:
@@ -135,4 +160,9 @@ def test_more_than_a_thousand_problems_are_counted() -> None:
     rows = [f"{a} {' '.join('X' if a == b else f'NV{number + 1}' for b in names)}" for number, a in enumerate(names)]
     problems = problems_of("\n".join([" ".join(names), *rows]))
     assert len(problems) == 1001
-    assert (problems[-1].code, problems[-1].found) == ("document/more_problems", "1,770")
+    assert (problems[-1].code, problems[-1].found) == ("document/more_problems", "at least 1,770")
+
+
+def test_a_reader_stops_when_there_are_more() -> None:
+    legend = "".join(f"NIC0: mlx5_{number}\n" for number in range(5000))
+    assert len(problems_of(TWO + "\n" + legend)) == 1001

@@ -40,6 +40,9 @@ def test_a_list_beside_the_matrix_says_types_and_memory(
         pytest.param(f"{LISTED}GPU 2: {NAME} (UUID: GPU-2)\n" + PAIR, OTHERS, id="a device more"),
         pytest.param(LISTED.split("\n")[0] + "\n" + PAIR, OTHERS, id="a device less"),
         pytest.param(
+            LISTED * 600 + PAIR, "Types and memory not read: the list has more than 1,024 entries.", id="without end"
+        ),
+        pytest.param(
             LISTED + TABLE.replace("0, NVIDIA", "0, Other") + PAIR,
             "Types and memory not read: the list contradicts itself, type of GPU0, line 4.",
             id="another type",

@@ -43,7 +43,7 @@ def test_refused_xml(text: str, finding: tuple[str, int, str, str]) -> None:
 
 
 def test_a_large_file_is_not_looked_at() -> None:
-    assert findings(b" " * (MAX_BYTES + 1)) == [("hardware/size", None, "at most 8,388,608 bytes", "8,388,609 bytes")]
+    assert findings(b" " * (MAX_BYTES + 1)) == [("hardware/size", None, "at most 2,097,152 bytes", "2,097,153 bytes")]
 
 
 @pytest.mark.parametrize(
