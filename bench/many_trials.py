@@ -1,0 +1,172 @@
+"""Print how long it takes to decide among 1,000, 10,000 and 100,000 trials that are held as records.
+
+Measured is everything that a decision rests on: the outcome, reading, limit and margin of every gate for every trial,
+the values of the selection keys, the order, and the frontier. Sentences are left unwritten, as nobody has asked for
+one yet; nothing is read from bytes and no plan is written. ``python -m bench.bytes_to_plan`` measures those. The best
+of several runs counts, in seconds of the processor.
+
+``python -m bench.many_trials [--trials 1000 10000 100000]``
+"""
+
+import argparse
+import gc
+import hashlib
+import time
+from collections import Counter
+
+import msgspec
+
+from bench.big_evidence import CONTEXT_TOKENS, OUTPUT_TOKENS, REQUESTS, TPOT_MS, big_contract, big_evidence
+from planner.documents import ContractDocument, EvidenceDocument
+from planner.evaluate import Verdict, weigh
+from planner.frontier import frontier, frontier_point
+from planner.intake import read_contract, read_evidence
+from planner.keys import key_spread
+from planner.order import order_expand
+from planner.records.evidence import (
+    Instance,
+    Load,
+    PerRank,
+    Placement,
+    Replica,
+    Requests,
+    Statistics,
+    Topology,
+    Trial,
+    Window,
+)
+from planner.records.plan import FrontierPoint
+from planner.selection import Selection, select
+from planner.view import views
+
+AS_OF = "2026-10-01T00:00:00Z"
+PEAK = "device_used_peak_bytes"
+RANKS = 16
+SHAPES = tuple((tp, pp, RANKS // (tp * pp)) for tp in (1, 2, 4, 8) for pp in (1, 2))
+"""(tp, pp, dp) of 16 ranks on two nodes."""
+
+Decided = tuple[dict[str, Verdict], Selection, tuple[FrontierPoint, ...]]
+
+
+def decide(contract: ContractDocument, evidence: EvidenceDocument) -> Decided:
+    """Judge every trial, order the eligible ones, and find those that nothing beats."""
+    order = order_expand(contract.record)
+    verdicts: dict[str, Verdict] = {}
+    points: list[FrontierPoint] = []
+    trials = views(contract, evidence, AS_OF)
+    for trial, view in trials.items():
+        verdicts[trial] = weigh(view, order.keys)
+        points.append(frontier_point(view, verdicts[trial], order))
+        view.forget()
+    selection = select(
+        verdicts, order, spread_of=lambda trial: key_spread(trials[trial], order.keys[0]), units_of=lambda trial: 1
+    )
+    return verdicts, selection, frontier(points)
+
+
+def documents(trials: int) -> tuple[ContractDocument, EvidenceDocument]:
+    """Return a contract with seven limits and as many trials as records; every trial has other figures."""
+    contract = read_contract(big_contract())
+    read = read_evidence(big_evidence(1), contract)
+    topologies = [_topology(*shape) for shape in SHAPES]
+    rank_maps = [_rank_map(turn) for turn in range(2)]
+    made = {
+        f"t-{index:06d}": Trial(
+            topology=topologies[index % len(SHAPES)],
+            rank_map=rank_maps[index % 3 == 0],
+            identity_id="lab",
+            windows={"w-1": _window(index, groups=SHAPES[index % len(SHAPES)][2])},
+        )
+        for index in range(trials)
+    }
+    ids = {trial: f"sha256:{hashlib.sha256(trial.encode()).hexdigest()}" for trial in made}
+    record = msgspec.structs.replace(read.record, trials=made)
+    return contract, EvidenceDocument(record, read.content_id, read.file_sha256, ids)
+
+
+def _topology(tp: int, pp: int, dp: int) -> Topology:
+    return Topology(layout="closed", instances=(Instance(tp=tp, pp=pp, ep=1, dp=dp, world_size=RANKS),))
+
+
+def _rank_map(turn: int) -> tuple[Placement, ...]:
+    """Two whole nodes, or their devices in turn."""
+    slots = [(rank // 2 + 8 * (rank % 2)) if turn else rank for rank in range(RANKS)]
+    return tuple(
+        Placement(rank=rank, node=f"node-{slot // 8}", device=f"n{slot // 8}-d{slot % 8}", nic=f"nic-{slot // 2}")
+        for rank, slot in enumerate(slots)
+    )
+
+
+def _window(index: int, *, groups: int) -> Window:
+    completed = REQUESTS - 1_280 * (index % 3 == 0) + index % 1_009
+    share = completed // groups
+    counts = [share] * (groups - 1) + [completed - share * (groups - 1)]
+    size = RANKS // groups
+    return Window(
+        purpose="counted",
+        load_point="saturated",
+        start="2026-09-20T10:00:00Z",
+        end="2026-09-20T10:10:00Z",
+        load=_load(index, completed),
+        per_rank={PEAK: PerRank(scope="rank", values=tuple([_peak(index, rank) for rank in range(RANKS)]))},
+        replicas={
+            f"r-{group:02d}": Replica(
+                ranks=tuple(range(group * size, (group + 1) * size)),
+                completed=count,
+                output_tokens_total=count * OUTPUT_TOKENS,
+                longest_sequence_tokens=CONTEXT_TOKENS,
+            )
+            for group, count in enumerate(counts)
+        },
+    )
+
+
+def _peak(index: int, rank: int) -> int:
+    return 64_000_000_000 + (index * 7_919 + rank * 104_729) % 1_000_003 * 2**10 + index % 50 * 300_000_000
+
+
+def _load(index: int, completed: int) -> Load:
+    ttft = 200 + index % 997 / 8
+    return Load(
+        duration_s=600,
+        requests=Requests(sent=completed, completed=completed, failed=0, cut_off=0),
+        output_tokens_total=completed * OUTPUT_TOKENS,
+        output_tokens_mean=OUTPUT_TOKENS,
+        longest_sequence_tokens=CONTEXT_TOKENS,
+        ttft_ms=Statistics(n=completed, mean=ttft + 0.125, p50=ttft, p95=ttft * 2, p99=ttft * 4, max=ttft * 6),
+        tpot_ms=Statistics(n=completed, mean=TPOT_MS),
+        e2e_ms=Statistics(n=completed, mean=ttft + 0.125 + TPOT_MS * (OUTPUT_TOKENS - 1)),
+    )
+
+
+def best_seconds(trials: int, runs: int) -> tuple[float, Decided]:
+    """Decide several times; return the least seconds of the processor, and what was decided."""
+    contract, evidence = documents(trials)
+    taken = []
+    for _ in range(runs):
+        gc.collect()
+        start = time.process_time()
+        decided = decide(contract, evidence)
+        taken.append(time.process_time() - start)
+    return min(taken), decided
+
+
+def main() -> None:
+    """Read the options and print a line for every number of trials."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trials", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument("--runs", type=int, default=3)
+    options = parser.parse_args()
+    print(f"{'trials':>8}{'seconds':>10}{'us/trial':>10}{'to the one before':>19}  outcome")
+    before: float | None = None
+    for trials in options.trials:
+        seconds, (verdicts, selection, points) = best_seconds(trials, options.runs)
+        states = Counter(verdict.state for verdict in verdicts.values())
+        outcome = f"{selection.decision}, {states['ELIGIBLE']:,} eligible, {sum(p.non_dominated for p in points)} best"
+        growth = "-" if before is None else f"{seconds / before:.1f}x"
+        print(f"{trials:>8,}{seconds:>10.3f}{seconds / trials * 1e6:>10.0f}{growth:>19}  {outcome}", flush=True)
+        before = seconds
+
+
+if __name__ == "__main__":
+    main()
