@@ -18,6 +18,8 @@ from planner.shown import shown
 
 __all__ = ["Hardware", "Missing", "declared_hardware", "fragment", "missing", "numbered_nodes", "read_hardware"]
 
+Reader = Callable[[str], tuple[SeenNode, ...]]
+
 _JSON = re.compile(r"(?m)^\s*\{")
 _XML_START = re.compile(r"\s*<(?:\?xml|!|system)")
 _DECLARATION = re.compile(r"\A\s*<\?xml[^>\n]*\?>")
@@ -34,9 +36,9 @@ def read_hardware(raw: bytes, *, node_ids: Iterator[str] | None = None) -> Hardw
         DocumentRefusedError: of no known format, or with every problem; the first 1,000 are listed.
     """
     text = decoded(raw)
-    source, read, text = _reader(text)
+    source, read, part = _reader(text)
     try:
-        seen = read(text)
+        seen = read(part)
     except DocumentRefusedError as refused:
         if len(refused.problems) <= MAX_PROBLEMS:
             raise
@@ -52,18 +54,15 @@ def numbered_nodes(taken: Container[str] = ()) -> Iterator[str]:
     return (name for name in map("node-{}".format, count()) if name not in taken)
 
 
-Reader = Callable[[str], tuple[SeenNode, ...]]
-
-
 def _reader(text: str) -> tuple[str, Reader, str]:
     """Return the name of the format, its reader, and the part of the text to be read."""
     seen: list[tuple[str, Reader]] = []
     if _SYSTEM.search(text):
         seen.append((nccl_topo.SOURCE, nccl_topo.read_nccl_topo))
-    if _JSON.search(text) and "(topology)" in text.lower():
-        seen.append((rocm_json.SOURCE, rocm_json.read_rocm_json))
-    elif rocm_topo.looks_like(text):
+    if rocm_topo.looks_like(text):
         seen.append((rocm_topo.SOURCE, rocm_topo.read_rocm_topo))
+    elif _JSON.search(text) and "(topology)" in text.lower():
+        seen.append((rocm_json.SOURCE, rocm_json.read_rocm_json))
     if nvidia_topo.looks_like(text):
         seen.append((nvidia_topo.SOURCE, nvidia_topo.read_nvidia_topo))
     if not seen and text.lstrip().startswith("<"):
@@ -82,5 +81,5 @@ def _xml_part(text: str) -> str:
     if _XML_START.match(text) or not _SYSTEM.search(text):
         return _DECLARATION.sub("", text, count=1)
     start = text.index("<system")
-    end = text.rfind("</system>")
-    return "\n" * text.count("\n", 0, start) + (text[start : end + len("</system>")] if end > start else text[start:])
+    end = text.rfind("</system>") + len("</system>")
+    return "\n" * text.count("\n", 0, start) + (text[start:end] if end > start else text[start:])

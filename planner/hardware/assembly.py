@@ -26,7 +26,7 @@ from planner.hardware.model import (
 )
 
 PEER_KINDS = ("nvlink", "xgmi")
-_NUMBER = re.compile(r"\d+\Z")
+_NUMBER = re.compile(r"[0-9]+\Z")
 
 
 def assembled(source: str, seen: Sequence[SeenNode], node_ids: Sequence[str]) -> Hardware:

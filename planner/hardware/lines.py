@@ -28,9 +28,9 @@ _ESCAPES = re.compile(
     r"|[\u200b-\u200f\u2060\ufeff]"  # marks of no width
 )
 _PREFIX = re.compile(
-    r"\s*(?:(?:>\s?|#\s+|\[\d+,\d+\]<std(?:out|err)>:|\d+:\s)\s*)*"  # quotes, comments, launchers
+    r"\s*(?:(?:>\s?|#\s+|\[[0-9]+,[0-9]+\]<std(?:out|err)>:|[0-9]+:\s)\s*)*"  # quotes, comments, launchers
     r"(?:(?:GPU|NVIDIA|AMD|ROCm) [Tt]opology\s*:)?"  # reports of an environment
-    r"(?:(?!GPU\d|NIC\d)[\w.-]{1,64}:\s+(?=(?:GPU|NIC|mlx\d_)\d+\s))?"  # a host, from a parallel shell
+    r"(?:(?!GPU[0-9]|NIC[0-9])[\w.-]{1,64}:\s+(?=(?:GPU|NIC|mlx[0-9]_)[0-9]+\s))?"  # a host, from a parallel shell
 )
 
 

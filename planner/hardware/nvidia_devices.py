@@ -16,11 +16,11 @@ from planner.hardware.model import Note, SeenDevice, SeenNode
 __all__ = ["with_listed"]
 
 _LISTED = re.compile(
-    r"\s*GPU (\d{1,4}(?:,\d{1,4})*): "
+    r"\s*GPU ([0-9]{1,4}(?:,[0-9]{1,4})*): "
     r"(?:([!-~][ -~]{0,127}) \(UUID: \S{1,80}\)|((?:NVIDIA|Tesla|GeForce|Quadro|GRID) [ -~]{1,120}?))\s*"
 )
 """With the UUID, or with a maker's name at the front: a log may say anything of ``GPU 0:``."""
-_MIB = re.compile(r"(\d{1,9}) MiB")
+_MIB = re.compile(r"([0-9]{1,9}) MiB")
 _BYTES_PER_MIB = 2**20
 MAX_ENTRIES = 1024
 """Several lists of the devices of one host; a log may repeat them without end."""

@@ -16,34 +16,33 @@ from planner.shown import shown
 
 __all__ = ["ACCESS", "AFFINITY", "CODE", "DEVICE", "Block", "blocks"]
 
-DEVICE = re.compile(r"GPU\d{1,4}")
-CODE = re.compile(r"NV\d{1,3}|X|PIX|PSB|PXB|PHB|NODE|SYS|SOC")
+DEVICE = re.compile(r"GPU[0-9]{1,4}")
+CODE = re.compile(r"NV[0-9]{1,3}|X|PIX|PSB|PXB|PHB|NODE|SYS|SOC")
 """PSB (one bridge on a board) and SOC (now SYS) are from old drivers."""
 ACCESS = re.compile(r"X|OK|CNS|GNS|TNS|NS|DR|U")
 """Cells of ``topo -p2p``, another matrix that pastes often hold beside the first."""
-AFFINITY = re.compile(r"\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*,?|N/A")
+AFFINITY = re.compile(r"[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*,?|N/A")
 """What stands under affinity columns: a list of ranges, or that there is none."""
 
 _CELL = re.compile(f"{CODE.pattern}|{ACCESS.pattern}")
-_JOINED_NAMES = re.compile(r"(?:GPU|NIC)\d{1,4}")
-_NIC = re.compile(r"(?!NV\d|GPU)(?=[^\d]*\d)[A-Za-z][A-Za-z0-9_.+-]{0,63}")
+_JOINED_NAMES = re.compile(r"(?:GPU|NIC)[0-9]{1,4}")
+_NIC = re.compile(r"(?!NV[0-9]|GPU)(?=[^0-9]*[0-9])[A-Za-z][A-Za-z0-9_.+-]{0,63}")
 _COLUMNS = (
     (re.compile(r"CPU(?: Aff\w*)?"), "cpus"),
     (re.compile(r"(?:NUMA|Memory)(?: Aff\w*)?"), "numa"),
     (re.compile(r"GPU(?: NUMA(?: ID)?)?"), "memory_numa"),
 )
-_LEGEND = re.compile(r"\s*(NIC\d{1,4})\s*:\s*([A-Za-z0-9_.:@+-]{1,64})\s*")
-_SLICE = re.compile(r"\s*MIG \d+g\.\d+gb\S*\s+Device\s+\d+:")
+_LEGEND = re.compile(r"\s*(NIC[0-9]{1,4})\s*:\s*([A-Za-z0-9_.:@+-]{1,64})\s*")
+_SLICE = re.compile(r"\s*MIG [0-9]+g\.[0-9]+gb\S*\s+Device\s+[0-9]+:")
 
 
 @dataclass(slots=True)
 class Block:
-    """A matrix and what stands around it. ``access`` says that it is one of ``topo -p2p``."""
+    """A matrix, and the interfaces that the legend below it gives to its NICs, with their lines."""
 
     matrix: Matrix
     legend: dict[str, str] = field(default_factory=dict)
     legend_lines: dict[str, int] = field(default_factory=dict)
-    access: bool = False
 
 
 @dataclass(slots=True)
@@ -132,8 +131,9 @@ class _Reader:
         return words[0] in self._awaited
 
     def _take_row(self, line: Line, words: list[str]) -> None:
-        headless = self._open is None or (self._open.headless and words[0] in self._seen)
-        matrix = self._start() if self._pending is not None or headless or self._open is None else self._open
+        matrix = self._open
+        if self._pending is not None or matrix is None or (matrix.headless and words[0] in self._seen):
+            matrix = self._start()
         matrix.line = matrix.line or line.number
         matrix.rows.append(Row(line.number, words[0], words[1:]))
         self._seen.add(words[0])

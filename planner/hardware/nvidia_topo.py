@@ -21,7 +21,7 @@ __all__ = ["SOURCE", "looks_like", "read_nvidia_topo"]
 
 SOURCE = "nvidia-smi topo -m"
 
-_SIGN = re.compile(r"(?m)\bGPU\d{1,4}\s+(?:X|NV\d{1,3}|PIX|PSB|PXB|PHB|NODE|SYS|SOC)\b")
+_SIGN = re.compile(r"(?m)\bGPU[0-9]{1,4}\s+(?:X|NV[0-9]{1,3}|PIX|PSB|PXB|PHB|NODE|SYS|SOC)\b")
 _HEADER = re.compile(r"(?m)^.*\bGPU0\b.*\bCPU Affinity\b")
 _CODES = {"SOC": "SYS", "PSB": "PIX"}
 """Names of old drivers for what others call otherwise: across sockets, and over one bridge."""
@@ -172,7 +172,7 @@ def _lost(matrix: Matrix, nics: Sequence[str]) -> Iterator[Note]:
 
 
 def _interface(name: str, block: Block) -> str | None:
-    return block.legend.get(name) if re.fullmatch(r"NIC\d+", name) else name
+    return block.legend.get(name) if re.fullmatch(r"NIC[0-9]+", name) else name
 
 
 def _paths(names: Sequence[str], rows: Rows) -> Iterator[SeenPath]:

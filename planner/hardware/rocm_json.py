@@ -20,10 +20,12 @@ __all__ = ["SOURCE", "read_rocm_json"]
 
 SOURCE = "rocm-smi --showtopo --json"
 
-_PAIR = re.compile(r"\(topology\) (link type|weight|hops) between drm devices (\d{1,4}) and (\d{1,4})", re.IGNORECASE)
-_CARD = re.compile(r"card(\d{1,4})")
+_PAIR = re.compile(
+    r"\(topology\) (link type|weight|hops) between drm devices ([0-9]{1,4}) and ([0-9]{1,4})", re.IGNORECASE
+)
+_CARD = re.compile(r"card([0-9]{1,4})")
 _NUMA = "(topology) numa node"
-_VALUES = {"weight": re.compile(r"\d{1,6}|N/A"), "hops": re.compile(r"\d{1,6}|N/A")}
+_VALUES = {"weight": re.compile(r"[0-9]{1,6}|N/A"), "hops": re.compile(r"[0-9]{1,6}|N/A")}
 Pairs = dict[tuple[int, int], dict[str, str]]
 
 
@@ -85,7 +87,7 @@ def _numa(tree: Any, problems: list[Problem]) -> Iterator[tuple[int, str | None]
         if match is None or not isinstance(members, dict):
             continue
         value = next((value for key, value in members.items() if key.lower() == _NUMA), None)
-        if value is not None and not re.fullmatch(r"-?\d{1,6}|N/A", str(value)):
+        if value is not None and not re.fullmatch(r"-?[0-9]{1,6}|N/A", str(value)):
             problems.append(Problem("hardware/cell", joined((card,)), "a NUMA node as a number", shown(value)))
         known = value is not None and str(value).isdecimal()
         yield int(match[1]), str(value) if known else None

@@ -22,12 +22,12 @@ KINDS = {"XGMI": "xgmi", "PCIE": "pcie"}
 
 _TITLE = re.compile(r"=*\s*(Weight|Hops|Link Type|Link accessibility) between two GPUs\s*=*\s*", re.IGNORECASE)
 _OTHER_TITLE = re.compile(r"\s*={3,}.*")
-_NUMA = re.compile(r"\s*GPU\s?\[?(\d{1,4})\]?\s*:\s*\(Topology\) Numa (Node|Affinity)\s*:\s*(-?\d{1,6}|N/A)\s*")
+_NUMA = re.compile(r"\s*GPU\s?\[?([0-9]{1,4})\]?\s*:\s*\(Topology\) Numa (Node|Affinity)\s*:\s*(-?[0-9]{1,6}|N/A)\s*")
 _SIGN = re.compile(r"(?im)\b(?:Weight|Hops|Link Type) between two GPUs\b|\(Topology\) Numa (?:Node|Affinity)\s*:")
-_DEVICE = re.compile(r"GPU\d{1,4}")
+_DEVICE = re.compile(r"GPU[0-9]{1,4}")
 _CELLS: Mapping[str, re.Pattern[str]] = {
-    "weight": re.compile(r"\d{1,6}|X|N/A"),
-    "hops": re.compile(r"\d{1,6}|X|N/A"),
+    "weight": re.compile(r"[0-9]{1,6}|X|N/A"),
+    "hops": re.compile(r"[0-9]{1,6}|X|N/A"),
     "link type": re.compile(r"XGMI|PCIE|0|X|N/A|UNKNOWN"),
     "link accessibility": re.compile(r"True|False|0|X|N/A"),
 }
