@@ -2,10 +2,15 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from planner.hypotheses.config import ConfigModel, File, read_config
 from planner.hypotheses.config.figures import config_figures
+from planner.hypotheses.contract import shape_of_model
+from planner.hypotheses.kv_cache import caches_of
+from planner.hypotheses.residency import parameters
+from planner.records.contract import Model, Precision
 from planner.strict_json import read
 from tests.planner.hypotheses.configs import PLAIN_ASKED, asked
 from tests.shared import shared_cases, shared_path
@@ -92,3 +97,31 @@ def test_infinity_in_a_key_that_nothing_reads_is_said() -> None:
     notices = model("nvidia--NVIDIA-Nemotron-3-Super-120B-A12B-FP8").notices
 
     assert any(notice.startswith("/time_step_limit/1 is not read") for notice in notices)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_section_of_every_published_model_is_one_of_a_contract(name: str) -> None:
+    found = model(name)
+    wanted = {"name": "x", "revision": "x"}
+    if found.model["architecture"] == "moe":
+        wanted |= {field: found.model.get(field, 1) for field in ("shared_experts",)}
+    section = msgspec.convert({**found.model, **wanted}, Model)
+    precision = {"weights": "x", "activations": "x", "kv_cache": "x", **found.precision}
+
+    assert section.layers == found.shape.layers
+    assert msgspec.convert(precision, Precision).weights == found.precision["weights"]
+    # what the section says is what is read back from it
+    again = shape_of_model(section)
+    assert (again.latent, again.moe, again.kv_heads) == (found.shape.latent, found.shape.moe, found.shape.kv_heads)
+
+
+@pytest.mark.parametrize("name", ["deepseek-ai--DeepSeek-V3", "mistralai--Mixtral-8x7B-v0.1", "Qwen--Qwen3-32B"])
+def test_a_contract_with_the_section_gives_the_figures_of_the_file(name: str) -> None:
+    found = model(name)
+    again = shape_of_model(msgspec.convert({**found.model, "name": "x", "revision": "x"}, Model))
+    norms = 64 * 2 * 128 if name.startswith("Qwen") else 0
+    biases = 58 * 256 if name.startswith("deepseek") else 0
+
+    # a contract does not state the small tensors of a family
+    assert parameters(again)[0] == parameters(found.shape)[0] - norms - biases
+    assert caches_of(again) == found.shape.caches

@@ -30,6 +30,22 @@ VALUES = st.one_of(
     st.lists(st.one_of(st.integers(0, 5), st.text(max_size=3)), max_size=4),
     st.dictionaries(st.sampled_from(["attention", "weights", "x"]), st.integers(0, 3), max_size=2),
 )
+SCHEMES = st.dictionaries(
+    st.sampled_from(["num_bits", "type", "strategy", "group_size", "block_structure", "scale_dtype"]),
+    st.one_of(VALUES, st.sampled_from(["float", "int", "group", "block", "channel", "tensor", 4, 8, [16, 16]])),
+)
+QUANTISERS = st.fixed_dictionaries(
+    {"quant_method": st.sampled_from(["fp8", "mxfp4", "gptq", "compressed-tensors", "modelopt", "x"])},
+    optional={
+        "quant_algo": st.sampled_from(["FP8", "NVFP4", "MIXED_PRECISION", None, 3]),
+        "group_size": VALUES,
+        "bits": VALUES,
+        "weight_block_size": VALUES,
+        "config_groups": st.one_of(VALUES, st.fixed_dictionaries({"a": st.fixed_dictionaries({"weights": SCHEMES})})),
+        "kv_cache_scheme": st.one_of(VALUES, SCHEMES),
+        "ignore": st.one_of(VALUES, st.lists(st.sampled_from(["lm_head", "re:.*mlp.*", "re:(", "*", "[!a]*", ""]))),
+    },
+)
 INPUTS = (
     *("L", "h", "i", "nh", "kv", "d", "V", "tie", "kind", "mi", "E", "topk", "shared", "dense_layers", "model"),
     *("tp", "pp", "ep", "moe_tp", "experts_per_rank", "bytes", "tokens", "hidden", "kv_lora", "rope", "rps"),
@@ -55,9 +71,16 @@ def test_every_question_has_an_answer(quantity: str, inputs: dict[str, Any], mod
     assert "value" in answer if answer["valid"] else answer["error"] and answer["constraint"]
 
 
-@given(st.sampled_from([DENSE, EXPERTS, LATENT]), st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=4))
-def test_every_configuration_is_read_or_refused(config: dict[str, Any], changed: dict[str, Any]) -> None:
-    raw = json.dumps({**config, **changed}).encode()
+@given(
+    st.sampled_from([DENSE, EXPERTS, LATENT]),
+    st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=4),
+    st.one_of(st.none(), QUANTISERS),
+)
+def test_every_configuration_is_read_or_refused(
+    config: dict[str, Any], changed: dict[str, Any], quantiser: dict[str, Any] | None
+) -> None:
+    stated = {} if quantiser is None else {"quantization_config": quantiser}
+    raw = json.dumps({**config, **changed, **stated}).encode()
     problems: tuple[Problem, ...]
     figures: tuple[ConfigFigure, ...]
     try:
