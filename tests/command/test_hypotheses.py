@@ -47,7 +47,7 @@ def test_every_line_gets_one_answer_in_order(tmp_path: Path, capsys: pytest.Capt
     ("line", "words"),
     [
         pytest.param(b"{", "json/syntax", id="cut off"),
-        pytest.param(b"[1]", "a line is an object; found an array", id="array"),
+        pytest.param(b"[1]", "a question is an object; found an array", id="array"),
         pytest.param(b'{"inputs": {"p": 1, "p": 2}}', "json/duplicate_key", id="key twice"),
         pytest.param(b'{"inputs": {"p": 1e400}}', "json/overflow", id="number out of range"),
         pytest.param(b"\xff", "json/encoding", id="no UTF-8"),
@@ -59,7 +59,7 @@ def test_a_damaged_line_is_answered_and_the_rest_goes_on(
     code, answers = run(b"\n".join([SOUND, line, SOUND]), tmp_path, capsys)
 
     assert code == 2
-    assert [found.get("valid") for found in answers] == [True, None, True]
+    assert [found["valid"] for found in answers] == [True, False, True]
     assert (answers[1]["line"], answers[1]["constraint"]) == (2, "unreadable")
     assert words in answers[1]["error"]
 
@@ -76,6 +76,36 @@ def test_one_document_may_hold_shapes_and_questions(tmp_path: Path, capsys: pyte
     # 2 layers x (key and value) x 1 head x 4 x 2 bytes
     assert (answers[1]["value"], answers[1]["unit"], answers[1]["assumed"]) == (32, "B/token", {"bytes": 2})
     assert answers[2]["error"] == "a question is an object; found 3"
+
+
+def test_a_number_that_json_does_not_hold_is_refused_by_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = b'{"id": "big", "quantity": "bubble", "inputs": {"p": 100000000000000000000, "m": NaN}}'
+    code, answers = run(line, tmp_path, capsys)
+
+    assert code == 2
+    assert {name: answers[0][name] for name in ("line", "id", "valid", "constraint", "inputs")} == {
+        "line": 1,
+        "id": "big",
+        "valid": False,
+        "constraint": "unreadable",
+        "inputs": ["p", "m"],
+    }
+
+
+def test_flaws_of_a_document_are_those_of_its_questions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = b'{"questions": [' + SOUND + b', {"id": "x", "inputs": {"p": 1e999}}, ' + SOUND + b"]}"
+    code, answers = run(document, tmp_path, capsys)
+
+    assert (code, [found["valid"] for found in answers]) == (2, [True, False, True])
+    assert (answers[1]["line"], answers[1]["id"], answers[1]["inputs"]) == (2, "x", ["p"])
+
+
+def test_a_list_that_stands_twice_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, answers = run(b'{"questions": [], "questions": [' + SOUND + b"]}", tmp_path, capsys)
+
+    assert (code, answers[-1]["line"], answers[-1]["inputs"]) == (2, 0, ["questions"])
 
 
 def test_an_empty_file_has_no_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
