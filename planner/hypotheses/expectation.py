@@ -17,7 +17,7 @@ from planner.hypotheses.contract import formats_of_precision, shape_of_model
 from planner.hypotheses.expected import Expected
 from planner.hypotheses.facts import Shape
 from planner.hypotheses.formats import WeightFormat
-from planner.hypotheses.parts import PARTS, PartName, stage_parts, stages_of
+from planner.hypotheses.parts import PARTS, PartName, activations_part, stage_parts, stages_of
 from planner.hypotheses.splits import InstanceSplit, instance_split
 from planner.hypotheses.steps import Steps, steps_of
 from planner.rankmap import TopologyGroups, degrees_of, topology_groups
@@ -78,8 +78,12 @@ def expectation(
     shares = []
     for place, split in enumerate(splits):
         stages = stages_of(split.layers)
+        activations = activations_part(shape, identity.precision, split, steps[place])
         for (stage, experts), ranks in _alike(groups, place, split).items():
-            parts = stage_parts(shape, formats, identity.precision, split, stages[stage], experts, steps[place])
+            parts = {
+                **stage_parts(shape, formats, identity.precision, split, stages[stage], experts, steps[place]),
+                "activations": activations,
+            }
             shares.append(
                 RankShare(
                     instance=place, role=roles[place], stage=stage, experts=experts, ranks=tuple(ranks), parts=parts

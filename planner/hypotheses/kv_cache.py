@@ -46,8 +46,12 @@ def places_known(shape: Shape) -> bool:
     return shape.caches is not None or not shape.sliding_layers or shape.sliding_layers == shape.layers
 
 
-def cached_elements(caches: tuple[Cache | None, ...], tokens: int, ranks: int = 1, *, rounded_up: bool = False) -> int:
+def cached_elements(
+    caches: tuple[Cache | None, ...], tokens: int, ranks: int = 1, *, sharing: int = 1, rounded_up: bool = False
+) -> int:
     """Return the elements that ``tokens`` of one sequence leave on one of ``ranks`` tensor ranks, over ``caches``.
+
+    ``sharing`` ranks divide the tokens among them (decode context). ``rounded_up`` is as in ``kv_heads_of_rank``.
 
     Raises:
         SplitRefusedError: key-value heads do not split over the ranks.
@@ -56,7 +60,8 @@ def cached_elements(caches: tuple[Cache | None, ...], tokens: int, ranks: int = 
     for cache in caches:
         if cache is not None:
             heads = 1 if cache.kv_heads is None else kv_heads_of_rank(cache.kv_heads, ranks, rounded_up=rounded_up)
-            total += cache.elements * heads * min(tokens, cache.window_tokens or tokens)
+            kept = min(tokens, cache.window_tokens or tokens)
+            total += cache.elements * heads * -(-kept // sharing)
     return total
 
 

@@ -17,7 +17,7 @@ from planner.hypotheses.steps import Steps
 from planner.hypotheses.tensors import Part, Shares, embedding, final_norm, head, layer_tensors
 from planner.records.contract import Precision
 
-__all__ = ["PARTS", "PartName", "Stage", "stage_parts", "stages_of"]
+__all__ = ["PARTS", "PartName", "Stage", "activations_part", "stage_parts", "stages_of"]
 
 PartName = Literal["weights", "experts", "embedding", "head", "kv", "activations"]
 PARTS: tuple[PartName, ...] = ("weights", "experts", "embedding", "head", "kv", "activations")
@@ -59,7 +59,10 @@ def stage_parts(
     experts: int,
     steps: Steps,
 ) -> Mapping[PartName, Expected]:
-    """Return what one rank of a stage holds of every part; ``experts`` are those of a layer that it holds."""
+    """Return what one rank of a stage holds of every part but activations, which all stages have alike.
+
+    ``experts`` are those of a layer that the rank holds.
+    """
     shares = replace(split.shares, experts_held=experts)
 
     def layer_part(part: Part, shape: Shape) -> int:
@@ -77,13 +80,18 @@ def stage_parts(
         "embedding": lambda shape: _table(shape, shares, split, formats) if stage.first else 0,
         "head": lambda shape: _head(shape, shares, split, stage, formats) if stage.last else 0,
         "kv": lambda shape: _kv(shape, precision, split, stage, steps),
-        "activations": lambda shape: (
-            activation_elements(shape, shares)
-            * steps.largest_tokens()
-            * width_of(precision.activations, "/identity/precision/activations")
-        ),
     }
-    return {part: expected(FORMULAS[part], shape, counted[part]) for part in PARTS}
+    return {part: expected(FORMULAS[part], shape, count) for part, count in counted.items()}
+
+
+def activations_part(shape: Shape, precision: Precision, split: InstanceSplit, steps: Steps) -> Expected:
+    """Return what any rank of an instance holds of activations."""
+
+    def counted(shape: Shape) -> Fraction:
+        elements = activation_elements(shape, split.shares)
+        return elements * steps.largest_tokens() * width_of(precision.activations, "/identity/precision/activations")
+
+    return expected(FORMULAS["activations"], shape, counted)
 
 
 def _table(shape: Shape, shares: Shares, split: InstanceSplit, formats: WeightFormat) -> int:
@@ -112,7 +120,6 @@ def _kv(shape: Shape, precision: Precision, split: InstanceSplit, stage: Stage, 
         raise MissingFactsError(["places of the sliding layers"])
     caches = caches_of(shape)[stage.layers.start : stage.layers.stop]
     sequences, tokens = steps.cached_tokens()
-    own = -(-tokens // split.cache_ranks)
     rounded_up = split.shares.kv_rounded_up
-    elements = cached_elements(caches, own, split.shares.attention, rounded_up=rounded_up)
+    elements = cached_elements(caches, tokens, split.shares.attention, sharing=split.cache_ranks, rounded_up=rounded_up)
     return sequences * elements * width_of(precision.kv_cache, "/identity/precision/kv_cache")

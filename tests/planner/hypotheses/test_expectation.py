@@ -105,6 +105,10 @@ def test_decode_context_ranks_share_the_tokens_of_a_sequence() -> None:
 
     assert part_bytes(found, "kv") == [6 * 2 * 16 * 2 * 10 * 2048]
 
+    widths = {"sliding_window_tokens": 128, "sliding_layers": 6}
+    short = expected_of({**DENSE, "attention_widths": widths}, "vllm", {"tp": 4, "dcp": 2, "world_size": 4})
+    assert part_bytes(short, "kv") == [6 * 2 * 16 * 2 * 10 * 64]
+
 
 def test_sliding_layers_keep_their_window() -> None:
     widths = {"sliding_window_tokens": 128, "sliding_layers": 4}
