@@ -20,14 +20,18 @@ class Query:
         """Return a value, or an empty text."""
         return dict(self.values).get(name, "")
 
-    def link(self, anchor: str = "", **changes: str | int | None) -> str:
-        """Return ``?...`` with the changes made; None takes a value out."""
+    def changed(self, **changes: str | int | None) -> "Query":
+        """Return the query with the changes made; None takes a value out."""
         values = dict(self.values)
         for name, value in changes.items():
             values.pop(name, None)
             if value is not None:
                 values[name] = str(value)
-        query = urlencode(values, safe="~/:")
+        return Query(tuple(values.items()))
+
+    def link(self, anchor: str = "", **changes: str | int | None) -> str:
+        """Return ``?...`` with the changes made; None takes a value out."""
+        query = urlencode(self.changed(**changes).values, safe="~/:")
         return f"?{query}{'#' + anchor if anchor else ''}"
 
     def hidden(self, *without: str) -> tuple[tuple[str, str], ...]:

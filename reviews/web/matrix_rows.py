@@ -254,11 +254,18 @@ def tightest_text(context: Context, rows: tuple[tuple[str, str], ...]) -> str:
     return ", ".join(f"{name} {text}" for _, name, text in sorted(shares)[:3])
 
 
-def page_of(context: Context, size: int) -> tuple[tuple[str, ...], Page]:
-    """Return the trials on the asked page and the words around it; a page that does not exist is the first."""
-    asked = context.query.get("page")
+def page_number(query: Query, order: tuple[str, ...], size: int) -> int:
+    """Return the page that is shown: that of the opened cell, else the asked one, else the first."""
+    opened = query.get("cell").partition("~")[0]
+    if opened in order:
+        return order.index(opened) // size + 1
+    asked = query.get("page")
+    return int(asked) if asked.isascii() and asked.isdigit() and 0 < int(asked[:6]) <= -(-len(order) // size) else 1
+
+
+def page_of(context: Context, number: int, size: int) -> tuple[tuple[str, ...], Page]:
+    """Return the trials on a page and the words around it."""
     total = len(context.order)
-    number = int(asked) if asked.isascii() and asked.isdigit() and 0 < int(asked[:6]) <= -(-total // size) else 1
     start = (number - 1) * size
     shown = context.order[start : start + size]
     return shown, Page(
@@ -298,10 +305,12 @@ def matrix(plan: Plan, *, query: Query, titles: Mapping[str, str], map_href: str
     ``titles`` are the gates' titles by id. Unknown values of the query are ignored.
     """
     names, order = candidate_names(plan), candidate_order(plan)
+    number = page_number(query, order, PAGE_SIZE)
+    query = query.changed(page=number if number > 1 else None)
     context = Context(plan=plan, names=names, order=order, query=query, titles=titles, map_href=map_href)
     can_show_gates = len(context.order) <= GATES_AS_ROWS_UP_TO
     as_gates = can_show_gates and query.get("rows") != "candidates"
-    shown, page = page_of(context, PAGE_SIZE)
+    shown, page = page_of(context, number, PAGE_SIZE)
     heads = tuple(head_of_trial(plan, trial, names, map_href) for trial in shown)
     absent = gates_with(plan, "NOT_DECLARED"), gates_with(plan, "NOT_APPLICABLE")
     keys = tuple(key for key in row_keys(plan) if key[0] not in absent[1])

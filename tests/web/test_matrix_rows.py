@@ -149,6 +149,15 @@ def test_twenty_five_candidates_make_a_page() -> None:
     assert (first.page.earlier, first.page.later, second.page.later) == ("", "?page=2#matrix", "")
 
 
+def test_a_cell_opens_on_the_page_that_its_candidate_is_on() -> None:
+    gates = {"ttft": gate(p95=limit())}
+    of = plan({f"t-{at:02}": candidate(gates=gates) for at in range(30)})
+    found = made(of, cell="t-27~ttft~p95", passing="1")
+    assert found.page.text == "26–30 of 30 candidates"
+    assert [line.head.trial for line in found.candidates if line.detail] == ["t-27"]
+    assert found.candidates[0].cells[0].href == "?passing=1&page=2&cell=t-25~ttft~p95#cell"
+
+
 def test_each_bar_length_is_drawn_once() -> None:
     found = made(example_plan("worked"), rows="candidates")
     assert list(found.steps) == sorted(set(found.steps))
