@@ -143,6 +143,29 @@ def recorded(verdict: Verdict) -> Candidate:
     )
 
 
+def restated(candidate: Candidate, gates: Mapping[str, GateOutcome], keys: Mapping[str, Value]) -> Candidate:
+    """Return a candidate with other outcomes of limits and other keys, and what follows from them."""
+    judged = {name: replace(gate, outcome=_worst(gate.limits)) for name, gate in gates.items()}
+    failing = tuple(name for name, gate in judged.items() if gate.outcome == "FAIL")
+    unsure = tuple(name for name, gate in judged.items() if gate.outcome == "UNKNOWN")
+    missing_keys = tuple(name for name, value in keys.items() if value is None)
+    return replace(
+        candidate,
+        state=_state(failing, unsure, missing_keys),
+        failing=failing,
+        unknown=unsure,
+        gates=judged,
+        keys=dict(keys),
+        missing_keys=missing_keys,
+        hints=tuple(HINTS[name] for name in failing if name in HINTS),
+    )
+
+
+def _worst(limits: Mapping[str, LimitOutcome]) -> Outcome:
+    outcomes = {limit.outcome for limit in limits.values()}
+    return next((outcome for outcome in WORST_FIRST if outcome in outcomes), "NOT_DECLARED")
+
+
 def _state(failing: tuple[str, ...], unsure: tuple[str, ...], missing_keys: tuple[str, ...]) -> State:
     if failing:
         return "REJECTED"

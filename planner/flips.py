@@ -19,7 +19,7 @@ from planner.figures import SIGNS, beside, decimals, number, percent, readable
 from planner.keys import from_rate
 from planner.limit_flips import can_pass, limit_flips
 from planner.numbers import plain
-from planner.records.plan import Eligible, Flip, Value
+from planner.records.plan import Eligible, Flip
 
 __all__ = ["flips"]
 
@@ -101,14 +101,18 @@ def _inconclusive(board: Board, trial: str) -> Iterator[Draft]:
     spot = _only_unmeasured(board, trial)
     if spot is None:
         return
-    gate, limit_id, limit, comparator, unit = spot
-    wins = board.would_win(board.values(trial), board.winner)
-    effect, winner, verb = _gain(board, trial, wins)
+    # At its limit the reading also gives the keys that are read from the same windows.
+    values = board.values_at(trial, spot, spot.limit)
+    if None in values:
+        return
+    outcome, comparator = spot.outcome, _comparator(rises=not spot.is_ceiling, strict=False)
+    effect, winner, verb = _gain(board, trial, board.would_win(values, board.winner))
+    limit, unit = outcome.limit, outcome.unit
     yield _written(
         Flip(
             kind="unmeasured",
-            gate=gate,
-            limit_id=limit_id,
+            gate=spot.gate,
+            limit_id=spot.limit_id,
             trial=trial,
             unit=unit,
             old=None,
@@ -119,16 +123,16 @@ def _inconclusive(board: Board, trial: str) -> Iterator[Draft]:
             raw_values=None,
             effect=effect,
             winner=winner,
-            sentence=f"{verb} if {gate}.{limit_id} is measured {SIGNS[comparator]} {readable(limit, unit)}.",
+            sentence=f"{verb} if {spot.gate}.{spot.limit_id} is measured {SIGNS[comparator]} {readable(limit, unit)}.",
         )
     )
 
 
-Unmeasured = tuple[str, str, Value, Literal["<=", ">="], str | None]
+def _only_unmeasured(board: Board, trial: str) -> Spot | None:
+    """Return the one limit without a reading, as if it read its limit.
 
-
-def _only_unmeasured(board: Board, trial: str) -> Unmeasured | None:
-    """Return the one limit without a reading; telemetry that misses the same fields is the same gap."""
+    Telemetry that misses the same fields is the same gap.
+    """
     candidate = board.candidates[trial]
     open_limits = [
         (gate, limit_id, outcome)
@@ -137,15 +141,16 @@ def _only_unmeasured(board: Board, trial: str) -> Unmeasured | None:
         for limit_id, outcome in candidate.gates[gate].limits.items()
         if outcome.outcome == "UNKNOWN"
     ]
-    if candidate.missing_keys or len(open_limits) != 1:
+    if len(open_limits) != 1:
         return None
     gate, limit_id, outcome = open_limits[0]
+    limit = number(outcome.limit)
     missed = {at for limit in candidate.gates["telemetry"].limits.values() for at in limit.missing}
-    if outcome.measured is not None or outcome.limit is None or not missed <= set(outcome.missing):
+    if outcome.measured is not None or limit is None or not missed <= set(outcome.missing):
         return None
     if outcome.comparator not in ("<=", ">="):
         return None
-    return gate, limit_id, outcome.limit, outcome.comparator, outcome.unit
+    return Spot(gate=gate, limit_id=limit_id, outcome=outcome, reading=limit, limit=limit)
 
 
 def _faster(board: Board, trial: str, winner: Eligible) -> Iterator[Draft]:

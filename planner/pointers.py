@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import reduce
 
-__all__ = ["child", "joined"]
+__all__ = ["child", "joined", "steps"]
 
 
 def child(pointer: str, step: str | int) -> str:
@@ -14,6 +14,13 @@ def child(pointer: str, step: str | int) -> str:
     if not escaped.isascii():
         escaped = escaped.encode("utf-8", "replace").decode("utf-8")
     return f"{pointer}/{escaped}"
+
+
+def steps(pointer: str) -> tuple[str, ...]:
+    """Return the members that a pointer names, from the whole document down; none for text that is no pointer."""
+    if not pointer.startswith("/"):
+        return ()
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
 
 
 def joined(path: Iterable[str | int]) -> str:

@@ -46,6 +46,7 @@ PROBLEM_CODES: dict[str, str] = {
     "document/other_contract": "The evidence is bound to another contract.",
     "document/other_slot": "The evidence was made for another slot than the contract's.",
     "document/plan_id": "A plan does not have the content id that it states.",
+    "document/override": "An override is of something that the contract, the evidence or the command does not have.",
     "document/more_problems": "There are more than 1,000 problems; the rest is not listed.",
     "hardware/size": "A file of hardware is larger than 2 MiB, or shows more than is read: the message says of what.",
     "hardware/encoding": "The bytes are neither UTF-8 nor UTF-16 with a byte-order mark.",
@@ -60,7 +61,7 @@ PROBLEM_CODES: dict[str, str] = {
     "hardware/repeated": "A row, column, device or value stands twice.",
     "hardware/attribute": "An attribute of an element is not of its form.",
     "hardware/xml": "The text is not well-formed XML.",
-    "hardware/xml_forbidden": "The XML has a document type or an entity of its own, which are never read.",
+    "hardware/xml_forbidden": "The XML has a document type, and with it perhaps entities, which are never read.",
     "hardware/depth": "Elements are nested deeper than 64.",
     "file/unreadable": "The command line was given a file that is not there or cannot be read.",
 }

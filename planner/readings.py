@@ -168,7 +168,10 @@ class Reading(Struct, frozen=True, kw_only=True, gc=False):
 
 
 def _mapped(sample: Sample, change: Callable[[Fraction], Fraction], swaps: bool) -> Sample:
-    value, low, high = (None if x is None else change(x) for x in (sample.value, sample.low, sample.high))
+    value = None if sample.value is None else change(sample.value)
+    low, high = (
+        value if side is sample.value else None if side is None else change(side) for side in (sample.low, sample.high)
+    )
     return replace(sample, value=value, low=high if swaps else low, high=low if swaps else high)
 
 
@@ -277,7 +280,7 @@ def statistic_at(window: WindowView, at: str, recorded: object, name: str, beyon
     """Read one statistic of the distribution that stands at ``at`` below a window, if one does."""
     fields = (f"{at}/{name}", f"{at}/n")
     if not isinstance(recorded, Statistics):
-        return absent(window, fields[0])
+        return absent(window, *fields)
     value, n = number(getattr(recorded, name)), number(recorded.n)
     missing = tuple(window.at + field for field, found in zip(fields, (value, n), strict=True) if found is None)
     if value is None or n is None:

@@ -19,6 +19,7 @@ from planner.command import (
     stress,
     submit,
     validate,
+    what_if,
 )
 from planner.command.base import Command, Exit, UnreadableInputError
 from planner.registry import collect
@@ -26,7 +27,7 @@ from planner.version import PLANNER_VERSION
 
 __all__ = ["COMMANDS", "MODULES", "main"]
 
-MODULES = (plan, diff, stress, gates, groups, hardware, model, hypotheses, validate, digest, schema, submit)
+MODULES = (plan, diff, what_if, stress, gates, groups, hardware, model, hypotheses, validate, digest, schema, submit)
 COMMANDS = collect(MODULES, Command)
 
 

@@ -211,3 +211,11 @@ def test_one_sided_evidence_is_let_in_by_no_flip() -> None:
     plan = planned(contract, {"t": trial})
     assert plan.candidates["t"].failing == ("ttft",)
     assert plan.flips == ()
+
+
+def test_an_unmeasured_reading_also_gives_the_key_that_it_is() -> None:
+    trials = {"u": a_trial(9600, tp=8), "w": a_trial(6400, tp=8, ttft=400)}
+    plan = planned(a_contract(gates=gates()), trials)
+    assert plan.candidates["u"].missing_keys == ("ttft",)
+    flip = one(plan, kind="unmeasured")
+    assert (flip.trial, flip.new, flip.winner) == ("u", 500, "u")

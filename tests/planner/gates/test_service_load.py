@@ -147,7 +147,7 @@ CASES = [
         SHAPE,
         (),
         "TTFT p95 of shape long is not recorded at saturated in window w1.",
-        missing=tuple(f"{AT}/{w}/load/shapes/long/ttft_ms/p95" for w in ("w1", "w2")),
+        missing=tuple(f"{AT}/{w}/load/shapes/long/ttft_ms/{name}" for w in ("w1", "w2") for name in ("p95", "n")),
     ),
     shape(
         "a latency per chunk",

@@ -72,7 +72,7 @@ CASES = [
         limit=ceiling(500),
         trial=((f"{LOAD}/ttft_ms", ABSENT),),
         sentence="TTFT p95 at saturated is not recorded in window w1.",
-        also={"missing": (f"{AT}/ttft_ms/p95",)},
+        also={"missing": (f"{AT}/ttft_ms/p95", f"{AT}/ttft_ms/n")},
     ),
     Case(
         name="one window fails whatever is missing in the other",

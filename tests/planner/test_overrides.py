@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.errors import DocumentRefusedError
-from planner.records.what_if import Override, WhatIf
-from planner.what_if import Reading, Setting, what_if, what_if_bytes
+from planner.overrides import Reading, Setting, overridden, overridden_bytes
+from planner.records.overrides import Overridden, Override
 from tests.planner.fleet import AS_OF, a_contract, a_trial, documents, planned
 from tests.planner.test_flips import LIMIT_FIELDS, RATES, SELECTIONS, TRIALS, Tree, gates
 
@@ -23,9 +23,9 @@ TAIL, FLOOR = "/gates/ttft/tail/max_ms", "/gates/throughput/floor/min_output_tok
 
 def asked(
     *settings: Setting, readings: Sequence[Reading] = (), contract: Tree | None = None, trials: Tree | None = None
-) -> WhatIf:
+) -> Overridden:
     pair = documents(contract or a_contract(gates=gates()), trials or TRIALS_OF_THREE)
-    return what_if(*pair, AS_OF, settings=settings, readings=readings)
+    return overridden(*pair, AS_OF, settings=settings, readings=readings)
 
 
 def refused(*settings: Setting, readings: Sequence[Reading] = ()) -> list[tuple[str, str, str]]:
@@ -130,7 +130,7 @@ def test_a_reading_moves_its_keys_and_every_limit_that_reads_it() -> None:
     assert (answer.winner_before, answer.winner_after) == (None, "w")
     assert [(each.limit_id, each.after) for each in answer.trials["w"].turned] == [("stretch", "PASS")]
     assert answer.trials["r"].place_after == 2
-    assert answer.trials["r"].turned[0].sentence == "Taken to be 500 ms (600 ms)."
+    assert answer.trials["r"].turned[0].sentence == "Taken to be 500 ms (measured 600 ms)."
 
 
 def test_a_reading_that_nobody_measured_may_be_taken() -> None:
@@ -144,7 +144,7 @@ def test_a_reading_that_nobody_measured_may_be_taken() -> None:
 
 
 def test_nothing_of_it_is_a_plan() -> None:
-    text = what_if_bytes(asked(Setting(at=TAIL, value=520))).decode()
+    text = overridden_bytes(asked(Setting(at=TAIL, value=520))).decode()
     assert '"injected":true' in text
     assert '"claim":"INJECTED_OVERRIDES_NOT_A_PLAN_NOT_SIGNABLE"' in text
     assert "plan_id" not in text
@@ -153,7 +153,7 @@ def test_nothing_of_it_is_a_plan() -> None:
 def test_documents_stay_as_they_are() -> None:
     pair = documents(a_contract(gates=gates()), TRIALS_OF_THREE)
     before = copy.deepcopy(pair)
-    what_if(*pair, AS_OF, settings=(Setting(at=TAIL, value=520),))
+    overridden(*pair, AS_OF, settings=(Setting(at=TAIL, value=520),))
     assert pair == before
 
 
@@ -181,7 +181,7 @@ REFUSED: dict[str, tuple[tuple[Setting, ...], tuple[Reading, ...], list[tuple[st
     "a value that the limit does not take": (
         (Setting(at=TAIL, value="soon"),),
         (),
-        [(TAIL, "a number", '"soon"')],
+        [(TAIL, "a number >= 0", '"soon" (text)')],
     ),
     "readings of what is not there": (
         (),

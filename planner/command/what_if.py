@@ -1,0 +1,142 @@
+"""``topogate what-if``: the decision under several other limits or readings at once; nothing is stored.
+
+The exit code is 0 whatever the answer is: it is no decision, and nobody can sign it.
+"""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from planner.command.base import Command, Exit, add_format, print_refused
+from planner.command.opening import add_documents, as_of, opened_documents
+from planner.errors import DocumentRefusedError, Problem
+from planner.figures import readable
+from planner.overrides import CODE, Reading, Setting, overridden, overridden_bytes
+from planner.records.overrides import Overridden, Override, TrialTurned
+from planner.shown import shown
+from planner.strict_json import parse
+
+
+def _configure(parser: ArgumentParser) -> None:
+    add_documents(parser)
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="POINTER=VALUE",
+        help="a value of the contract, such as /gates/ttft/tail/max_ms=600; VALUE is JSON",
+    )
+    parser.add_argument(
+        "--without", action="append", default=[], metavar="POINTER", help="leave out what stands there: /gates/cost"
+    )
+    parser.add_argument(
+        "--reading",
+        action="append",
+        default=[],
+        metavar="TRIAL:GATE.LIMIT=VALUE",
+        help="what a limit reads of a trial, such as b:ttft.tail=480",
+    )
+    add_format(parser)
+
+
+def _run(arguments: Namespace) -> int:
+    documents = opened_documents(arguments)
+    problems: list[Problem] = []
+    given = [_setting(text, problems) for text in arguments.set]
+    settings = [*filter(None, given), *(Setting(at=at, removes=True) for at in arguments.without)]
+    readings = list(filter(None, (_reading(text, problems) for text in arguments.reading)))
+    if not (arguments.set or arguments.without or arguments.reading):
+        problems.append(Problem(CODE, "--set", "an override: --set, --without or --reading", "none"))
+    if documents is None or problems:
+        return _refused(problems, arguments.format)
+    try:
+        answer = overridden(*documents, as_of(arguments), settings=settings, readings=readings)
+    except DocumentRefusedError as error:
+        return _refused(error.problems, arguments.format)
+    if arguments.format == "json":
+        print(overridden_bytes(answer).decode())
+    else:
+        print("".join(f"{line}\n" for line in _lines(answer)), end="")
+    return Exit.OK
+
+
+def _refused(problems: Sequence[Problem], form: str) -> int:
+    if problems:
+        print_refused({"override": tuple(problems)}, form)
+    return Exit.BAD_INPUT
+
+
+def _setting(text: str, problems: list[Problem]) -> Setting | None:
+    at, equals, value = text.partition("=")
+    if not equals:
+        problems.append(Problem(CODE, text, "POINTER=VALUE", "no ="))
+        return None
+    found, is_json = _json(value)
+    if not is_json:
+        problems.append(Problem(CODE, at, "a value in JSON", shown(value)))
+        return None
+    return Setting(at=at, value=found)
+
+
+def _reading(text: str, problems: list[Problem]) -> Reading | None:
+    place, equals, value = text.rpartition("=")
+    trial, colon, limit = place.partition(":")
+    gate, dot, limit_id = limit.partition(".")
+    if not (equals and colon and dot):
+        problems.append(Problem(CODE, text, "TRIAL:GATE.LIMIT=VALUE", shown(text)))
+        return None
+    found, _ = _json(value)
+    if not isinstance(found, int | float) or isinstance(found, bool):
+        problems.append(Problem(CODE, place, "a number", shown(value)))
+        return None
+    return Reading(trial=trial, gate=gate, limit_id=limit_id, value=found)
+
+
+def _json(text: str) -> tuple[Any, bool]:
+    try:
+        return parse(text.encode()), True
+    except (DocumentRefusedError, UnicodeEncodeError):
+        return None, False
+
+
+def _lines(answer: Overridden) -> Iterator[str]:
+    yield "injected overrides: nothing here was measured, no plan, never to be signed"
+    yield f"slot={answer.slot};as_of={answer.as_of};planner={answer.planner_version}"
+    yield from (_override(override) for override in answer.overrides)
+    yield f"decision={answer.decision_before} -> {answer.decision_after}"
+    yield f"selected={answer.winner_before or 'none'} -> {answer.winner_after or 'none'}"
+    for name, trial in answer.trials.items():
+        yield from _trial(name, trial)
+
+
+def _override(override: Override) -> str:
+    if override.kind == "reading":
+        return f"reading {override.trial}:{override.at}={_value(override.new)} (was {_value(override.old)})"
+    if override.kind == "without":
+        return f"without {override.at} (was {shown(override.old)})"
+    old = "not declared" if override.old is None else shown(override.old)
+    return f"set {override.at}={shown(override.new)} (was {old})"
+
+
+def _value(value: Any) -> str:
+    return "unmeasured" if value is None else readable(value)
+
+
+def _trial(name: str, trial: TrialTurned) -> Iterator[str]:
+    places = f"{_place(trial.place_before)} -> {_place(trial.place_after)}"
+    yield f"{name} ({trial.topology}): {trial.before} -> {trial.after}, place {places}"
+    for turned in trial.turned:
+        sides = f"{turned.before or 'NOT_DECLARED'} -> {turned.after or 'NOT_DECLARED'}"
+        yield f"  {turned.gate}.{turned.limit_id} {sides}: {turned.sentence}"
+
+
+def _place(place: int | None) -> str:
+    return "-" if place is None else str(place)
+
+
+COMMAND = Command(
+    id="what-if",
+    help="decide under other limits or readings, several at once; never signable",
+    configure=_configure,
+    run=_run,
+)
