@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from planner import rankmap
 from planner.layouts import LayoutRefusedError
@@ -33,9 +33,11 @@ class Kept:
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what ``make`` gave the first time the key was asked for."""
-        if key not in self.results:
-            self.results[key] = make()
-        return cast("T", self.results[key])
+        try:
+            found: T = self.results[key]
+        except KeyError:
+            found = self.results[key] = make()
+        return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -7,6 +7,7 @@ link metrics are owed only by links of ranks whose request-path group crosses a 
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -40,12 +41,18 @@ class Want(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def section(self) -> str:
         """The section of the window that holds the metric."""
-        return self.metric.partition(".")[0]
+        return _parts(self.metric)[0]
 
     @property
     def field(self) -> str:
         """The metric inside its section."""
-        return self.metric.partition(".")[2]
+        return _parts(self.metric)[1]
+
+
+@lru_cache(maxsize=1024)
+def _parts(metric: str) -> tuple[str, str]:
+    section, _, field = metric.partition(".")
+    return section, field
 
 
 class Presence(Struct, frozen=True, kw_only=True, gc=False):
@@ -77,6 +84,8 @@ def presence(view: TrialView, want: Want) -> Presence:
     if not windows:
         return Presence(want=want, readings=1, gaps=view.unmeasured(want.load_point))
     found = [list(_gaps(view, window, want)) for window in windows if _applies(view, want)]
+    if not any(found):
+        return Presence(want=want, readings=len(found), gaps=())
     return Presence(want=want, readings=len(found), gaps=tuple(dict.fromkeys(gap for gaps in found for gap in gaps)))
 
 

@@ -118,7 +118,7 @@ class Site:
         return frozenset(device for node in nodes for device in self.node_devices.get(node, ()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Charge:
     """Devices that a trial is charged for: its own, all spares, and what ``charge`` leaves stranded beside them.
 
@@ -130,7 +130,7 @@ class Charge:
     stranded: frozenset[str]
     undefined: str | None = None
 
-    @property
+    @cached_property
     def devices(self) -> frozenset[str]:
         """All devices charged."""
         return self.used | self.spares | self.stranded

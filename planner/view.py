@@ -257,7 +257,9 @@ class TrialView:
 
     def qualified(self, reading: Reading, load_point: str) -> Reading:
         """Say of a reading that its load point has no counted window, or fewer than the contract needs."""
-        missing, notes = self.unmeasured(load_point), self.too_few_windows(load_point)
+        missing, notes = self.kept.once(
+            ("qualified", load_point), lambda: (self.unmeasured(load_point), self.too_few_windows(load_point))
+        )
         if not missing and not notes:
             return reading
         return structs.replace(reading, missing=(*reading.missing, *missing), notes=(*reading.notes, *notes))

@@ -53,6 +53,7 @@ class Facts(Struct, frozen=True, kw_only=True, gc=False):
     """A window and what is needed to judge its figures.
 
     ``ranks`` is the number of ranks placed, ``kv_format`` the number format of the KV cache, ``nics`` NIC -> node.
+    ``known`` keeps what was read, because identities share their fields.
     """
 
     window: Window
@@ -65,10 +66,13 @@ class Facts(Struct, frozen=True, kw_only=True, gc=False):
     nics: Mapping[str, str]
     ranks: int
     tolerance: Fraction = TOLERANCE
+    known: dict[str, Fraction | None] = {}
 
     def get(self, at: str) -> Fraction | None:
         """Return a number of the window by its pointer below it, None where it was not recorded."""
-        return number(self.recorded(at))
+        if at not in self.known:
+            self.known[at] = number(self.recorded(at))
+        return self.known[at]
 
     def recorded(self, at: str) -> int | float | None:
         """Return the same number as the document writes it.
@@ -85,7 +89,7 @@ class Facts(Struct, frozen=True, kw_only=True, gc=False):
 
     def values(self, *fields: str) -> tuple[Fraction, ...] | None:
         """Return all numbers, or None where one was not recorded."""
-        found = tuple(value for value in map(self.get, fields) if value is not None)
+        found = tuple([value for value in map(self.get, fields) if value is not None])
         return found if len(found) == len(fields) else None
 
 

@@ -131,16 +131,16 @@ def _replica_rates(view: TrialView, window: WindowView) -> Capacity:
     load = window.record.load
     duration = None if isinstance(load, UnsetType) else number(load.duration_s)
     fields = tuple(f"/replicas/{name}/output_tokens_total" for name, _ in replicas)
-    tokens = [number(replica.output_tokens_total) for _, replica in replicas]
-    missing = [window.at + field for field, value in zip(fields, tokens, strict=True) if value is None]
+    tokens = [replica.output_tokens_total for _, replica in replicas]
+    missing = [window.at + field for field, value in zip(fields, tokens, strict=True) if not isinstance(value, int)]
     if not duration:
         missing.append(f"{window.at}/load/duration_s")
     if missing or not duration:
         return Capacity(missing=tuple(missing))
     every = (*fields, "/load/duration_s")
-    rates = {value: value / duration for value in set(tokens) if value is not None}
+    rates = {value: value / duration for value in set(tokens) if isinstance(value, int)}
     return Capacity(
-        rates=tuple(rates[value] for value in tokens if value is not None),
+        rates=tuple([rates[value] for value in tokens if isinstance(value, int)]),
         read=tuple([window.at + field for field in every]),
         doubts=window.doubts(every),
     )
