@@ -5,9 +5,9 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import Any
 
-from planner.command.base import Command, Exit, add_format, input_bytes, json_line, print_refused
+from planner.command.base import Command, Exit, Refused, add_format, input_bytes, json_line, print_refused
 from planner.errors import DocumentRefusedError
-from planner.hypotheses.config import ConfigModel, File, read_config
+from planner.hypotheses.config import ConfigModel, ConfigRefusedError, File, read_config
 from planner.hypotheses.config.figures import ConfigFigure, config_figures
 from planner.strict_json import read
 
@@ -31,7 +31,7 @@ def _configure(parser: ArgumentParser) -> None:
 def _run(arguments: Namespace) -> int:
     names = [arguments.config, *arguments.more]
     files = []
-    refused = {}
+    refused: Refused = {}
     for name in names:
         try:
             files.append(File(name=name, reading=read(input_bytes(name))))
@@ -40,8 +40,8 @@ def _run(arguments: Namespace) -> int:
     if not refused:
         try:
             found = read_config(files, scale_bytes=arguments.scale_bytes, left_alone=tuple(arguments.left_alone))
-        except DocumentRefusedError as error:
-            refused[arguments.config] = error.problems
+        except ConfigRefusedError as error:
+            refused = error.by_file
     if refused:
         print_refused(refused, arguments.format)
         return Exit.BAD_INPUT

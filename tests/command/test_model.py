@@ -80,3 +80,15 @@ def test_what_is_no_json_is_refused(raw: bytes, tmp_path: Path, capsys: pytest.C
 def test_a_scale_has_one_to_eight_bytes(width: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["model", written(tmp_path, "config.json", DENSE), "--scale-bytes", width]) == 2
     assert "--scale-bytes" in capsys.readouterr().err
+
+
+def test_problems_of_two_files_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = written(tmp_path, "config.json", {**DENSE, "hidden_size": 0})
+    quantiser = written(tmp_path, "hf_quant_config.json", {"quantization": {"quant_algo": 8}})
+
+    assert main(["model", config, quantiser]) == 2
+    problems = capsys.readouterr().err.splitlines()
+    assert [line.partition(": expected")[0] for line in problems] == [
+        f"{config}: /hidden_size",
+        f"{quantiser}: /quantization/quant_algo",
+    ]

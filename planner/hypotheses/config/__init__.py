@@ -7,6 +7,6 @@ Not handled: downloading; files of weights, whose index would state their true s
 """
 
 from planner.hypotheses.config.keys import File, Missing, Source
-from planner.hypotheses.config.model import ConfigModel, read_config
+from planner.hypotheses.config.model import ConfigModel, ConfigRefusedError, read_config
 
-__all__ = ["ConfigModel", "File", "Missing", "Source", "read_config"]
+__all__ = ["ConfigModel", "ConfigRefusedError", "File", "Missing", "Source", "read_config"]

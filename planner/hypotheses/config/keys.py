@@ -52,6 +52,7 @@ class Keys:
     """
 
     def __init__(self, file: File, scopes: Sequence[str] = ("",)) -> None:
+        self.name = file.name
         self._file = file
         self._scopes = [(scope, _at(file.reading.tree, scope)) for scope in scopes]
         self.sources: list[Source] = []

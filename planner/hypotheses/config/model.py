@@ -1,6 +1,6 @@
 """From files to a shape, number formats, and both as sections of a contract."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from planner.hypotheses.config.section import MODEL, asked_for, model_section
 from planner.hypotheses.facts import Shape
 from planner.hypotheses.formats import Excluded, WeightFormat
 
-__all__ = ["ConfigModel", "read_config"]
+__all__ = ["ConfigModel", "ConfigRefusedError", "read_config"]
 
 TEXT_PARTS = ("text_config", "llm_config", "language_config")
 CACHE_FIELDS = frozenset(
@@ -31,6 +31,14 @@ NOTICES = {
     "num_attention_heads_per_layer": "heads differ from layer to layer; the section has one number",
     "linear_num_value_heads": "states of recurrent layers are not counted",
 }
+
+
+class ConfigRefusedError(DocumentRefusedError):
+    """Files were not accepted; ``by_file`` holds the problems of each."""
+
+    def __init__(self, by_file: Mapping[str, tuple[Problem, ...]]) -> None:
+        super().__init__(tuple(problem for problems in by_file.values() for problem in problems))
+        self.by_file = dict(by_file)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +68,13 @@ def read_config(
     the caller; they count only where the files do not state them.
 
     Raises:
-        DocumentRefusedError: no file is an object, or a value that is read is of another type or out of range; with
-            every problem. Pointers of several files are told apart by the file's name before them.
+        ConfigRefusedError: a file is no object, or a value that is read is of another type or out of range; with every
+            problem of every file.
     """
-    for file in files:
-        if not isinstance(file.reading.tree, dict):
-            raise DocumentRefusedError((Problem("document/type", "", "an object", "another JSON value"),))
+    no_object = (Problem("document/type", "", "an object", "another JSON value"),)
+    strange = {file.name: no_object for file in files if not isinstance(file.reading.tree, dict)}
+    if strange:
+        raise ConfigRefusedError(strange)
     config = next((file for file in files if not _is_quantiser(file)), files[0])
     keys = Keys(config, _scopes(config.reading.tree))
     quantiser = _quantiser(files, config)
@@ -80,22 +89,29 @@ def read_config(
         )
         found = replace(found, weights=replace(found.weights, quantisation=stated))
     readers = [keys] if quantiser is None else [keys, quantiser]
-    refused = [problem for reader in readers for problem in (*reader.problems, *reader.flaws()[0])]
-    if refused:
-        raise DocumentRefusedError(tuple(dict.fromkeys(refused)))
+    _check(readers)
+    unread = [flaw for reader in readers for flaw in reader.flaws()[1]]
     notices = [] if quantiser else ["no quantiser is named; where weights are quantised, hf_quant_config.json says how"]
     notices += [text for key, text in NOTICES.items() if keys.value(key)]
-    for flaw in (flaw for reader in readers for flaw in reader.flaws()[1]):
-        notices.append(f"{flaw.pointer} is not read: expected {flaw.expected}, found {flaw.found}")
+    notices += [f"{flaw.pointer} is not read: expected {flaw.expected}, found {flaw.found}" for flaw in unread]
     return ConfigModel(
         shape=shape,
         formats=found.weights,
         model=model_section(shape),
         precision=found.precision,
-        sources=tuple(source for reader in readers for source in reader.sources),
+        sources=tuple(dict.fromkeys(source for reader in readers for source in reader.sources)),
         missing=tuple(dict.fromkeys([*asked_for(shape, found.weights), *missing, *found.missing])),
         notices=tuple(dict.fromkeys(notices)),
     )
+
+
+def _check(readers: list[Keys]) -> None:
+    refused: dict[str, list[Problem]] = {}
+    for reader in readers:
+        for problem in (*reader.problems, *reader.flaws()[0]):
+            refused.setdefault(reader.name, []).append(problem)
+    if refused:
+        raise ConfigRefusedError({name: tuple(dict.fromkeys(problems)) for name, problems in refused.items()})
 
 
 def _is_quantiser(file: File) -> bool:
