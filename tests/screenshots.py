@@ -21,6 +21,7 @@ from tests.shared import ROOT
 
 Theme = Literal["light", "dark"]
 IMAGES = ROOT / "docs" / "images"
+PLANNED_SECONDS = 120
 WIDE, NARROW = (1440, 900), (420, 860)
 
 
@@ -41,6 +42,7 @@ PAGES = {
     "new": ("author", "/w/demo/decisions/new"),
     "decision": ("reviewer-serving", "/w/demo/decisions/{worked}/"),
     "map": ("reviewer-networking", "/w/demo/decisions/{worked}/map/"),
+    "stress": ("reviewer-networking", "/w/demo/decisions/{worked}/stress/"),
     "history": ("auditor", "/w/demo/decisions/{worked}/history/"),
     "audit": ("auditor", "/w/demo/audit/"),
 }
@@ -59,9 +61,9 @@ def main() -> int:
     folder: Path | None = arguments.parse_args().all
     shots = every_shape() if folder else DOCUMENTATION
     with tempfile.TemporaryDirectory() as place, embedded_run(Path(place) / "run") as run:
-        time.sleep(10)  # the worker plans the examples; pages would show its progress otherwise
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
+            wait_until_planned(browser, run)
             for shot in shots:
                 draw(browser, run, shot, folder or IMAGES)
             browser.close()
@@ -78,18 +80,40 @@ def every_shape() -> tuple[Shot, ...]:
     )
 
 
+def wait_until_planned(browser: Browser, run: EmbeddedRun) -> None:
+    """Wait for the worker to plan the examples; pages would show its progress otherwise.
+
+    Raises:
+        TimeoutError: it is not done after ``PLANNED_SECONDS``.
+    """
+    page = browser.new_page()
+    log_in(page, run, "auditor")
+    give_up_at = time.monotonic() + PLANNED_SECONDS
+    while page.locator(".item-mid", has_text="Planning").count():
+        if time.monotonic() > give_up_at:
+            raise TimeoutError(f"the examples are not planned after {PLANNED_SECONDS} s")
+        time.sleep(1)
+        page.reload()
+    page.close()
+
+
+def log_in(page: Page, run: EmbeddedRun, login: str) -> None:
+    """Log in; the inbox is open afterwards."""
+    page.goto(f"http://localhost:{run.port}/login")
+    page.fill("#id_username", login)
+    page.fill("#id_password", run.passwords[login])
+    page.click("button[type=submit]")
+    page.wait_for_selector(".inbox")
+
+
 def draw(browser: Browser, run: EmbeddedRun, shot: Shot, folder: Path) -> None:
     """Log in, open the page, save the picture."""
     folder.mkdir(parents=True, exist_ok=True)
     width, height = shot.size
     context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=shot.theme)
     page = context.new_page()
-    address = f"http://localhost:{run.port}"
-    page.goto(f"{address}/login")
-    page.fill("#id_username", shot.login)
-    page.fill("#id_password", run.passwords[shot.login])
-    page.click("button[type=submit]")
-    page.goto(address + shot.path.replace("{worked}", worked_decision(page)))
+    log_in(page, run, shot.login)
+    page.goto(f"http://localhost:{run.port}" + shot.path.replace("{worked}", worked_decision(page)))
     page.wait_for_load_state("networkidle")
     page.screenshot(path=str(folder / f"{shot.name}.png"), full_page=shot.whole)
     sys.stdout.write(f"{folder / shot.name}.png\n")
