@@ -2,7 +2,8 @@
 
 Rules kept: UTF-8, or UTF-16 with its byte-order mark (a redirect of a Windows shell); colours and other terminal
 escapes go, also where a paste lost their first character; of a line that was overwritten by carriage returns the last
-state stays; prefixes of launchers, quotes and environment reports go. Line numbers are those of the file.
+state stays; prefixes of launchers, quotes, logs and environment reports go, as do the bars of tables. Line numbers
+are those of the file.
 """
 
 import codecs
@@ -28,6 +29,7 @@ _ESCAPES = re.compile(
     r"|[\u200b-\u200f\u2060\ufeff]"  # marks of no width
 )
 _PREFIX = re.compile(
+    r"\s*(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}\S*\s)?"  # the time in a log
     r"\s*(?:(?:>\s?|#\s+|\[[0-9]+,[0-9]+\]<std(?:out|err)>:|[0-9]+:\s)\s*)*"  # quotes, comments, launchers
     r"(?:(?:GPU|NVIDIA|AMD|ROCm) [Tt]opology\s*:)?"  # reports of an environment
     r"(?:(?!GPU[0-9]|NIC[0-9])[\w.-]{1,64}:\s+(?=(?:GPU|NIC|mlx[0-9]_)[0-9]+\s))?"  # a host, from a parallel shell
@@ -70,4 +72,6 @@ def clean_lines(text: str) -> Iterator[Line]:
         text = text.replace("\r", "\n")
     for number, line in enumerate(text.split("\n"), start=1):
         shown = line.rstrip("\r").rsplit("\r", 1)[-1]
-        yield Line(number, _PREFIX.sub("", _ESCAPES.sub("", shown), count=1))
+        clean = _PREFIX.sub("", _ESCAPES.sub("", shown), count=1)
+        # Cells of a table of a page are parted by bars; no tool has bars of its own inside a cell.
+        yield Line(number, clean.replace("|", " ") if clean.startswith("|") else clean)

@@ -21,7 +21,7 @@ __all__ = ["SOURCE", "looks_like", "read_nvidia_topo"]
 
 SOURCE = "nvidia-smi topo -m"
 
-_SIGN = re.compile(r"(?m)\bGPU[0-9]{1,4}\s+(?:X|NV[0-9]{1,3}|PIX|PSB|PXB|PHB|NODE|SYS|SOC)\b")
+_SIGN = re.compile(r"(?m)\bGPU[0-9]{1,4}[\s|]+(?:X|NV[0-9]{1,3}|PIX|PSB|PXB|PHB|NODE|SYS|SOC)\b")
 _HEADER = re.compile(r"(?m)^.*\bGPU0\b.*\bCPU Affinity\b")
 _CODES = {"SOC": "SYS", "PSB": "PIX"}
 """Names of old drivers for what others call otherwise: across sockets, and over one bridge."""
@@ -55,7 +55,7 @@ def read_nvidia_topo(text: str) -> tuple[SeenNode, ...]:
     if problems:
         raise DocumentRefusedError(tuple(problems))
     if not nodes:
-        refuse("hardware/format", f"a matrix as {SOURCE} prints it", "none")
+        refuse("hardware/format", f"a matrix as {SOURCE} prints it", "no line that starts with a row of it")
     if len(nodes) == 1 and not slices:
         nodes = [with_listed(nodes[0], tuple(clean_lines(text)))]
     return _with_remarks(nodes, slices)

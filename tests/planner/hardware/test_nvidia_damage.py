@@ -31,6 +31,21 @@ Finding = tuple[str, int | None, str, str]
             id="cell lost",
         ),
         pytest.param(
+            PAIR.replace("      X      0-7             0\n", "\n"),
+            ("hardware/cell", 3, "2 cells in the row of GPU1", "1"),
+            id="row cut",
+        ),
+        pytest.param(
+            "nothing but GPU0 X in prose\n",
+            (
+                "hardware/format",
+                None,
+                "a matrix as nvidia-smi topo -m prints it",
+                "no line that starts with a row of it",
+            ),
+            id="prose",
+        ),
+        pytest.param(
             PAIR.replace("PHB     0-7", "PHB  PHB   0-7"),
             ("hardware/cell", 2, "2 cells in the row of GPU0", "at least 3"),
             id="cell too many",
