@@ -1,14 +1,31 @@
 """Values of a plan as people read them, and the decimals that lie beside a boundary."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 
 from planner.numbers import GIB, exact, rounded
 from planner.records.plan import Ratio, Value
 
-__all__ = ["SIGNS", "beside", "decimals", "figure", "grouped", "number", "percent", "readable"]
+__all__ = ["DECIMALS", "SIGNS", "beside", "decimals", "figure", "grouped", "number", "percent", "readable"]
 
 PLACES = 3
+DECIMALS: Mapping[str, tuple[int, int]] = {
+    "bytes": (1, 1),
+    "bytes/s": (1, 1),
+    "ms": (0, 2),
+    "s": (0, 2),
+    "tok/s": (0, 1),
+    "USD": (2, 2),
+    "USD/h": (2, 2),
+    "USD/M tokens": (2, 2),
+    "W": (0, 1),
+    "J/token": (0, 3),
+    "share": (3, 3),
+    "ratio": (3, 3),
+    "score": (0, 4),
+}
+"""Least and most decimals of a unit, in sentences and in tables alike; bytes are written as GiB. Others are counts."""
 BARE_UNITS = frozenset({"share", "ratio"})
 SIGNS = {"<=": "≤", ">=": "≥", "==": "=", "<": "<", ">": ">"}
 """How a comparator is written for people."""

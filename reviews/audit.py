@@ -18,7 +18,7 @@ from django.db import connection, transaction
 from planner.canonical import canonical_bytes, file_sha256
 from reviews.blobs import blob_keep
 from reviews.clock import database_now, utc_text
-from reviews.errors import NotFoundError, ReviewError, shown
+from reviews.errors import NotFoundError, ReviewError, printable
 from reviews.facts import Authentication
 from reviews.models import AuditEntry, Workspace
 from reviews.models.fields import NO_DIGEST
@@ -116,7 +116,7 @@ def _entry_fields(
         "reason": act.reason,
         "auth_method": act.authentication.method if act.authentication else None,
         "auth_age_s": act.authentication.age_s if act.authentication else None,
-        "request_id": shown(act.request_id, 128) if act.request_id else None,
+        "request_id": printable(act.request_id, 128) if act.request_id else None,
         "payload_type": act.payload_type,
         "payload_sha256": payload_sha256,
     }

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 DocumentName = Literal["contract", "evidence", "request"]
 
 
-def shown(text: str, limit: int = 40) -> str:
+def printable(text: str, limit: int = 40) -> str:
     """Return foreign text as it may stand in a message, an entry or a column: printable, and not long."""
     return (text if text.isprintable() else ascii(text))[:limit]
 

@@ -12,7 +12,6 @@ from typing import ClassVar, Literal
 from msgspec.structs import replace
 
 from planner.compare import Comparison, compare
-from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
 from planner.gates.handoff_queue import queue_hint
 from planner.gates.wording import apart, ms, no_window, share, why
@@ -277,7 +276,7 @@ def _straggler_sentence(result: Comparison, limit: StragglerLimit, ceiling: Frac
         if decides.value is None:
             alone = "its own work apart from its group's collectives is not recorded"
             return f"{rank}: {alone} in window {place['window']}.{why(result)}"
-        found, most = apart(grouped, decides.value, ceiling, 3)
+        found, most = apart(share, decides.value, ceiling, 3)
         behind = f"{rank} works {found} × the median of its group and stage in window {place['window']}"
         return f"{behind}; at most {most}.{why(result)}"
     if decides.value is None:

@@ -226,7 +226,7 @@ def _sentence(result: Comparison, limit: ExpertBalanceLimit, field: str, most: F
     if field == "max_dropped_share":
         found, allowed = apart(share, decides.value, most, 3)
         return f"{found} of the tokens are dropped in {where}; at most {allowed}.{why(result)}"
-    found, allowed = apart(grouped, decides.value, most, 3)
+    found, allowed = apart(share, decides.value, most, 3)
     hot = next(
         (f"{kind.capitalize()} {place[kind]}" for kind in ("rank", "expert") if kind in place), "The hottest rank"
     )

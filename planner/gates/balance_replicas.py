@@ -10,7 +10,7 @@ from typing import ClassVar
 from planner.compare import Comparison, compare
 from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
-from planner.gates.wording import apart, no_window, why
+from planner.gates.wording import apart, no_window, share, why
 from planner.numbers import exact
 from planner.readings import Reading, Sample, WindowView, absent, number
 from planner.records.base import UNSET, Id, Number, UnsetType
@@ -105,7 +105,7 @@ def _sentence(result: Comparison, limit: ReplicaBalanceLimit, field: str, ceilin
     what = WORDS[field]
     if decides.value is None:
         return f"The {what} of every replica is not recorded in window {place['window']}.{why(result)}"
-    found, most = apart(grouped, decides.value, ceiling, 3)
+    found, most = apart(share, decides.value, ceiling, 3)
     return (
         f"The {what} of replica {place['replica']} is {found} × the mean in window {place['window']}; at most {most}."
     )

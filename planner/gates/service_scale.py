@@ -8,10 +8,9 @@ from fractions import Fraction
 from typing import ClassVar
 
 from planner.compare import Comparison, compare
-from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable, unknown
 from planner.gates.slo import THROUGHPUT_READS
-from planner.gates.wording import apart, no_window, why
+from planner.gates.wording import apart, no_window, share, why
 from planner.numbers import exact
 from planner.rankmap import derived_name
 from planner.readings import number
@@ -95,7 +94,7 @@ def _sentence(view: TrialView, result: Comparison, limit: ScaleOutLimit, baselin
     window = decides.place["window"]
     if decides.value is None:
         return f"Output rate at {limit.load_point} is not recorded in window {window}."
-    found, least = apart(grouped, decides.value, floor, 3)
+    found, least = apart(share, decides.value, floor, 3)
     what = f"{view.ranks:,} ranks against {baseline.ranks:,} of {baseline.topology}"
     measure = "per rank " if limit.given == "min_efficiency" else ""
     return f"{what}: {found} × as fast {measure}in window {window}; at least {least}.{why(result)}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from planner.compare import Comparison
-from planner.figures import grouped
+from planner.figures import DECIMALS, grouped
 from planner.numbers import GIB, rounded
 
 MOST_PLACES = 15
@@ -18,27 +18,27 @@ NAMED = 3
 Shown = Callable[[Fraction, int], str]
 
 
-def ms(value: Fraction, places: int = 2) -> str:
+def ms(value: Fraction, places: int = DECIMALS["ms"][1]) -> str:
     """Milliseconds: ``420 ms``."""
     return f"{grouped(value, places)} ms"
 
 
-def rate(value: Fraction, places: int = 1) -> str:
+def rate(value: Fraction, places: int = DECIMALS["tok/s"][1]) -> str:
     """Output tokens per second: ``960 tok/s``."""
     return f"{grouped(value, places)} tok/s"
 
 
-def gib(value: Fraction, places: int = 1) -> str:
+def gib(value: Fraction, places: int = DECIMALS["bytes"][1]) -> str:
     """Bytes as GiB, always with a decimal: ``50.0 GiB``."""
     return f"{_fixed(value, places, per=GIB)} GiB"
 
 
-def usd(value: Fraction, places: int = 2) -> str:
+def usd(value: Fraction, places: int = DECIMALS["USD"][1]) -> str:
     """Money: ``10.19 USD``."""
     return f"{_fixed(value, places)} USD"
 
 
-def share(value: Fraction, places: int = 3) -> str:
+def share(value: Fraction, places: int = DECIMALS["share"][1]) -> str:
     """A share of one, always with three decimals: ``0.600``."""
     return _fixed(value, places)
 

@@ -18,7 +18,7 @@ from reviews.errors import (
     NotFoundError,
     TamperedError,
     is_storable,
-    shown,
+    printable,
 )
 from reviews.facts import Authentication, Standing
 from reviews.models import (
@@ -82,10 +82,10 @@ def signoff_give(
     """
     standing = standing_of(actor, workspace)
     signing = Signing(
-        team=shown(team),
-        meaning=shown(meaning, 24),
+        team=printable(team),
+        meaning=printable(meaning, 24),
         statement=statement.strip(),
-        seen_subject=shown(seen_subject, DIGEST_LENGTH),
+        seen_subject=printable(seen_subject, DIGEST_LENGTH),
         authentication=authentication or Authentication(),
     )
     attempt = Act(

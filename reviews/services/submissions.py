@@ -14,7 +14,14 @@ from planner.times import parsed_time, time_text
 from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.blobs import blob_keep
 from reviews.clock import database_now
-from reviews.errors import ConflictError, DocumentsRefusedError, Finding, InvalidRequestError, NotAllowedError, shown
+from reviews.errors import (
+    ConflictError,
+    DocumentsRefusedError,
+    Finding,
+    InvalidRequestError,
+    NotAllowedError,
+    printable,
+)
 from reviews.facts import Authentication, Standing
 from reviews.models import (
     Decision,
@@ -233,7 +240,7 @@ def _as_of_findings(as_of: str) -> list[Finding]:
     moment, now = parsed_time(as_of), database_now()
     if moment is None:
         expected = "UTC in whole seconds, as in 2026-09-20T16:00:00Z"
-        return [Finding("request", "request/as_of", "as_of", expected, shown(as_of))]
+        return [Finding("request", "request/as_of", "as_of", expected, printable(as_of))]
     if moment > now + AS_OF_AHEAD:
         return [Finding("request", "request/as_of", "as_of", f"a time not after now, {time_text(now)}", as_of)]
     return []

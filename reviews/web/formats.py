@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 
-from planner.figures import SIGNS
+from planner.figures import DECIMALS, SIGNS
 from planner.numbers import GIB, exact, rounded
 from planner.records.plan import Ratio, Value
 
@@ -34,21 +34,18 @@ def counting(many: str, one: str = "") -> Unit:
     return Unit(text=many, one=one or many.removesuffix("s"), places=1)
 
 
+def measured(text: str, of: str, *, scale: int = 1) -> Unit:
+    """Make the unit of a measured quantity, with the decimals that sentences give it."""
+    least, most = DECIMALS[of]
+    return Unit(text=text, scale=scale, places=most, least=least)
+
+
 UNITS: dict[str, Unit] = {
-    "bytes": Unit(text="GiB", scale=GIB, places=1, least=1),
-    "bytes/s": Unit(text="GiB/s", scale=GIB, places=1, least=1),
-    "ms": Unit(text="ms", places=1),
-    "s": Unit(text="s", places=1),
-    "tok/s": Unit(text="tok/s", places=1),
-    "tok/s per device": Unit(text="tok/s per device", places=1),
-    "USD": Unit(text="USD", least=2),
-    "USD/h": Unit(text="USD/h", least=2),
-    "USD/M tokens": Unit(text="USD/M tokens", least=2),
-    "W": Unit(text="W", places=0),
-    "J/token": Unit(text="J/token"),
-    "share": Unit(text="", places=3, least=3),
-    "ratio": Unit(text="", places=3, least=3),
-    "score": Unit(text="", places=3),
+    "bytes": measured("GiB", "bytes", scale=GIB),
+    "bytes/s": measured("GiB/s", "bytes/s", scale=GIB),
+    **{name: measured(name, name) for name in ("ms", "s", "tok/s", "USD", "USD/h", "USD/M tokens", "W", "J/token")},
+    "tok/s per device": measured("tok/s per device", "tok/s"),
+    **{name: measured("", name) for name in ("share", "ratio", "score")},
     "devices": counting("devices"),
     "groups": counting("groups"),
     "identities": counting("identities", "identity"),

@@ -108,7 +108,7 @@ def test_a_hot_expert_rank_is_named_with_its_heat() -> None:
     found = outcome(hot_expert(), "a", "expert_balance")
     assert found.worst["rank"] == "5"
     assert found.sentence == (
-        "Rank 5 takes 2.087 × the mean tokens in layer worst in window w1; at most 1.3. "
+        "Rank 5 takes 2.087 × the mean tokens in layer worst in window w1; at most 1.300. "
         "Rank 5: 2,400 tokens, mean 1,150."
     )
 

@@ -1,9 +1,13 @@
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from planner.gates import GATES
+from planner.figures import DECIMALS
+from planner.gates import GATES, wording
+from planner.gates.wording import Shown
+from planner.numbers import plain
 from planner.records.plan import Ratio, Value
 from reviews.web import formats
 
@@ -16,8 +20,8 @@ from reviews.web import formats
         pytest.param(1, "bytes", "0.000000000931 GiB", id="a single byte is not zero"),
         pytest.param(0, "bytes", "0.0 GiB", id="zero keeps its decimal"),
         pytest.param(420, "ms", "420 ms", id="whole milliseconds"),
-        pytest.param(415.25, "ms", "415.2 ms", id="half to even"),
-        pytest.param(415.35, "ms", "415.4 ms", id="half to even, upwards"),
+        pytest.param(415.225, "ms", "415.22 ms", id="half to even"),
+        pytest.param(415.235, "ms", "415.24 ms", id="half to even, upwards"),
         pytest.param(1180, "tok/s", "1,180 tok/s", id="thousands have commas"),
         pytest.param(0.6, "share", "0.600", id="a share keeps three decimals"),
         pytest.param(0.675, "share", "0.675", id="a share shows three where it has them"),
@@ -27,7 +31,7 @@ from reviews.web import formats
         pytest.param(50_000_000_000, "bytes/s", "46.6 GiB/s", id="a rate of bytes is in GiB too"),
         pytest.param(1.25, "ratio", "1.250", id="a ratio has no unit"),
         pytest.param(10.189, "USD/M tokens", "10.19 USD/M tokens", id="money has two decimals"),
-        pytest.param(Ratio(num=1, den=3), "ms", "0.3 ms", id="a ratio is rounded from its exact value"),
+        pytest.param(Ratio(num=1, den=3), "ms", "0.33 ms", id="a ratio is rounded from its exact value"),
         pytest.param(-80, "ms", "−80 ms", id="the minus is the real one"),
         pytest.param("inside_island", None, "inside island", id="words lose their underscores"),
         pytest.param(None, "ms", "–", id="missing is a dash"),
@@ -100,3 +104,21 @@ def test_spans(numbers: tuple[int, ...], text: str) -> None:
 @pytest.mark.parametrize(("words", "text"), [((), ""), (("a",), "a"), (("a", "b", "c"), "a, b and c")])
 def test_a_list_reads_as_a_sentence(words: tuple[str, ...], text: str) -> None:
     assert formats.listed(words) == text
+
+
+@pytest.mark.parametrize(
+    ("unit", "sentence"),
+    [
+        pytest.param("ms", wording.ms, id="ms"),
+        pytest.param("tok/s", wording.rate, id="tok/s"),
+        pytest.param("bytes", wording.gib, id="bytes"),
+        pytest.param("USD", wording.usd, id="USD"),
+        pytest.param("share", wording.share, id="share"),
+        pytest.param("ratio", wording.share, id="ratio"),
+    ],
+)
+@pytest.mark.parametrize("value", [Fraction(3, 5), Fraction(2), Fraction(1, 3), Fraction(10**13, 7)])
+def test_a_table_writes_a_number_as_a_sentence_does(unit: str, sentence: Shown, value: Fraction) -> None:
+    if unit == "bytes" and value < 2**30:
+        value *= 2**30
+    assert formats.quantity(plain(value), unit) == sentence(value, DECIMALS[unit][1])

@@ -143,7 +143,7 @@ CASES = [
         outcome="PASS",
         limit=RATIO,
         trial=(*WHOLE_TENSOR, *times(step_ms=every(12), collective_ms=every(2, r3=1))),
-        sentence="Rank 3 on node-b (b1) works 1.1 × the median of its group and stage in window i1; at most 1.1.",
+        sentence="Rank 3 on node-b (b1) works 1.100 × the median of its group and stage in window i1; at most 1.100.",
         also={"measured": 1.1, "unit": "ratio"},
     ),
     Case(
@@ -159,7 +159,7 @@ CASES = [
                 slowest_sample_share=every(0.05, r3=0.85),
             ),
         ),
-        sentence="Rank 3 on node-b (b1) works 1.15 × the median of its group and stage in window i1; at most 1.1.",
+        sentence="Rank 3 on node-b (b1) works 1.150 × the median of its group and stage in window i1; at most 1.100.",
         also={
             "worst": {"window": "i1", "rank": "3", "node": "node-b", "device": "b1"},
             "notes": (
@@ -174,7 +174,7 @@ CASES = [
         outcome="PASS",
         limit=RATIO,
         trial=times(step_ms=every(12), collective_ms=[10, 10, 2, 2]),
-        sentence="Rank 0 on node-a (a0) works 1 × the median of its group and stage in window i1; at most 1.1.",
+        sentence="Rank 0 on node-a (a0) works 1.000 × the median of its group and stage in window i1; at most 1.100.",
     ),
     Case(
         name="step time alone",

@@ -52,7 +52,7 @@ CASES = [
         "PASS",
         RANK,
         layers([100, 100, 100, 100], [130, 90, 90, 90]),
-        "Rank 0 takes 1.3 × the mean tokens in layer l1 in window w1; at most 1.3. Rank 0: 130 tokens, mean 100.",
+        "Rank 0 takes 1.300 × the mean tokens in layer l1 in window w1; at most 1.300. Rank 0: 130 tokens, mean 100.",
         measured=1.3,
         worst={"window": "w1", "layer": "l1", "rank": "0", "node": "node-a"},
         measured_at=(f"{AT}/layers/l1/tokens_by_rank/0",),
@@ -62,14 +62,14 @@ CASES = [
         "FAIL",
         RANK,
         layers([100, 100, 100, 100], [90, 90, 90, 131]),
-        "Rank 3 takes 1.307 × the mean tokens in layer l1 in window w1; at most 1.3. Rank 3: 131 tokens, mean 100.2.",
+        "Rank 3 takes 1.307 × the mean tokens in layer l1 in window w1; at most 1.300. Rank 3: 131 tokens, mean 100.2.",
     ),
     case(
         "layers left out can not pass",
         "UNKNOWN",
         RANK,
         layers([100, 100, 100, 100], bound="lower"),
-        "Rank 0 takes 1 × the mean tokens in layer l0 in window w1; at most 1.3. Rank 0: 100 tokens, mean 100.",
+        "Rank 0 takes 1.000 × the mean tokens in layer l0 in window w1; at most 1.300. Rank 0: 100 tokens, mean 100.",
         missing=tuple(f"/trials/t/windows/{w}/experts/e/layers" for w in ("w1", "w2")),
     ),
     case(
@@ -77,7 +77,7 @@ CASES = [
         "FAIL",
         RANK,
         load(balancedness=0.5),
-        "The hottest rank takes 2 × the mean tokens in window w1; at most 1.3. "
+        "The hottest rank takes 2.000 × the mean tokens in window w1; at most 1.300. "
         "Averaged over layers: the worst layer is at least as hot.",
     ),
     case(
@@ -85,7 +85,7 @@ CASES = [
         "UNKNOWN",
         RANK,
         load(balancedness=0.95),
-        "The hottest rank takes 1.053 × the mean tokens in window w1; at most 1.3. "
+        "The hottest rank takes 1.053 × the mean tokens in window w1; at most 1.300. "
         "Averaged over layers: the worst layer is at least as hot.",
         missing=tuple(f"/trials/t/windows/{w}/experts/e/layers" for w in ("w1", "w2")),
     ),
@@ -101,7 +101,7 @@ CASES = [
         "PASS",
         RANK | {"max_interval_s": 1},
         layers([100, 100, 100, 100], interval_s=1),
-        "Rank 0 takes 1 × the mean tokens in layer l0 in window w1; at most 1.3. Rank 0: 100 tokens, mean 100.",
+        "Rank 0 takes 1.000 × the mean tokens in layer l0 in window w1; at most 1.300. Rank 0: 100 tokens, mean 100.",
     ),
     case(
         "a rank without a value",
@@ -123,7 +123,8 @@ CASES = [
         "FAIL",
         EXPERT,
         load(layers={"l0": {"tokens_by_expert": [10, 10, 10, 10, 10, 10, 10, 51]}}),
-        "Expert 7 takes 3.372 × the mean tokens in layer l0 in window w1; at most 2. Expert 7: 51 tokens, mean 15.1.",
+        "Expert 7 takes 3.372 × the mean tokens in layer l0 in window w1; at most 2.000. "
+        "Expert 7: 51 tokens, mean 15.1.",
     ),
     case(
         "dropped tokens to the share",

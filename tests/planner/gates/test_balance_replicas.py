@@ -23,7 +23,7 @@ CASES = [
         outcome="PASS",
         limit=QUEUE,
         trial=replicas(6, 2),
-        sentence="The queue of replica r0 is 1.5 × the mean in window w1; at most 1.5.",
+        sentence="The queue of replica r0 is 1.500 × the mean in window w1; at most 1.500.",
         also={"measured": 1.5, "margin": 0, "worst": {"window": "w1", "replica": "r0"}},
     ),
     Case(
@@ -32,7 +32,7 @@ CASES = [
         outcome="FAIL",
         limit=QUEUE,
         trial=replicas(1, 7),
-        sentence="The queue of replica r1 is 1.75 × the mean in window w1; at most 1.5.",
+        sentence="The queue of replica r1 is 1.750 × the mean in window w1; at most 1.500.",
     ),
     Case(
         name="use of the KV cache",
@@ -40,7 +40,7 @@ CASES = [
         outcome="FAIL",
         limit=KV,
         trial=replicas(0.3, 0.7, "kv_used_mean_share"),
-        sentence="The KV use of replica r1 is 1.4 × the mean in window w1; at most 1.2.",
+        sentence="The KV use of replica r1 is 1.400 × the mean in window w1; at most 1.200.",
         also={"measured_at": (f"{AT}/r0/kv_used_mean_share", f"{AT}/r1/kv_used_mean_share")},
     ),
     Case(

@@ -32,7 +32,7 @@ CASES = [
         outcome="PASS",
         limit=SPEEDUP,
         trial=baseline(10_000),
-        sentence="4 ranks against 1 of tp1-pp1-ep1-dp1: 2 × as fast in window w1; at least 2.",
+        sentence="4 ranks against 1 of tp1-pp1-ep1-dp1: 2.000 × as fast in window w1; at least 2.000.",
         also={"measured": 2, "margin": 0, "worst": {"window": "w1"}},
     ),
     Case(
@@ -41,7 +41,7 @@ CASES = [
         outcome="FAIL",
         limit=SPEEDUP,
         trial=baseline(16_000),
-        sentence="4 ranks against 1 of tp1-pp1-ep1-dp1: 1.25 × as fast in window w1; at least 2.",
+        sentence="4 ranks against 1 of tp1-pp1-ep1-dp1: 1.250 × as fast in window w1; at least 2.000.",
     ),
     Case(
         name="per rank, to the ratio",
@@ -49,7 +49,7 @@ CASES = [
         outcome="PASS",
         limit=EFFICIENCY,
         trial=baseline(20_000, ranks=2),
-        sentence="4 ranks against 2 of tp1-pp1-ep1-dp1: 0.5 × as fast per rank in window w1; at least 0.5.",
+        sentence="4 ranks against 2 of tp1-pp1-ep1-dp1: 0.500 × as fast per rank in window w1; at least 0.500.",
         also={"limit_at": "/gates/scale_out/limit/min_efficiency"},
     ),
     Case(
