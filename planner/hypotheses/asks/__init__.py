@@ -12,7 +12,7 @@ from planner.hypotheses.asks import collectives, kv, traffic, weights
 from planner.hypotheses.asks.inputs import Inputs, Refused, RefusedAskError
 from planner.hypotheses.asks.quantity import Ask, Quantity
 from planner.hypotheses.asks.shapes import Models, read_models
-from planner.hypotheses.facts import MissingFactsError, SplitRefusedError
+from planner.hypotheses.facts import SplitRefusedError
 from planner.registry import collect
 from planner.shown import shown
 
@@ -42,8 +42,6 @@ class Answerer:
             return {**named, **self._answered(ask)}
         except RefusedAskError as refused:
             return {**named, **_refusal(refused.problems)}
-        except MissingFactsError as missing:
-            return {**named, **_refusal([(name, f"{name} is missing") for name in missing.names])}
         except SplitRefusedError as refused:
             return {**named, **_refusal([(refused.name, refused.message)])}
 

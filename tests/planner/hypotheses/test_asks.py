@@ -39,6 +39,9 @@ TINY_MOE: dict[str, Any] = {
 MOE_PARAMETERS = 3 * (2 * 64 + 2 * 32 + 16) + 3 * 8 * 16 + 2 * (6 * 8 + 7 * 3 * 8 * 4) + 64 * 8 + 8
 
 
+FACTORS = (" * 2(n-1)/n", " * (n-1)/n", "")
+
+
 def ask(quantity: str, inputs: object, **more: object) -> dict[str, Any]:
     return Answerer().answer({"quantity": quantity, "inputs": inputs, **more})
 
@@ -201,6 +204,7 @@ def test_what_is_assumed_and_what_is_not_read_is_said() -> None:
         ),
         pytest.param("expert_traffic", {**TINY_MOE, "ep": 4}, ["ep"], id="experts that do not split"),
         pytest.param("expert_traffic", {**TINY, "ep": 2}, ["E", "topk"], id="a dense model"),
+        pytest.param("expert_traffic", {**TINY_MOE, "ep": 2, "topk": 7}, ["topk"], id="more visits than experts"),
         pytest.param("wire_time", {"S": 1, "B": 1e-30, "n": 1, "operation": "reduce"}, ["B"], id="no bandwidth"),
         pytest.param("wire_time", {"S": 1, "B": 1, "n": 1}, ["operation"], id="which collective"),
         pytest.param(
@@ -224,6 +228,27 @@ def test_texts_of_a_question_are_texts(name: str, value: object) -> None:
     answer = Answerer().answer({"quantity": "bubble", "inputs": {"p": 1, "m": 1}, name: value})
 
     assert (answer["valid"], answer["constraint"]) == (False, name)
+
+
+def test_shapes_that_are_wrong_are_all_named() -> None:
+    answer = Answerer().answer({"models": {"a": {**TINY, "L": 0}, "b": {**TINY, "h": "8"}, "c": 3}})
+
+    assert answer["inputs"] == ["models.a.L", "models.b.h", "models.c.inputs"]
+    assert Answerer().answer({"models": []})["constraint"] == "models"
+
+
+def test_a_formula_names_its_collective_by_the_factor() -> None:
+    inputs = {"S": 800, "B": 100, "n": 4}
+    asked = [Answerer().answer({"formula": f"t = S/B{factor}", "inputs": inputs}) for factor in FACTORS]
+
+    assert [found["value"] for found in asked] == [12, 6, 8]
+
+
+def test_a_question_that_asks_for_nothing_names_what_can_be_asked() -> None:
+    answer = Answerer().answer({"formula": "e = m c^2", "inputs": {}})
+
+    assert answer["constraint"] == "formula"
+    assert "bubble" in answer["error"]
 
 
 def test_a_formula_of_another_algorithm_is_not_taken_for_a_ring() -> None:

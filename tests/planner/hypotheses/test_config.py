@@ -90,6 +90,7 @@ def test_heads_follow_their_keys(changed: dict[str, Any], field: str, value: obj
             [PLAIN_ASKED, "/identity/precision/weights", "/identity/precision/activations"],
             id="number format",
         ),
+        pytest.param(DENSE, {"layer_types": ["sliding_attention"] * 4}, ["sliding_window"], id="reach of a window"),
         pytest.param(
             DENSE,
             {"layer_types": ["odd_attention"] * 4},
@@ -112,6 +113,18 @@ def test_what_is_not_stated_is_asked_for(config: dict[str, Any], changed: dict[s
         pytest.param({"tie_word_embeddings": 0}, "/tie_word_embeddings", "0", id="number for a switch"),
         pytest.param({"layer_types": ["full_attention"]}, "/layer_types", "1", id="one entry for four layers"),
         pytest.param({"layer_types": "full_attention"}, "/layer_types", '"full_attention"', id="text for an array"),
+        pytest.param({"layer_types": [1, 2, 3, 4]}, "/layer_types", "1", id="numbers for texts"),
+        pytest.param({"mlp_layer_types": ["odd"] * 4, "num_experts": 2}, "/mlp_layer_types", "4", id="an odd layer"),
+        pytest.param({"hybrid_override_pattern": "*" * 10_001}, "/hybrid_override_pattern", "10001", id="no end"),
+        pytest.param(
+            {"num_experts": 2, "num_experts_per_tok": 3}, "/num_experts_per_tok", "3", id="more visits than experts"
+        ),
+        pytest.param(
+            {"block_configs": [{"attention": {"n_heads_in_group": 3}}, *[{"attention": {"no_op": True}}] * 3]},
+            "/block_configs/0/attention/n_heads_in_group",
+            "3",
+            id="a group that does not divide the heads",
+        ),
         pytest.param({"hybrid_override_pattern": "M*M?"}, "/hybrid_override_pattern", '"?"', id="unknown letter"),
         pytest.param({"hybrid_override_pattern": "M*"}, "/hybrid_override_pattern", "2", id="letters for two layers"),
         pytest.param(

@@ -18,6 +18,7 @@ OTHERS = 2 * 128 * 32 + (4 * 2 + 1) * 32
 """Embedding, head and norms."""
 
 
+FP8_ROWS = {"num_bits": 8, "type": "float", "strategy": "channel"}
 FP8_BLOCKS = {"num_bits": 8, "type": "float", "strategy": "block", "block_structure": [128, 128]}
 
 
@@ -69,6 +70,11 @@ def weight_bytes(config: dict[str, Any], **changed: Any) -> int | None:
             {"quant_method": "compressed-tensors", "config_groups": {"a": {"weights": FP8_BLOCKS}, "b": {}}},
             {},
             id="two groups",
+        ),
+        pytest.param(
+            {"quant_method": "compressed-tensors", "config_groups": {"a": {"weights": FP8_ROWS}}},
+            {"weights": "fp8"},
+            id="compressed-tensors in rows",
         ),
         pytest.param({"quant_method": "of another kind"}, {}, id="unknown method"),
     ],

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from planner.hypotheses.expectation import PARTS, PartName, expectation
-from planner.layouts import LayoutRefusedError
+from planner.hypotheses.expectation import PARTS, expectation
+from planner.hypotheses.facts import Cache, Shape
 from tests.planner.factories import SATURATED
 from tests.planner.hypotheses.samples import DENSE, MOE, expected_of, identity, part_bytes, topology
 
@@ -160,64 +160,18 @@ def test_pools_hand_the_cache_of_a_prompt_over() -> None:
     assert decode.parts["activations"].bytes == 10 * 2 * (2 * H + 3 * WIDTH)
 
 
-@pytest.mark.parametrize(
-    ("left_out", "part", "fields"),
-    [
-        pytest.param("hidden_size", "weights", ["hidden_size"], id="hidden size"),
-        pytest.param("head_dim", "kv", ["head_dim"], id="head dim"),
-        pytest.param("vocab_size", "embedding", ["vocab_size"], id="vocabulary"),
-        pytest.param("tied_embeddings", "head", ["tied_embeddings"], id="tied or not"),
-        pytest.param("intermediate_size", "activations", ["intermediate_size"], id="width"),
-    ],
-)
-def test_a_field_that_is_not_stated_is_asked_for(left_out: str, part: PartName, fields: list[str]) -> None:
-    model = {name: value for name, value in DENSE.items() if name != left_out}
-    found = expected_of(model, "vllm", {}).shares[0].parts[part]
+def test_attention_is_whole_on_the_data_ranks_of_tensorrt_llm() -> None:
+    instance = {"tp": 2, "ep": 2, "world_size": 2, "engine_degrees": {"moe_tp": 1, "enable_attention_dp": True}}
+    found = expected_of(MOE, "trtllm", instance)
 
-    assert found.bytes is None
-    assert found.missing == tuple(f"/identity/model/{field}" for field in fields)
+    assert part_bytes(found, "kv") == [6 * 2 * 2 * 16 * 2 * 5 * 4096]
 
 
-def test_all_that_a_figure_needs_is_asked_for_at_once() -> None:
-    bare = {name: MOE[name] for name in ("name", "revision", "architecture", "layers", "attention_heads", "kv_heads")}
-    found = expected_of({**bare, "experts": 6}, "vllm", {}, context_tokens=None).shares[0].parts
+def test_facts_of_a_configuration_take_the_place_of_the_contracts() -> None:
+    stated = Shape(layers=3, caches=(Cache(elements=4, kv_heads=None), None, Cache(elements=4, kv_heads=None)))
+    found = expectation(identity(DENSE), topology("vllm", {}), SATURATED, shape=stated)
 
-    assert set(found["weights"].missing) == {
-        f"/identity/model/{name}"
-        for name in ("hidden_size", "head_dim", "dense_layers", "expert_intermediate_size", "shared_experts")
-    }
-    assert found["kv"].missing == ("/identity/model/head_dim", "/identity/workload/context_tokens")
-
-
-@pytest.mark.parametrize(
-    ("stated", "part", "missing"),
-    [
-        pytest.param({"kv_cache": "auto"}, "kv", "/identity/precision/kv_cache (one of", id="cache"),
-        pytest.param(
-            {"activations": "auto"}, "activations", "/identity/precision/activations (one of", id="activations"
-        ),
-        pytest.param({"weights": "fp8"}, "weights", "modules that the quantiser left alone", id="which weights"),
-        pytest.param({"weights": "fp8"}, "embedding", "format of weights that are not quantised", id="the others"),
-    ],
-)
-def test_a_number_format_that_is_not_known_is_asked_for(stated: dict[str, str], part: PartName, missing: str) -> None:
-    known = {"weights": "bf16", "activations": "bf16", "kv_cache": "bf16"}
-    found = expectation(identity(DENSE, {**known, **stated}), topology("vllm", {}), SATURATED)
-    parts = found.shares[0].parts[part]
-
-    assert any(name.startswith(missing) for name in parts.missing)
-
-
-def test_what_does_not_split_is_said_and_the_rest_still_has_figures() -> None:
-    found = expected_of({**DENSE, "intermediate_size": 250}, "vllm", {"tp": 4, "world_size": 4}).shares[0].parts
-
-    assert found["weights"].refused == "intermediate_size 250 does not split evenly over 4 ranks"
-    assert found["kv"].bytes == 6 * 2 * 16 * 2 * 10 * 4096
-
-
-def test_degrees_that_a_layout_refuses_are_refused() -> None:
-    with pytest.raises(LayoutRefusedError):
-        expected_of(DENSE, "vllm", {"ep": 2, "world_size": 2})
+    assert found.shares[0].parts["kv"].bytes == 2 * 4 * 2 * 10 * 4096
 
 
 @pytest.mark.parametrize(
