@@ -4,8 +4,10 @@ Rules kept: a smaller topology has the name it has in the matrix; what a degree 
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 
-from planner.records.plan import Plan, Reason
+from planner.numbers import exact
+from planner.records.plan import Plan, Ratio, Reason
 from reviews.web.banner_rows import cell_link
 from reviews.web.cells import ALWAYS
 from reviews.web.formats import MINUS, key_title, listed, percent, quantity
@@ -99,11 +101,20 @@ def costs_of(reason: Reason, plan: Plan) -> tuple[str, ...]:
         costs.append(f"{signed(reason.extra_devices)} charged devices")
     if reason.extra_group_ranks is not None:
         costs.append(f"{signed(reason.extra_group_ranks)} ranks in the largest serving group")
-    if reason.gain is not None and plan.order:
-        costs.append(f"{percent(reason.gain)} {key_title(plan.order[0].key)}, gain")
+    if reason.gain is not None and not isinstance(reason.gain, str) and plan.order:
+        costs.append(gain_text(exact(reason.gain), key_title(plan.order[0].key)))
     share = reason.communication_share
     costs.append(f"communication share {'not measured' if share is None else quantity(share, 'share')}")
     return tuple(costs)
+
+
+def gain_text(gain: Fraction, key: str) -> str:
+    """Say how much better or worse the selected topology is in the first key of the order."""
+    if not gain:
+        return f"equal in {key}"
+    share = abs(gain)
+    size = percent(Ratio(num=share.numerator, den=share.denominator), signed=False)
+    return f"{size} {'better' if gain > 0 else 'worse'} in {key}"
 
 
 def signed(value: int) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from planner.records.plan import Flip, FrontierPoint, Ratio, Reason
+from planner.records.plan import Flip, FrontierPoint, Ratio, Reason, Value
 from reviews.web.flip_rows import FlipRow, flip_groups
 from reviews.web.frontier_rows import frontier, order, order_text
 from reviews.web.links import Query
@@ -66,10 +66,20 @@ def test_what_a_degree_costs_is_said_in_words_with_units() -> None:
     assert row.costs == (
         "+8 charged devices",
         "±0 ranks in the largest serving group",
-        "+2 % output tok/s per charged device, gain",
+        "2 % better in output tok/s per charged device",
         "communication share 0.250",
     )
     assert row.gaps == "pp 1 not measured."
+
+
+@pytest.mark.parametrize(
+    ("gain", "said"),
+    [(Ratio(num=-1, den=8), "12.5 % worse in output tok/s"), (0, "equal in output tok/s")],
+)
+def test_a_gain_is_said_as_better_or_worse(gain: Value, said: str) -> None:
+    reason = Reason(axis="pp", degree=2, verdict="PREFERENCE", against="t-2", gain=gain, sentence="")
+    of = plan({"t-1": candidate(), "t-2": candidate(topology="tp2")}, justification=(reason,))
+    assert why_rows(of, query=QUERY)[0].costs[0] == f"{said} per charged device"
 
 
 def test_a_smaller_topology_that_is_unknown_shows_where_it_is() -> None:
