@@ -1,6 +1,7 @@
 """No gate without its cases: each outcome that a gate can give stands in a table, and what it declares is true."""
 
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Iterator
 from types import ModuleType
@@ -10,8 +11,10 @@ import pytest
 from planner.gates import FAMILIES, GATES
 from planner.gates.base import Gate
 from tests.planner import gates as package
-from tests.planner.gates.cases import Case
+from tests.planner.factories import BECAUSE, judged
+from tests.planner.gates.cases import Case, answer
 
+PRICE = {"load_point": "saturated", "max_usd_per_hour": 100, "because": BECAUSE}
 ALWAYS_OWED = {"PASS", "FAIL", "UNKNOWN"}
 
 
@@ -83,3 +86,47 @@ def test_families_are_listed_in_the_order_of_the_specification() -> None:
         "cost",
         "handoff",
     ]
+
+
+def compares_numbers(gate: Gate) -> bool:
+    """Say whether some case of the gate has a margin: a limit that a reading can meet exactly."""
+    return any(answer(case).margin is not None for case in CASES if case.gate == gate.id)
+
+
+@BY_ID
+def test_gate_that_compares_numbers_passes_exactly_at_its_limit(gate: Gate) -> None:
+    margins = {answer(case).margin for case in CASES if (case.gate, case.outcome) == (gate.id, "PASS")}
+    assert 0 in margins or not compares_numbers(gate)
+
+
+@BY_ID
+def test_gate_that_may_not_apply_has_a_case_for_it(gate: Gate) -> None:
+    covered = {case.outcome for case in CASES if case.gate == gate.id}
+    rule = inspect.getsource(gate.rule)
+    assert "NOT_APPLICABLE" in covered or not ("not_applicable(" in rule or "NOT_APPLICABLE" in rule)
+
+
+DECLARABLE = [gate for gate in GATES if gate.limit is not None]
+
+
+@pytest.mark.parametrize("gate", DECLARABLE, ids=lambda gate: gate.id)
+def test_gate_without_a_limit_is_not_declared_and_holds_nothing(gate: Gate) -> None:
+    other = {"cost": {"price": PRICE}} if gate.id != "cost" else None
+    found = judged(other)
+    assert (found.gates[gate.id].outcome, found.gates[gate.id].limits) == ("NOT_DECLARED", {})
+    assert gate.id not in (*found.failing, *found.unknown)
+
+
+@pytest.mark.parametrize("gate", [gate for gate in GATES if gate.limit is None], ids=lambda gate: gate.id)
+def test_gate_that_is_always_on_answers_whatever_is_declared(gate: Gate) -> None:
+    assert judged({"cost": {"price": PRICE}}).gates[gate.id].outcome != "NOT_DECLARED"
+
+
+@BY_ID
+def test_gate_that_fails_names_what_decided(gate: Gate) -> None:
+    failing = [answer(case) for case in CASES if (case.gate, case.outcome) == (gate.id, "FAIL")]
+    assert [found.sentence for found in failing if not (found.worst or gate.id in WHOLE)] == []
+
+
+WHOLE = {"cost", "equal_service", "rank_count"}
+"""Gates that may fail as a whole: by a price, or by the number of devices."""

@@ -92,6 +92,17 @@ TELEMETRY = [
     ),
 ]
 
+NOTHING_READ = {"cost": {"price": {"max_usd_per_hour": 100, "because": "A reason."}}}
+NO_READING = [
+    Case(
+        name="nothing reads a measurement",
+        gate="telemetry",
+        outcome="NOT_APPLICABLE",
+        contract=(("/gates", NOTHING_READ),),
+        sentence="No limit or selection key reads a measurement.",
+    ),
+]
+
 CONSISTENCY = [
     Case(
         name="identities hold",
@@ -124,7 +135,7 @@ CONSISTENCY = [
     ),
 ]
 
-CASES = [*TELEMETRY, *CONSISTENCY]
+CASES = [*TELEMETRY, *NO_READING, *CONSISTENCY]
 
 
 @pytest.mark.parametrize("case", parameters(CASES))
