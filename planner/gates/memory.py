@@ -17,6 +17,7 @@ from planner.gates.wording import apart, gib, no_window, share, why
 from planner.numbers import exact
 from planner.readings import Reading, Sample, Side, WindowView, absent, bounded, number, number_at, peak_bound
 from planner.records.base import UNSET, Bytes, Id, Number, Share, UnsetType
+from planner.records.contract import Contract
 from planner.records.evidence import PerRank
 from planner.view import TrialView
 
@@ -108,22 +109,22 @@ def memory_headroom(view: TrialView, limit: MemoryHeadroomLimit) -> Finding:
 def _ceilings(view: TrialView, limit: MemoryHeadroomLimit) -> tuple[Fraction, ...]:
     """Return the most bytes that each rank may use; an undeclared device does not come here (placement fails)."""
     memory = [view.site.hardware.devices[device].memory_bytes for device in view.rank_device]
-    by_size = {size: _ceiling(view, limit, size) for size in set(memory)}
+    by_size = {size: ceiling(view.contract, size, limit.max_used_bytes) for size in set(memory)}
     return tuple(by_size[size] for size in memory)
 
 
-def _ceiling(view: TrialView, limit: MemoryHeadroomLimit, device_bytes: int) -> Fraction:
-    headroom = view.contract.headroom
+def ceiling(contract: Contract, device_bytes: int, max_used_bytes: int | UnsetType = UNSET) -> Fraction:
+    """Return the most bytes that a rank may use of its device: what the contract's reserve leaves, and at most
+    ``max_used_bytes`` where a limit states it."""
+    headroom = contract.headroom
     reserve = UNSET if isinstance(headroom, UnsetType) else headroom.memory
-    ceiling = Fraction(device_bytes)
+    most = Fraction(device_bytes)
     if not isinstance(reserve, UnsetType):
         if not isinstance(reserve.reserved_share, UnsetType):
-            ceiling = device_bytes * (1 - exact(reserve.reserved_share))
+            most = device_bytes * (1 - exact(reserve.reserved_share))
         elif not isinstance(reserve.reserved_bytes, UnsetType):
-            ceiling = Fraction(device_bytes - reserve.reserved_bytes)
-    if isinstance(limit.max_used_bytes, UnsetType):
-        return ceiling
-    return min(ceiling, Fraction(limit.max_used_bytes))
+            most = Fraction(device_bytes - reserve.reserved_bytes)
+    return most if isinstance(max_used_bytes, UnsetType) else min(most, Fraction(max_used_bytes))
 
 
 def _peaks(
