@@ -49,7 +49,6 @@ PROBLEM_CODES: dict[str, str] = {
     "document/override": "An override is of something that the contract, the evidence or the command does not have.",
     "document/more_problems": "There are more than 1,000 problems; the rest is not listed.",
     "hardware/size": "A file of hardware is larger than 2 MiB, or shows more than is read: the message says of what.",
-    "hardware/encoding": "The bytes are neither UTF-8 nor UTF-16 with a byte-order mark.",
     "hardware/format": "The file is none of the topology outputs that are read, or of two at once.",
     "hardware/no_device": "The file shows no device.",
     "hardware/header": "The names of the columns are damaged, lost, or not those of another table.",

@@ -1,9 +1,9 @@
 """Bytes of a text that a tool printed, as clean numbered lines.
 
-Rules kept: UTF-8, or UTF-16 with its byte-order mark (a redirect of a Windows shell); colours and other terminal
-escapes go, also where a paste lost their first character; of a line that was overwritten by carriage returns the last
-state stays; prefixes of launchers, quotes, logs and environment reports go, as do the bars of tables. Line numbers
-are those of the file.
+Rules kept: UTF-8, or UTF-16 with its byte-order mark (a redirect of a Windows shell), with bytes of another code only
+around what is read; colours and other terminal escapes go, also where a paste lost their first character; of a line
+that was overwritten by carriage returns the last state stays; prefixes of launchers, quotes, logs and environment
+reports go, as do the bars of tables. Line numbers are those of the file.
 """
 
 import codecs
@@ -50,20 +50,15 @@ def refuse(code: str, expected: str, found: str, line: int | None = None, column
 
 
 def decoded(raw: bytes) -> str:
-    """Return the text without a byte-order mark.
+    """Return the text without a byte-order mark; a byte that is no text becomes U+FFFD, which no cell has.
 
     Raises:
-        DocumentRefusedError: too large, or bytes that are no text.
+        DocumentRefusedError: too large.
     """
     if len(raw) > MAX_BYTES:
         refuse("hardware/size", f"at most {MAX_BYTES:,} bytes", f"{len(raw):,} bytes")
     wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    encoding = "utf-16" if wide else "utf-8-sig"
-    try:
-        return raw.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = 1 + len(raw[: error.start].decode(encoding, "replace").split("\n")[1:])
-        refuse("hardware/encoding", encoding.removesuffix("-sig").upper(), f"byte 0x{raw[error.start]:02x}", line)
+    return raw.decode("utf-16" if wide else "utf-8-sig", "replace")
 
 
 def clean_lines(text: str) -> Iterator[Line]:

@@ -156,6 +156,14 @@ def test_slices_of_one_device_are_devices_of_their_own() -> None:
     assert codes(hardware) == {("GPU0", "GPU1"): "PIX"}
 
 
+def test_devices_that_share_a_number_are_named_by_position() -> None:
+    hardware = read(system(gpu(1, dev=0), gpu(2, dev=0)))
+    assert [(device.id, device.bus_id) for device in hardware.devices] == [
+        ("node-0-gpu0", "0000:01:00.0"),
+        ("node-0-gpu1", "0000:02:00.0"),
+    ]
+
+
 STATIC = system(
     '<pci busid="0001:00:00.0" class="0x060400">',
     '<pci busid="0001:01:00.0" class="0x030200"/>',

@@ -21,6 +21,11 @@ Finding = tuple[str, int | None, str, str]
             id="header only",
         ),
         pytest.param(
+            TWO + "\nGPU0 GPU1\n",
+            ("hardware/missing_row", 7, "a row of GPU0 after the header", "no row"),
+            id="names only",
+        ),
+        pytest.param(
             TWO.replace("NV6      X      SYS", "NV6      X      S#S"),
             ("hardware/cell", 3, "4 cells in the row of GPU1", '2, then "S#S"'),
             id="cell that the tool does not print",
@@ -129,6 +134,12 @@ def test_all_problems_come_at_once() -> None:
         ("hardware/cell", 2),
         ("hardware/cell", 5),
     ]
+
+
+def test_a_byte_of_another_code_in_a_cell_is_refused() -> None:
+    raw = TWO.encode().replace(b"NV6      X      SYS", b"NV6      X      S\xb0S")
+    found = '2, then "S\N{REPLACEMENT CHARACTER}S"'
+    assert findings(raw) == [("hardware/cell", 3, "4 cells in the row of GPU1", found)]
 
 
 def test_a_cut_column_is_refused_or_read_alike() -> None:

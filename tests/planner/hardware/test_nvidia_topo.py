@@ -23,6 +23,7 @@ READ = {
         pytest.param(TWO.replace("\n", "\r\n"), id="CRLF"),
         pytest.param(TWO.replace("\n", "\r"), id="CR only"),
         pytest.param(TWO.encode("utf-16"), id="UTF-16 of a Windows shell"),
+        pytest.param(b"at 40 \xb0C\n" + TWO.encode() + b"\xff\n", id="bytes of another code around it"),
         pytest.param(b"\xef\xbb\xbf" + TWO.encode(), id="byte-order mark"),
         pytest.param("\n".join(line.lstrip() for line in TWO.split("\n")), id="leading blanks lost"),
         pytest.param("\n\n".join(TWO.split("\n")), id="blank line after every line"),
