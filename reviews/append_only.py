@@ -9,6 +9,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 APPEND_ONLY_TABLES = (
     "reviews_auditentry",
     "reviews_blob",
+    "reviews_intakereceipt",
     "reviews_plan",
     "reviews_plannedrevision",
     "reviews_policy",

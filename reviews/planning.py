@@ -6,16 +6,25 @@ from typing import Any
 
 import msgspec
 
-from planner.canonical import content_id, file_sha256
+from planner.canonical import canonical_bytes, content_id, file_sha256
 from planner.errors import DocumentRefusedError, Problem, TamperedRecordError
-from planner.intake import ContractDocument, EvidenceDocument, read_contract, read_evidence
-from planner.plan import plan_bytes, plan_parallelism
+from planner.intake import ContractDocument, EvidenceDocument, Receipt, read_contract, read_evidence, receipt_of
+from planner.plan import plan_stored, plan_with_bytes
 from planner.records.plan import Plan as PlanRecord
 from planner.version import PLANNER_VERSION
 from reviews.errors import DocumentName, DocumentsRefusedError, Finding
 from reviews.facts import SubjectParts
 
-__all__ = ["PLANNER_VERSION", "Documents", "MadePlan", "StoredBytesError", "make_plan", "read_documents"]
+__all__ = [
+    "PLANNER_VERSION",
+    "Documents",
+    "MadePlan",
+    "StoredBytes",
+    "StoredBytesError",
+    "intake_receipt",
+    "make_plan",
+    "read_documents",
+]
 
 Progress = Callable[[int, int], None]
 """Called with candidates done and candidates in all."""
@@ -113,26 +122,55 @@ def subject_digest(parts: SubjectParts) -> str:
     return content_id(asdict(parts))
 
 
+def intake_receipt(evidence: EvidenceDocument) -> bytes:
+    """Return what intake found out about evidence that it has just accepted, to be stored beside it."""
+    return canonical_bytes(msgspec.to_builtins(receipt_of(evidence)))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBytes:
+    """Bytes with the digest under which they were stored."""
+
+    raw: bytes
+    sha256: str
+
+    def check(self, name: str) -> None:
+        """Raise StoredBytesError unless they are the bytes that were stored."""
+        found = file_sha256(self.raw)
+        if found != self.sha256:
+            raise StoredBytesError(
+                "tampered", f"The stored {name} is not what was uploaded: expected {self.sha256}, found {found}."
+            )
+
+
 def make_plan(
-    *, contract: bytes, contract_sha256: str, evidence: bytes, evidence_sha256: str, as_of: str, progress: Progress
+    *,
+    contract: StoredBytes,
+    evidence: StoredBytes,
+    receipt: StoredBytes | None,
+    as_of: str,
+    progress: Progress,
 ) -> MadePlan:
     """Plan from stored bytes after checking that they are the ones that were stored.
+
+    Without the receipt of intake the evidence is read as if it were new.
 
     Raises:
         StoredBytesError: a digest does not match, or the planner refuses what intake once accepted.
     """
-    for name, raw, expected in (("contract", contract, contract_sha256), ("evidence", evidence, evidence_sha256)):
-        found = file_sha256(raw)
-        if found != expected:
-            raise StoredBytesError(
-                "tampered", f"The stored {name} is not what was uploaded: expected {expected}, found {found}."
-            )
+    contract.check("contract")
+    evidence.check("evidence")
     try:
-        documents = read_documents(contract, evidence)
-        record = plan_parallelism(documents.contract, documents.evidence, as_of, progress=progress)
+        if receipt is None:
+            documents = read_documents(contract.raw, evidence.raw)
+            record, raw = plan_with_bytes(documents.contract, documents.evidence, as_of, progress=progress)
+        else:
+            receipt.check("intake receipt")
+            found = msgspec.json.decode(receipt.raw, type=Receipt)
+            record, raw = plan_stored(contract.raw, evidence.raw, found, as_of, progress=progress)
     except (DocumentsRefusedError, DocumentRefusedError, TamperedRecordError) as refused:
         raise StoredBytesError("refused", f"The planner refuses the stored documents: {refused}") from refused
-    return MadePlan(raw=plan_bytes(record), record=record)
+    return MadePlan(raw=raw, record=record)
 
 
 def decode_plan(raw: bytes) -> PlanRecord:

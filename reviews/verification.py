@@ -68,7 +68,9 @@ class Facts:
         """Yield what no longer is as the entry says; entry and payload hold in themselves."""
         payload = {} if entry.payload is None else msgspec.json.decode(bytes(entry.payload.data))
         for field, what in STORED.get(entry.action, ()):
-            yield from self._blob(payload.get(field, ""), what)
+            # An entry that was written before there were receipts names none.
+            if field in payload:
+                yield from self._blob(payload[field], what)
         if entry.action == "signoff.given":
             yield from self._signoff(entry, payload)
 
@@ -100,7 +102,11 @@ class Facts:
 
 
 STORED = {
-    "revision.created": (("contract_file_sha256", "contract"), ("evidence_file_sha256", "evidence")),
+    "revision.created": (
+        ("contract_file_sha256", "contract"),
+        ("evidence_file_sha256", "evidence"),
+        ("evidence_receipt_sha256", "intake receipt"),
+    ),
     "revision.planned": (("plan_sha256", "plan"),),
 }
 """Action -> (field of its payload, what is stored under that digest)."""

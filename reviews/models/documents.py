@@ -55,3 +55,20 @@ class StoredDocument(models.Model):
     def file_sha256(self) -> str:
         """The digest of the bytes as uploaded."""
         return self.blob_id
+
+
+class IntakeReceipt(models.Model):
+    """What intake found out about evidence when it accepted it (``planner.intake.Receipt``), so that a worker need not.
+
+    Evidence that is uploaded again under other code gets another receipt; the last one counts.
+    """
+
+    document = models.ForeignKey(StoredDocument, on_delete=models.PROTECT, related_name="receipts")
+    blob = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["document", "blob"], name="receipt_once"),)
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return self.blob_id

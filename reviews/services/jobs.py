@@ -17,8 +17,8 @@ from reviews import queue
 from reviews.audit import Act, append, workspace_write
 from reviews.blobs import blob_keep
 from reviews.errors import LeaseLostError
-from reviews.models import JobState, Plan, PlanJob, Revision
-from reviews.planning import MadePlan, StoredBytesError, make_plan
+from reviews.models import Blob, JobState, Plan, PlanJob, Revision
+from reviews.planning import MadePlan, StoredBytes, StoredBytesError, make_plan
 from reviews.services.leases import Lease, heartbeat, in_seconds, job_claim, lease_end, lease_progress
 from reviews.services.planned import revision_fail, revision_take_plan
 
@@ -63,14 +63,18 @@ def job_run(job_id: int) -> JobState | None:
 
 
 def _plan(job: PlanJob, lease: Lease) -> MadePlan:
+    receipt = job.evidence.receipts.select_related("blob").last()
     return make_plan(
-        contract=bytes(job.contract.blob.data),
-        contract_sha256=job.contract.blob_id,
-        evidence=bytes(job.evidence.blob.data),
-        evidence_sha256=job.evidence.blob_id,
+        contract=_stored(job.contract.blob),
+        evidence=_stored(job.evidence.blob),
+        receipt=None if receipt is None else _stored(receipt.blob),
         as_of=job.as_of,
         progress=_Progress(lease),
     )
+
+
+def _stored(blob: Blob) -> StoredBytes:
+    return StoredBytes(bytes(blob.data), blob.sha256)
 
 
 class _Progress:

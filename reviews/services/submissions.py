@@ -27,6 +27,7 @@ from reviews.models import (
     Decision,
     DecisionState,
     DocumentKind,
+    IntakeReceipt,
     JobState,
     Person,
     PlanJob,
@@ -36,7 +37,7 @@ from reviews.models import (
     Submission,
     Workspace,
 )
-from reviews.planning import PLANNER_VERSION, Documents, identity_digest, read_documents
+from reviews.planning import PLANNER_VERSION, Documents, identity_digest, intake_receipt, read_documents
 from reviews.policies.permissions import may_submit
 from reviews.selectors.people import standing_of
 from reviews.services.jobs import job_restart, job_wake_after_commit
@@ -269,6 +270,8 @@ def _revision(workspace: Workspace, standing: Standing, draft: Draft, decision: 
         raise ConflictError(f"{workspace.slug} has no policy yet. An admin sets one.")
     contract = _document(workspace, standing, draft, DocumentKind.CONTRACT)
     evidence = _document(workspace, standing, draft, DocumentKind.EVIDENCE)
+    receipt = blob_keep(intake_receipt(draft.documents.evidence))
+    IntakeReceipt.objects.get_or_create(document=evidence, blob_id=receipt.sha256)
     if decision is None:
         decision = _new_decision(workspace, standing, draft, now)
     else:
@@ -367,6 +370,7 @@ def _created(attempt: Act, revision: Revision) -> Act:
             "contract_file_sha256": revision.contract.file_sha256,
             "evidence": revision.evidence.content_id,
             "evidence_file_sha256": revision.evidence.file_sha256,
+            "evidence_receipt_sha256": revision.evidence.receipts.values_list("blob_id", flat=True).last(),
             "identity": revision.identity,
             "policy": revision.policy.content_id,
             "planner_version": revision.planner_version,

@@ -14,7 +14,7 @@ import pytest
 from django.test import Client
 
 from reviews.models import AuditEntry, Decision, Plan, PlanJob
-from reviews.planning import make_plan
+from reviews.planning import StoredBytes, make_plan
 from reviews.selectors.jobs import job_faults
 from reviews.services.leases import in_seconds
 from reviews.verification import verify
@@ -68,10 +68,9 @@ def state() -> str:
 def assert_one_plan_as_the_planner_gives(people: Cast, pair: Pair) -> None:
     job = PlanJob.objects.select_related("plan__blob", "contract", "evidence").get()
     made = make_plan(
-        contract=pair.contract,
-        contract_sha256=job.contract.blob_id,
-        evidence=pair.evidence,
-        evidence_sha256=job.evidence.blob_id,
+        contract=StoredBytes(pair.contract, job.contract.blob_id),
+        evidence=StoredBytes(pair.evidence, job.evidence.blob_id),
+        receipt=None,
         as_of=job.as_of,
         progress=lambda done, total: None,
     )

@@ -4,15 +4,19 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 from django.db.models.functions import Now
 
+from planner.intake import Receipt, read_evidence, receipt_of
+from reviews.blobs import blob_keep
 from reviews.errors import LeaseLostError
-from reviews.models import AuditEntry, Blob, Decision, JobState, Plan, PlanJob, PlannedRevision
-from reviews.planning import MadePlan, make_plan
+from reviews.models import AuditEntry, Blob, Decision, IntakeReceipt, JobState, Plan, PlanJob, PlannedRevision
+from reviews.planning import MadePlan, StoredBytes, make_plan
 from reviews.selectors.jobs import job_faults
 from reviews.services.jobs import job_finish, job_run, jobs_sweep
 from reviews.services.leases import Lease, in_seconds, job_claim, lease_end, lease_progress, lease_renew
+from reviews.verification import verify
 from tests.plugins.append_only import lifted
 from tests.reviews.factories import Cast, documents, planned, submitted
 
@@ -57,10 +61,9 @@ def test_the_stored_plan_is_what_the_planner_gives_for_the_same_bytes(people: Ca
 
 def made_plan(contract: bytes, evidence: bytes) -> MadePlan:
     return make_plan(
-        contract=contract,
-        contract_sha256=Blob.objects.get(data=contract).sha256,
-        evidence=evidence,
-        evidence_sha256=Blob.objects.get(data=evidence).sha256,
+        contract=StoredBytes(contract, Blob.objects.get(data=contract).sha256),
+        evidence=StoredBytes(evidence, Blob.objects.get(data=evidence).sha256),
+        receipt=None,
         as_of="2026-09-21T12:00:00Z",
         progress=lambda done, total: None,
     )
@@ -172,6 +175,41 @@ def test_stored_bytes_that_were_tampered_with_are_not_planned(people: Cast) -> N
     assert row.error_detail.startswith("The stored evidence is not what was uploaded: expected sha256:")
     assert Decision.objects.get().state == "EVALUATION_FAILED"
     assert (Plan.objects.count(), actions(people)[-1]) == (0, "revision.not_planned")
+
+
+def test_evidence_is_stored_with_the_receipt_of_intake_once(people: Cast) -> None:
+    first, second = submitted(people), submitted(people)
+    assert first.evidence == second.evidence
+    found = read_evidence(documents().evidence)
+    (receipt,) = IntakeReceipt.objects.filter(document=first.evidence)
+    assert msgspec.json.decode(bytes(receipt.blob.data), type=Receipt) == receipt_of(found)
+
+
+def test_a_receipt_that_was_tampered_with_is_not_planned_from(people: Cast) -> None:
+    revision = submitted(people)
+    with lifted():
+        Blob.objects.filter(pk=revision.evidence.receipts.get().blob_id).update(data=b"{}")
+    assert job_run(revision.job_id) == JobState.FAILED
+    row = PlanJob.objects.get()
+    assert (row.error_code, Plan.objects.count()) == ("tampered", 0)
+    assert row.error_detail.startswith("The stored intake receipt is not what was uploaded: expected sha256:")
+    assert "The stored intake receipt is not what was stored" in verify(people.workspace).reason
+
+
+def test_a_receipt_for_other_evidence_is_not_planned_from(people: Cast) -> None:
+    revision, other = submitted(people), submitted(people, pair=documents(tokens=170000))
+    IntakeReceipt.objects.create(document=revision.evidence, blob=other.evidence.receipts.get().blob)
+    assert job_run(revision.job_id) == JobState.FAILED
+    assert (PlanJob.objects.get(pk=revision.job_id).error_code, Plan.objects.count()) == ("refused", 0)
+
+
+def test_a_receipt_of_other_code_gives_the_plan_that_reading_anew_gives(people: Cast) -> None:
+    pair = documents()
+    revision = submitted(people, pair=pair)
+    old = msgspec.structs.replace(receipt_of(read_evidence(pair.evidence)), rules="sha256:" + "0" * 64)
+    IntakeReceipt.objects.create(document=revision.evidence, blob=blob_keep(msgspec.json.encode(old)))
+    assert job_run(revision.job_id) == JobState.DONE
+    assert bytes(Plan.objects.get().blob.data) == made_plan(pair.contract, pair.evidence).raw
 
 
 def test_an_interrupted_run_gives_the_job_back_and_is_tried_again(people: Cast, monkeypatch: Any) -> None:

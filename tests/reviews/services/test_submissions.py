@@ -5,9 +5,10 @@ import json
 import pytest
 
 from planner.canonical import content_id, file_sha256
+from planner.intake import read_evidence
 from reviews.errors import ConflictError, DocumentsRefusedError, NotAllowedError, NotFoundError
 from reviews.models import AuditEntry, Blob, Decision, PlanJob, Revision, StoredDocument
-from reviews.planning import PLANNER_VERSION
+from reviews.planning import PLANNER_VERSION, intake_receipt
 from reviews.services.submissions import submission_create
 from tests.reviews.factories import (
     AS_OF,
@@ -79,6 +80,7 @@ def test_a_submission_is_one_entry_that_names_every_digest(people: Cast) -> None
         "contract_file_sha256": file_sha256(pair.contract),
         "evidence": content_id(json.loads(pair.evidence)),
         "evidence_file_sha256": file_sha256(pair.evidence),
+        "evidence_receipt_sha256": file_sha256(intake_receipt(read_evidence(pair.evidence))),
         "identity": content_id(json.loads(pair.contract)["identity"]),
         "policy": content_id(POLICY),
         "planner_version": PLANNER_VERSION,
