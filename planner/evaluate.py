@@ -92,8 +92,9 @@ def weigh(view: TrialView, order: tuple[OrderKey, ...]) -> Verdict:
     """Judge a trial by every gate and read its value of every selection key."""
     docket = view.ground.kept.once(("docket", order), lambda: _docket(view, order))
     findings = _findings(view, docket)
-    failing = tuple([gate for gate in docket.speaking if _any_is("FAIL", findings[gate])])
-    unsure = tuple([gate for gate in docket.speaking if gate not in failing and _any_is("UNKNOWN", findings[gate])])
+    outcomes = {gate: {finding.outcome for finding in findings[gate].values()} for gate in docket.speaking}
+    failing = tuple([gate for gate, found in outcomes.items() if "FAIL" in found])
+    unsure = tuple([gate for gate, found in outcomes.items() if "UNKNOWN" in found and "FAIL" not in found])
     keys = {key.label: key_value(view, key) for key in order}
     missing_keys = tuple([name for name, value in keys.items() if value is None])
     return Verdict(
@@ -106,11 +107,6 @@ def weigh(view: TrialView, order: tuple[OrderKey, ...]) -> Verdict:
         keys=keys,
         missing_keys=missing_keys,
     )
-
-
-def _any_is(outcome: Outcome, findings: Mapping[str, Finding]) -> bool:
-    """Say whether one of a gate's limits has this outcome."""
-    return any(finding.outcome == outcome for finding in findings.values())
 
 
 def recorded(verdict: Verdict) -> Candidate:

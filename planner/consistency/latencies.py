@@ -99,11 +99,10 @@ def _little_measured(facts: Facts) -> Iterator[Check]:
 def _percentile_order(facts: Facts) -> Iterator[Check]:
     """C4: p50 <= p90 <= p95 <= p99 <= p99.9 <= max, and mean <= max."""
     for latency in LATENCIES:
-        at = f"/load/{latency}"
-        found = {name: value for name in ("mean", *ORDERED) if (value := facts.recorded(f"{at}/{name}")) is not None}
+        found = _recorded(facts, latency)
         known = [name for name in found if name != "mean"]
         for lower, upper in (*pairwise(known), *((("mean", "max"),) if {"mean", "max"} <= found.keys() else ())):
-            fields = (f"{at}/{lower}", f"{at}/{upper}")
+            fields = (f"/load/{latency}/{lower}", f"/load/{latency}/{upper}")
             yield (
                 kept("C4", fields)
                 if found[lower] <= found[upper]
@@ -116,15 +115,26 @@ def _percentile_order(facts: Facts) -> Iterator[Check]:
             )
 
 
+def _recorded(facts: Facts, latency: str) -> dict[str, int | float]:
+    """Return the recorded statistics of a latency as they are written (``Facts.recorded``): the mean, then in order."""
+    load = facts.window.load
+    statistics = None if isinstance(load, UnsetType) else getattr(load, latency)
+    if not isinstance(statistics, Statistics):
+        return {}
+    values = [(name, getattr(statistics, name)) for name in ("mean", *ORDERED)]
+    return {name: value for name, value in values if type(value) is int or type(value) is float}
+
+
 def _first_token_before_last(facts: Facts) -> Iterator[Check]:
     """C4: no statistic of TTFT is above the same statistic of E2E, where both are over the same requests."""
     counts = facts.values("/load/ttft_ms/n", "/load/e2e_ms/n")
     if counts is not None and counts[0] != counts[1]:
         return
-    for name in ("mean", *ORDERED):
-        fields = (f"/load/ttft_ms/{name}", f"/load/e2e_ms/{name}")
-        first, last = map(facts.recorded, fields)
-        if first is not None and last is not None:
+    firsts, lasts = _recorded(facts, "ttft_ms"), _recorded(facts, "e2e_ms")
+    for name, first in firsts.items():
+        last = lasts.get(name)
+        if last is not None:
+            fields = (f"/load/ttft_ms/{name}", f"/load/e2e_ms/{name}")
             yield (
                 kept("C4", fields)
                 if first <= last

@@ -99,8 +99,11 @@ def _in_all(facts: Facts) -> Iterator[Check]:
             if most is None or n is None or not is_owed:
                 continue
             fields = (f"{at}/n", name)
-            sentence = f"{latency} has n = {int(n):,}; {int(most):,} {what}."
-            yield kept("n", fields) if at_most(n, most, facts.tolerance) else broken("n", fields, sentence)
+            yield (
+                kept("n", fields)
+                if at_most(n, most, facts.tolerance)
+                else broken("n", fields, f"{latency} has n = {int(n):,}; {int(most):,} {what}.")
+            )
 
 
 def _in_time(facts: Facts) -> Iterator[Check]:

@@ -7,6 +7,7 @@ What UNKNOWN here does to the gates that read measurements happens in ``planner.
 
 from datetime import datetime
 from fractions import Fraction
+from functools import partial
 
 from planner.compare import compare
 from planner.gates.base import EVERY_LOAD_POINT, Ask, Finding, Limit, Standing, compared, gate
@@ -142,20 +143,10 @@ def _aged(view: TrialView, oldest: tuple[datetime, WindowView] | None, odd: list
     most = None if isinstance(validity, UnsetType) else number(validity.max_evidence_age_s)
     age = None if oldest is None else Fraction(int((view.as_of - oldest[0]).total_seconds()))
     stale = most is not None and age is not None and age > most
-    if odd:
-        sentence = _oddity(odd[0])
-    elif most is None:
-        sentence = f"The oldest window ended {int(age or 0):,} s before the as-of time; no maximum declared."
-    else:
-        sentence = f"The oldest window ended {int(age or 0):,} s before the as-of time; at most {int(most):,} s."
-    if stale and odd and most is not None:
-        sentence = (
-            f"The oldest window ended {int(age or 0):,} s before the as-of time; at most {int(most):,} s. {sentence}"
-        )
     decides = odd[0] if odd and not stale else oldest[1] if oldest else odd[0]
     return Finding(
         outcome="FAIL" if stale else "UNKNOWN" if odd else "PASS",
-        sentence=sentence,
+        sentence=partial(_age, age, most, odd, stale=stale),
         measured=age,
         limit=most,
         margin=None if most is None or age is None else most - age,
@@ -165,6 +156,14 @@ def _aged(view: TrialView, oldest: tuple[datetime, WindowView] | None, odd: list
         limit_at=None if most is None else "/validity/max_evidence_age_s",
         spreads_to=tuple(dict.fromkeys(window.record.load_point for window in odd)),
     )
+
+
+def _age(age: Fraction | None, most: Fraction | None, odd: list[WindowView], *, stale: bool) -> str:
+    oddity = [_oddity(odd[0])] if odd else []
+    if odd and not stale:
+        return oddity[0]
+    limit = "no maximum declared" if most is None else f"at most {int(most):,} s"
+    return " ".join([f"The oldest window ended {int(age or 0):,} s before the as-of time; {limit}.", *oddity])
 
 
 def _oddity(window: WindowView) -> str:
