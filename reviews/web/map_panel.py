@@ -1,14 +1,18 @@
-"""The panel of one rank: place, groups and what they cross, memory, metrics; and what a failure takes down. Pure."""
+"""The panel of one rank: place, groups and what they cross, memory, times and other metrics. Pure."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.records.base import UnsetType
-from reviews.web.formats import count, number, percent
+from reviews.web.formats import count, number
 from reviews.web.links import Query
-from reviews.web.rank_facts import Lost, RankFacts, members_text
+from reviews.web.map_groups import MOST_MEMBERS
+from reviews.web.rank_facts import Lost, RankFacts
 from reviews.web.rank_metrics import COMPONENTS, PEAK, Metric
 
 BAR = 320.0
+TIMES = ("ms", "s")
+"""Units of metrics that are times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,24 +59,19 @@ class RankPanel:
     serving: str
     groups: tuple[GroupRow, ...]
     memory: MemoryBar | None
-    metrics: tuple[tuple[str, str], ...]
+    times: tuple[tuple[str, str, str], ...]
+    metrics: tuple[tuple[str, str, str], ...]
+    windows: str
     earlier: str
     later: str
     lost_href: str
     state: str
+    total: int
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LossFacts:
-    """What a failure takes down, in words."""
-
-    lead: str
-    ranks: str
-    ranks_note: str
-    groups: str
-    groups_note: str
-    left: str
-    left_note: str
+    @property
+    def last(self) -> int:
+        """The highest rank."""
+        return self.total - 1
 
 
 def group_rows(facts: RankFacts, rank: int) -> tuple[GroupRow, ...]:
@@ -83,21 +82,27 @@ def group_rows(facts: RankFacts, rank: int) -> tuple[GroupRow, ...]:
         if at is None:
             continue
         members = facts.members(kind.id, rank)
-        before, after = members[: at[1]], members[at[1] + 1 :]
-        arrow = " → " if kind.role == "pipeline" else ", "
+        before, after = around(members, at[1], " → " if kind.role == "pipeline" else ", ")
         rows.append(
             GroupRow(
                 name=kind.name,
                 label=kind.label(at[0]),
-                before=(arrow.join(map(str, before)) if len(members) <= 16 else members_text(before))
-                + arrow * bool(before),
-                after=arrow * bool(after)
-                + (arrow.join(map(str, after)) if len(members) <= 16 else members_text(after)),
+                before=before,
+                after=after,
                 reach=facts.reach(members),
                 role=kind.role,
             )
         )
     return tuple(rows)
+
+
+def around(members: Sequence[int], at: int, arrow: str) -> tuple[str, str]:
+    """Write what stands before and after one member; of a large group its ends and how many there are."""
+    before, after = [str(rank) for rank in members[:at]], [str(rank) for rank in members[at + 1 :]]
+    size = f" ({count(len(members), 'rank')})" if len(members) > MOST_MEMBERS else ""
+    if size:
+        before, after = [*before[:1], *["…"] * (at > 1)], [*["…"] * (len(after) > 1), *after[-1:]]
+    return arrow.join(before) + arrow * bool(before), arrow * bool(after) + arrow.join(after) + size
 
 
 def memory_bar(facts: RankFacts, rank: int, metrics: dict[str, Metric]) -> MemoryBar | None:
@@ -138,6 +143,16 @@ def memory_bar(facts: RankFacts, rank: int, metrics: dict[str, Metric]) -> Memor
     )
 
 
+def metric_lines(metrics: Sequence[Metric], rank: int) -> tuple[tuple[str, str, str], ...]:
+    """Write a rank's metrics: name, value, and that it is the highest of all ranks where it is."""
+    return tuple(
+        [
+            (metric.name, metric.text(rank), "highest of all" if metric.worst and metric.worst[0] == rank else "")
+            for metric in metrics
+        ]
+    )
+
+
 def rank_panel(
     facts: RankFacts, rank: int, metrics: tuple[Metric, ...], query: Query, lost: Lost | None
 ) -> RankPanel | None:
@@ -162,26 +177,14 @@ def rank_panel(
         serving="" if at is None else f"G{at}, {count(len(facts.serving[at]), 'rank')}",
         groups=group_rows(facts, rank),
         memory=memory_bar(facts, rank, {metric.id: metric for metric in metrics}),
-        metrics=tuple((metric.name, metric.text(rank)) for metric in metrics if metric.id not in shown),
+        times=metric_lines([metric for metric in metrics if metric.unit in TIMES], rank),
+        metrics=metric_lines(
+            [metric for metric in metrics if metric.id not in shown and metric.unit not in TIMES], rank
+        ),
+        windows=", ".join(sorted({window for metric in metrics for window in metric.windows})),
         earlier=query.link("rank", rank=rank - 1) if rank else "",
         later=query.link("rank", rank=rank + 1) if rank + 1 < len(facts.places) else "",
         lost_href=query.link("map", lost=f"device:{place.device}"),
         state=state,
-    )
-
-
-def loss_facts(facts: RankFacts, lost: Lost) -> LossFacts:
-    """Say what a failure takes down. Capacity is given in serving groups: their rates are for a gate to judge."""
-    ranks, down = len(lost.ranks), len(lost.down)
-    groups = len(facts.serving)
-    left = groups - len(lost.groups)
-    share = percent(left / groups, signed=False) if groups else ""
-    return LossFacts(
-        lead=f"{lost.id} lost.",
-        ranks=f"{ranks + down} of {len(facts.places)}",
-        ranks_note=f"{ranks} lost, {down} down with their serving group",
-        groups=f"{len(lost.groups)} of {groups}" if groups else "not known",
-        groups_note="lost at once",
-        left=f"{left} of {groups}" if groups else "not known",
-        left_note=f"{share} of the groups; their rates are not measured in this state" if share else facts.refusal,
+        total=len(facts.places),
     )

@@ -24,19 +24,15 @@ GUTTER = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Density:
-    """Sizes of one way of drawing; ``per_row`` devices stand side by side."""
+    """Sizes of tiles; ``per_row`` devices stand side by side."""
 
     tile_width: int
     tile_height: int
     gap: int
     per_row: int
-    has_text: bool
 
 
-ROOMY = Density(tile_width=100, tile_height=96, gap=8, per_row=8, has_text=True)
-DENSE = Density(tile_width=52, tile_height=44, gap=5, per_row=16, has_text=False)
-ROOMY_UP_TO = 64
-"""Devices up to which tiles have room for their coordinates."""
+ROOMY = Density(tile_width=100, tile_height=96, gap=8, per_row=8)
 
 HEADER = 30
 LANE = 6
@@ -49,6 +45,8 @@ PAD = 12
 TOP = 34.0
 BETWEEN_TWO = 96
 BETWEEN_MANY = 44
+NOTES_ROOM = 60
+"""Room below more than two nodes for what runs between them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +231,7 @@ def node_note(hardware: Hardware, devices: Iterable[str], nics: tuple[str, ...],
 
 def places(site: Site) -> Places:
     """Place all hardware of a contract; an empty contract gives an empty ground."""
-    size = ROOMY if len(site.hardware.devices) <= ROOMY_UP_TO else DENSE
+    size = ROOMY
     order = node_order(site)
     found: list[NodePlace] = []
     y = TOP
@@ -242,7 +240,7 @@ def places(site: Site) -> Places:
         place = node_place(site, node, y, size, faces_up=faces_up, gutter=GUTTER if len(order) > 2 else 0)
         found.append(place)
         y = place.box.bottom + (BETWEEN_TWO if len(order) == 2 else BETWEEN_MANY)
-    height = (found[-1].box.bottom if found else 60) + 16
+    height = (found[-1].box.bottom if found else 60) + 16 + (NOTES_ROOM if len(order) > 2 else 0)
     return Places(width=WIDTH, height=height, density=size, nodes=tuple(found), racks=rack_boxes(site, found))
 
 

@@ -4,14 +4,17 @@ Rules kept: kind is a hue and a dash, a group is one of two alternating grounds 
 where a group leaves an island or a node; a rank that no known device holds is listed, never dropped.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
 from reviews.web.formats import count
 from reviews.web.links import Query
 from reviews.web.map_lines import Drawer, Line
-from reviews.web.map_places import Box, NodePlace, Places, places
-from reviews.web.rank_facts import Kind, Lost, RankFacts
+from reviews.web.map_places import MARGIN, NOTES_ROOM, Box, NodePlace, Places, places
+from reviews.web.rank_facts import Kind, Lost, RankFacts, carried_by
+
+MOST_NOTE = 390.0
+"""Width of a note that has room for everything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +118,7 @@ class View:
     filled: Mapping[int, float]
 
 
-def housed(facts: RankFacts, known: Mapping[str, Box]) -> tuple[dict[str, int], tuple[str, ...]]:
+def housed(facts: RankFacts, known: Container[str]) -> tuple[dict[str, int], tuple[str, ...]]:
     """Return the rank of each device, and the ranks that have no place."""
     ranks: dict[str, int] = {}
     homeless = []
@@ -204,30 +207,33 @@ def tiles_of(view: View, ground: Places, ranks: Mapping[str, int]) -> Iterator[T
 
 
 def notes_of(view: View, ground: Places, lines: tuple[Line, ...]) -> Iterator[Note]:
-    """Write what runs between two nodes into the room between them; more nodes have the table only."""
-    if len(ground.nodes) != 2:
-        return
+    """Write what runs between nodes, with its links: into the room between two nodes, else below all of them."""
     drawn = [line.role for line in lines]
-    kinds = [kind for kind in view.facts.kinds if kind.role in drawn]
-    crossing = []
-    for kind in kinds:
-        groups = view.facts.groups.groups[kind.id] if view.facts.groups else ()
-        far = [group for group in groups if view.facts.reach(group) in ("crosses nodes", "crosses racks")]
-        if far:
-            crossing.append((kind, far))
-    top = ground.nodes[0].box.bottom
-    middle = (top + ground.nodes[1].box.y) / 2
-    width = 230.0
-    start = (ground.width - len(crossing) * (width + 12)) / 2
+    crossing = [
+        (kind, far) for kind in view.facts.kinds if kind.role in drawn and (far := far_groups(view.facts, kind))
+    ]
+    if not crossing or len(ground.nodes) < 2:
+        return
+    middle = ground.height - NOTES_ROOM / 2
+    if len(ground.nodes) == 2:
+        middle = (ground.nodes[0].box.bottom + ground.nodes[1].box.y) / 2
+    step = min(MOST_NOTE, (ground.width - 2 * MARGIN) / len(crossing))
+    start = (ground.width - len(crossing) * step) / 2
     for at, (kind, far) in enumerate(crossing):
-        box = Box(start + at * (width + 12), middle - 22, width, 44)
-        words = "cut" if view.lost else "crosses nodes"
+        links = carried_by(view.facts, kind)
+        is_wide = step == MOST_NOTE
         yield Note(
             role=kind.role,
-            box=box,
-            title=f"{kind.name}, {words}",
-            text=f"{count(len(far), 'group')} of {len(far[0])} ranks",
+            box=Box(start + at * step + 5, middle - 22, step - 10, 44),
+            title=f"{kind.name}, {'cut' if view.lost else 'crosses nodes'}",
+            text=f"{count(len(far), 'group')} of {len(far[0])} · {links}" if is_wide else links,
         )
+
+
+def far_groups(facts: RankFacts, kind: Kind) -> list[tuple[int, ...]]:
+    """Return the groups of a kind that leave their node."""
+    groups = facts.groups.groups[kind.id] if facts.groups else ()
+    return [group for group in groups if facts.reach(group) in ("crosses nodes", "crosses racks")]
 
 
 def rank_map(view: View) -> RankMap:

@@ -1,7 +1,7 @@
-"""The rank map of a trial, and its ranks as downloads."""
+"""The rank map of a trial, two of them side by side, and what they show as downloads."""
 
 import json
-from typing import Any
+from collections.abc import Sequence
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -9,189 +9,148 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from planner.rankmap import derived_name
-from planner.records.plan import Candidate, LimitOutcome, Plan
+from reviews.errors import NotFoundError
 from reviews.selectors.maps import MapSource, map_source
+from reviews.web import map_compare, map_page
 from reviews.web.csv_text import Value, attachment, csv_response
 from reviews.web.decisions import revise_href, tabs
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.inbox import number_or_none
 from reviews.web.links import Query
-from reviews.web.map_panel import loss_facts, rank_panel
-from reviews.web.map_places import Places
-from reviews.web.map_rows import RankMap, View, rank_map
-from reviews.web.page_rows import head_of
-from reviews.web.rank_facts import RankFacts, crossing_rows, rank_facts
-from reviews.web.rank_metrics import PEAK, Metric, metrics_of
-from reviews.web.rank_table import heat_map, rank_rows
-from reviews.web.words import Word, state_word
-
-KEPT = ("revision", "trial", "colour", "rank", "lost", "metric")
+from reviews.web.map_groups import HEADER, group_table
+from reviews.web.page_rows import Head, head_of
+from reviews.web.rank_facts import facts_of_view
+from reviews.web.rank_metrics import metrics_of
+from reviews.web.rank_table import rank_rows
 
 
-def chosen_metric(metrics: tuple[Metric, ...], asked: str) -> Metric | None:
-    """Return the metric that is asked for, else the first that has values."""
-    return next((metric for metric in metrics if metric.id == asked), next(iter(metrics), None))
+def source_of(
+    request: PersonRequest, slug: str, number: int, revision: str = "revision", trial: str = "trial"
+) -> MapSource:
+    """Return the trial that the address names, by the names of its fields."""
+    return map_source(
+        actor=request.user,
+        workspace=workspace_of(slug),
+        number=number,
+        revision=number_or_none(request.GET.get(revision, "")),
+        trial_id=request.GET.get(trial, ""),
+    )
 
 
-def filled_shares(facts: RankFacts, metrics: tuple[Metric, ...]) -> dict[int, float]:
-    """Return the share of its device that each rank used at the peak, where it was measured."""
-    peak = next((metric for metric in metrics if metric.id == PEAK), None)
-    devices = facts.site.hardware.devices
-    if peak is None:
-        return {}
-    return {
-        rank: min(1.0, float(value) / devices[facts.places[rank].device].memory_bytes)
-        for rank, value in peak.present
-        if facts.places[rank].device in devices and devices[facts.places[rank].device].memory_bytes
-    }
-
-
-def device_rows(places: Places) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the devices of each drawn row with their node."""
-    rows = []
-    for node in places.nodes:
-        lines: dict[float, list[str]] = {}
-        for device, box in node.devices.items():
-            lines.setdefault(box.y, []).append(device)
-        rows += [(node.id, tuple(devices)) for _, devices in sorted(lines.items())]
-    return tuple(rows)
-
-
-def link_use(candidate: Candidate | None) -> tuple[LimitOutcome, ...]:
-    """Return what the gate of link use read for this trial: the map shows the gate's own figure, not another."""
-    gate = candidate.gates.get("link_utilization") if candidate else None
-    return tuple(outcome for outcome in gate.limits.values() if outcome.measured is not None) if gate else ()
-
-
-def source_note(facts: RankFacts) -> str:
-    """Say where map and groups come from."""
-    layout = facts.trial.topology.layout
-    rule = "a decomposition of this project that no engine uses" if layout == "closed" else f"the rule of {layout}"
-    if facts.groups is None:
-        return f"Map from the evidence, trial {facts.trial_id}."
-    groups = "as the engine reported them" if facts.groups.source == "engine" else f"by {rule}"
-    return f"Map from the evidence, trial {facts.trial_id}; groups {groups}."
-
-
-def candidate_word(plan: Plan | None, trial: str) -> Word | None:
-    """Return the state of the trial as a candidate."""
-    if plan is None or trial not in plan.candidates:
-        return None
-    is_selected = plan.selected is not None and plan.selected.trial == trial
-    return state_word(plan.candidates[trial].state, selected=is_selected)
-
-
-def trial_options(plan: Plan | None, source: MapSource) -> list[tuple[str, str, bool]]:
-    """Return (id, text, whether it is shown) of every trial; the text begins with the name it has in the matrix."""
-    candidates = plan.candidates if plan else {}
-    return [
-        (trial, f"{candidates[trial].topology} · {trial}" if trial in candidates else trial, trial == source.trial_id)
-        for trial in source.trial_ids
-    ]
+def head_for(source: MapSource, slug: str, number: int, current: str = "decision-map") -> Head:
+    """Make the head of a page that shows one trial; ``current`` is the page's name among the tabs."""
+    older = None if source.page.is_newest else source.page.shown.number
+    return head_of(
+        source.page,
+        now=timezone.now(),
+        tabs=tabs(slug, number, current, older),
+        revise_href=revise_href(slug, number),
+    )
 
 
 @require_safe
 @page
 def decision_map(request: PersonRequest, slug: str, number: int) -> HttpResponse:
     """Draw the rank map of a trial."""
-    query = Query.of(request.GET.dict(), keep=KEPT)
-    source = map_source(
-        actor=request.user,
-        workspace=workspace_of(slug),
-        number=number,
-        revision=number_or_none(query.get("revision")),
-        trial_id=query.get("trial"),
-    )
-    older = None if source.page.is_newest else source.page.shown.number
+    query = Query.of(request.GET.dict(), keep=map_page.KEPT)
+    source = source_of(request, slug, number)
+    own = reverse("decision-map", args=[slug, number])
     context = frame(
         slug,
         "inbox",
-        head=head_of(
-            source.page,
-            now=timezone.now(),
-            tabs=tabs(slug, number, "decision-map", older),
-            revise_href=revise_href(slug, number),
-        ),
-        **map_context(source, query, reverse("decision-map", args=[slug, number])),
+        head=head_for(source, slug, number),
+        compare_href=reverse("map-compare", args=[slug, number]),
+        **map_page.map_context(source, query, own),
     )
     return render(request, "reviews/decision_map.html", context)
 
 
-def map_context(source: MapSource, query: Query, own: str) -> dict[str, Any]:
-    """Return everything below the head of the map page."""
-    plan = source.page.plan()
-    facts = rank_facts(source.contract, source.trial_id, source.trial)
-    metrics = metrics_of(source.trial)
-    metric = chosen_metric(metrics, query.get("metric"))
-    asked = number_or_none(query.get("rank"))
-    selected = asked if asked is not None and asked < len(facts.places) else 0
-    lost = facts.lost(query.get("lost")) if query.get("lost") else None
-    colour = facts.kind(query.get("colour"))
-    view = View(
-        facts=facts,
-        colour=colour,
-        selected=selected,
-        lost=lost,
-        query=query,
-        filled=filled_shares(facts, metrics),
+@require_safe
+@page
+def decision_map_compare(request: PersonRequest, slug: str, number: int) -> HttpResponse:
+    """Lay two maps side by side; the second is another trial of the same revision unless the address says more."""
+    query = Query.of(request.GET.dict(), keep=map_compare.KEPT)
+    before, after = pair_of(request, slug, number)
+    own = reverse("map-compare", args=[slug, number])
+    context = frame(
+        slug,
+        "inbox",
+        head=head_for(before, slug, number),
+        own=own,
+        map_href=reverse("decision-map", args=[slug, number]),
+        moved_csv=f"{own}moved.csv{query.link()}",
+        **map_compare.compare_context(before, after, query),
     )
-    drawn: RankMap = rank_map(view)
-    hrefs = {rank: query.link("rank", rank=rank) for rank in range(len(facts.places))}
-    current = f"{lost.kind}:{lost.id}" if lost else ""
-    return {
-        "map": drawn,
-        "facts": facts,
-        "name": source.trial_id,
-        "panel_name": derived_name(source.trial.topology),
-        "source_note": source_note(facts),
-        "word": candidate_word(plan, source.trial_id),
-        "kinds": [(kind, query.link("map", colour=kind.id), kind is colour) for kind in facts.kinds],
-        "trials": trial_options(plan, source),
-        "losses": [
-            ("Nothing lost", query.link("map", lost=None), not lost),
-            *(
-                (name, query.link("map", lost=f"{kind}:{name}"), f"{kind}:{name}" == current)
-                for kind, name in facts.lost_options
-            ),
-            *([(f"device {lost.id}", "", True)] if lost and lost.kind == "device" else []),
-        ],
-        "loss": loss_facts(facts, lost) if lost else None,
-        "panel": rank_panel(facts, selected, metrics, query, lost),
-        "crossings": crossing_rows(facts),
-        "link_use": [outcome.sentence for outcome in link_use(plan.candidates.get(source.trial_id) if plan else None)],
-        "metric": metric,
-        "metrics": [(row.id, row.name, row is metric) for row in metrics],
-        "heat": heat_map(facts, metric, device_rows(drawn.places)) if metric else None,
-        "rows": rank_rows(facts, metric, hrefs),
-        "hidden": query.hidden("metric"),
-        "trial_hidden": query.hidden("trial", "rank", "lost"),
-        "ranks_csv": f"{own}/ranks.csv{query.link()}".replace("//ranks", "/ranks"),
-        "ranks_json": f"{own}/ranks.json{query.link()}".replace("//ranks", "/ranks"),
-    }
+    return render(request, "reviews/decision_map_compare.html", context)
+
+
+def pair_of(request: PersonRequest, slug: str, number: int) -> tuple[MapSource, MapSource]:
+    """Return both sides; without a second trial the first other one, or the same one of another revision."""
+    before = source_of(request, slug, number)
+    asked = request.GET.get("with", "")
+    revision = number_or_none(request.GET.get("with_revision", "")) or before.page.shown.number
+    is_same = revision == before.page.shown.number
+    others = [trial for trial in before.trial_ids if trial != before.trial_id]
+    trial = asked or (next(iter(others), before.trial_id) if is_same else before.trial_id)
+    found = map_source(
+        actor=request.user,
+        workspace=workspace_of(slug),
+        number=number,
+        revision=revision,
+        trial_id=trial if asked or is_same else known_trial(request, slug, number, revision, trial),
+    )
+    return before, found
+
+
+def known_trial(request: PersonRequest, slug: str, number: int, revision: int, trial: str) -> str:
+    """Return a trial's id where another revision has it too; else none, so that its selected one is taken."""
+    try:
+        map_source(actor=request.user, workspace=workspace_of(slug), number=number, revision=revision, trial_id=trial)
+    except NotFoundError:
+        return ""
+    return trial
+
+
+@require_safe
+@page
+def moved_download(request: PersonRequest, slug: str, number: int) -> HttpResponse:
+    """Return every rank that stands elsewhere on the second map, as CSV."""
+    before, after = pair_of(request, slug, number)
+    found = map_compare.difference(facts_of_view(before.view), facts_of_view(after.view))
+    name = f"{before.page.label}-moved-ranks.csv"
+    return csv_response(name, map_compare.MOVED_HEADER, map_compare.moved_table(found) if found else [])
 
 
 @require_safe
 @page
 def ranks_download(request: PersonRequest, slug: str, number: int, suffix: str) -> HttpResponse:
     """Return every rank with its place, groups and metrics, as CSV or JSON."""
-    source = map_source(
-        actor=request.user,
-        workspace=workspace_of(slug),
-        number=number,
-        revision=number_or_none(request.GET.get("revision", "")),
-        trial_id=request.GET.get("trial", ""),
-    )
-    facts = rank_facts(source.contract, source.trial_id, source.trial)
+    source = source_of(request, slug, number)
+    facts = facts_of_view(source.view)
     metrics = metrics_of(source.trial)
-    name = f"{source.page.label}-r{source.page.shown.number}-ranks.{suffix}"
     header = ["rank", "node", "device", "nic", "island", "serving_group"]
     header += [f"{kind.id}_group" for kind in facts.kinds] + [metric.id for metric in metrics]
     rows: list[list[Value]] = []
-    for row in rank_rows(facts, None, {}):
+    for row in rank_rows(facts, None, range(len(facts.places)), Query()):
         values: list[Value] = [metric.values[row.rank] for metric in metrics]
         rows.append([row.rank, row.node, row.device, row.nic, row.island, row.serving, *row.groups, *values])
+    return table_answer(source, "ranks", suffix, header, rows)
+
+
+@require_safe
+@page
+def groups_download(request: PersonRequest, slug: str, number: int, suffix: str) -> HttpResponse:
+    """Return every process group with its widest boundary, slowest link and who contends, as CSV or JSON."""
+    source = source_of(request, slug, number)
+    return table_answer(source, "groups", suffix, HEADER, group_table(facts_of_view(source.view)))
+
+
+def table_answer(
+    source: MapSource, what: str, suffix: str, header: Sequence[str], rows: Sequence[Sequence[Value]]
+) -> HttpResponse:
+    """Answer with a table as a file."""
+    name = f"{source.page.label}-r{source.page.shown.number}-{what}.{suffix}"
     if suffix == "csv":
         return csv_response(name, header, rows)
-    tree = {"trial": source.trial_id, "ranks": [dict(zip(header, row, strict=True)) for row in rows]}
+    tree = {"trial": source.trial_id, what: [dict(zip(header, row, strict=True)) for row in rows]}
     return attachment(json.dumps(tree, indent=1).encode(), name, "application/json")

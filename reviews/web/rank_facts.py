@@ -18,7 +18,9 @@ from planner.records.base import UnsetType
 from planner.records.contract import Contract, Fleet
 from planner.records.evidence import Placement, Trial
 from planner.site import Site
-from reviews.web.formats import count, quantity, spans
+from planner.view import TrialView
+from reviews.web.formats import count, quantity
+from reviews.web.map_places import natural
 
 LETTERS = {"tp": "T", "pp": "P", "ep": "E", "dp": "D", "cp": "C"}
 ROLE_ORDER = ("tensor", "pipeline", "expert", "data", "context")
@@ -149,14 +151,28 @@ class RankFacts:
                 found[device] = found.get(device, frozenset()) | {rack}
         return found
 
+    @property
+    def is_placed(self) -> bool:
+        """Whether ranks and degrees fit together, without which nothing can be said of links and losses."""
+        return self.groups is not None and len(self.places) == self.groups.ranks
+
+    @cached_property
+    def crossings(self) -> dict[str, KindCrossing]:
+        """What the groups of each kind cross and by which links; empty where no link can be named."""
+        return crossings(self.groups, self.places, self.site) if self.groups is not None and self.is_placed else {}
+
     @cached_property
     def lost_options(self) -> tuple[tuple[str, str], ...]:
-        """Return (kind, id) of what may be lost: every node that holds a rank, and every declared domain."""
-        nodes = sorted({place.node for place in self.places})
+        """Return (kind, id) of what may be lost: every node that holds a rank, every island that is no whole node, and
+        every declared domain."""
+        nodes = sorted({place.node for place in self.places}, key=natural)
         declared = self.site.fleet.failure_domains
         kinds = {} if isinstance(declared, UnsetType) else declared
+        whole = set(self.site.node_devices.values())
+        islands = [name for name, devices in (self.site.islands or {}).items() if devices not in whole]
         return (
             *(("node", node) for node in nodes),
+            *(("island", island) for island in sorted(islands, key=natural)),
             *((kind, domain) for kind in sorted(kinds) for domain in sorted(kinds[kind])),
         )
 
@@ -191,6 +207,18 @@ def rank_facts(contract: Contract, trial_id: str, trial: Trial) -> RankFacts:
     return RankFacts(trial_id=trial_id, trial=trial, site=site, groups=groups, refusal=refusal)
 
 
+def facts_of_view(view: TrialView) -> RankFacts:
+    """Return the facts of a trial that the planner has a view of."""
+    found = view.placed.groups
+    return RankFacts(
+        trial_id=view.id,
+        trial=view.trial,
+        site=view.site,
+        groups=None if isinstance(found, LayoutRefusedError) else found,
+        refusal=found.message if isinstance(found, LayoutRefusedError) else "",
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrossingRow:
     """How far the groups of one kind reach, as a row of text."""
@@ -222,9 +250,7 @@ def crossing_rows(facts: RankFacts) -> tuple[CrossingRow, ...]:
     """
     if facts.groups is None:
         return ()
-    is_placed = len(facts.places) == facts.groups.ranks
-    found = crossings(facts.groups, facts.places, facts.site) if is_placed else {}
-    return tuple(crossing_row(facts, kind, found.get(kind.id)) for kind in facts.kinds)
+    return tuple(crossing_row(facts, kind, facts.crossings.get(kind.id)) for kind in facts.kinds)
 
 
 def crossing_row(facts: RankFacts, kind: Kind, crossing: KindCrossing | None) -> CrossingRow:
@@ -244,6 +270,21 @@ def crossing_row(facts: RankFacts, kind: Kind, crossing: KindCrossing | None) ->
     )
 
 
+def carried_by(facts: RankFacts, kind: Kind) -> str:
+    """Say over which links groups of a kind leave their node: how many, how fast the slowest, and what they share."""
+    crossing = facts.crossings.get(kind.id)
+    if crossing is None:
+        return "no link declared"
+    far = [use for use in crossing.links if use.sort != "island"]
+    if not far:
+        return "no link declared"
+    slowest = min(use.bytes_per_s_one_way or 0 for use in far)
+    links = sum(len(use.links) for use in far)
+    domains = sorted(use.id for use in far if use.sort == "contention")
+    shares = f", {domains[0]}" if len(domains) == 1 else f", {len(domains)} contention domains" if domains else ""
+    return f"{count(links, 'link')}, {quantity(slowest, 'bytes/s')}{shares}"
+
+
 def links_text(crossing: KindCrossing) -> str:
     """Count the links that leave a node, and the ranks that have none declared."""
     links = str(sum(len(use.links) for use in crossing.links if use.sort != "island"))
@@ -258,8 +299,3 @@ def shares_text(facts: RankFacts, crossing: KindCrossing) -> str:
     others = sorted({names.get(kind, kind) for use in crossing.links for kind in use.shared_by})
     parts = [", ".join(domains)] * bool(domains) + [f"with {', '.join(others)}"] * bool(others)
     return " ".join(parts) or "–"
-
-
-def members_text(ranks: Sequence[int]) -> str:
-    """Write the ranks of a group in the group's own order; long consecutive ones as spans."""
-    return spans(tuple(ranks)) if len(ranks) > 8 else ", ".join(map(str, ranks))

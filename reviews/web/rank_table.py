@@ -5,12 +5,15 @@ from typing import Any
 
 from planner.records.base import UnsetType
 from reviews.web.formats import number, spans, unit_of
+from reviews.web.links import Query
 from reviews.web.plot_labels import plot_label
 from reviews.web.rank_facts import RankFacts
 from reviews.web.rank_metrics import Metric
 
 MAX_TEXT_COLUMNS = 16
 """Devices in a row up to which a heat map writes numbers into its cells."""
+PER_PAGE = 64
+"""Ranks on one page of the table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +29,18 @@ class RankRow:
     groups: tuple[str, ...]
     metric: str
     href: str
+    is_worst: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankPage:
+    """Some of the ranks; ``summary`` says which where they are not all."""
+
+    rows: tuple[RankRow, ...]
+    total: int
+    summary: str
+    earlier: str
+    later: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +58,11 @@ def group_label(facts: RankFacts, kind_id: str, letter: str, rank: int) -> str:
     return "" if at is None else f"{letter}{at[0]}.{at[1]}"
 
 
-def rank_rows(facts: RankFacts, metric: Metric | None, hrefs: dict[int, str]) -> tuple[RankRow, ...]:
-    """Make a row for every rank."""
+def rank_rows(facts: RankFacts, metric: Metric | None, ranks: range, query: Query) -> tuple[RankRow, ...]:
+    """Make a row for every one of the ranks."""
     rows = []
-    for rank, place in enumerate(facts.places):
+    for rank in ranks:
+        place = facts.places[rank]
         serving = facts.serving_of.get(rank)
         rows.append(
             RankRow(
@@ -58,10 +74,27 @@ def rank_rows(facts: RankFacts, metric: Metric | None, hrefs: dict[int, str]) ->
                 serving="" if serving is None else f"G{serving}",
                 groups=tuple(group_label(facts, kind.id, kind.letter, rank) for kind in facts.kinds),
                 metric=metric.text(rank) if metric else "",
-                href=hrefs.get(rank, ""),
+                href=query.link("rank", rank=rank),
+                is_worst=metric is not None and metric.worst is not None and metric.worst[0] == rank,
             )
         )
     return tuple(rows)
+
+
+def rank_page(facts: RankFacts, metric: Metric | None, query: Query, selected: int) -> RankPage:
+    """Return the page of ranks that the address asks for; without a word, the one with the selected rank."""
+    total = len(facts.places)
+    asked = query.get("from")
+    start = int(asked) if asked.isascii() and asked.isdigit() and int(asked) < total else selected
+    start -= start % PER_PAGE
+    end = min(total, start + PER_PAGE)
+    return RankPage(
+        rows=rank_rows(facts, metric, range(start, end), query),
+        total=total,
+        summary=f"Ranks {start}–{end - 1} of {total:,}" if total > PER_PAGE else "",
+        earlier=query.link("ranks", **{"from": start - PER_PAGE}) if start else "",
+        later=query.link("ranks", **{"from": end}) if end < total else "",
+    )
 
 
 def heat_map(facts: RankFacts, metric: Metric, rows: tuple[tuple[str, tuple[str, ...]], ...]) -> HeatMap | None:
@@ -99,10 +132,21 @@ def heat_map(facts: RankFacts, metric: Metric, rows: tuple[tuple[str, tuple[str,
             "low": min(values),
             "high": max(values),
             "unit": unit,
+            "worst": worst_place(rows, rank_of, worst[0]) if worst else None,
         },
         label=f"{metric.name} of every rank; the same values stand in the table below",
         note=note,
     )
+
+
+def worst_place(
+    rows: tuple[tuple[str, tuple[str, ...]], ...], rank_of: dict[str, int], rank: int
+) -> tuple[int, int] | None:
+    """Return (column, row) of a rank in the heat map; None where its device is not drawn."""
+    places = (
+        (x, y) for y, (_, devices) in enumerate(rows) for x, name in enumerate(devices) if rank_of.get(name) == rank
+    )
+    return next(places, None)
 
 
 def row_names(nodes: tuple[str, ...]) -> list[str]:
@@ -118,4 +162,5 @@ def cell_text(metric: Metric, rank: int | None) -> str:
     if rank is None or rank >= len(metric.values):
         return ""
     value = metric.values[rank]
-    return f"missing<br>rank {rank}" if value is None else f"{number(value, metric.unit)}<br>rank {rank}"
+    highest = ", highest" if metric.worst and metric.worst[0] == rank else ""
+    return f"missing<br>rank {rank}" if value is None else f"{number(value, metric.unit)}<br>rank {rank}{highest}"

@@ -46,6 +46,13 @@ urlpatterns = [
         maps.ranks_download,
         name="ranks-download",
     ),
+    re_path(
+        rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/map/groups\.(?P<suffix>csv|json)$",
+        maps.groups_download,
+        name="groups-download",
+    ),
+    path("w/<slug:slug>/decisions/<int:number>/map/compare/", maps.decision_map_compare, name="map-compare"),
+    path("w/<slug:slug>/decisions/<int:number>/map/compare/moved.csv", maps.moved_download, name="moved-download"),
     path("w/<slug:slug>/decisions/<int:number>/history/", history.decision_history, name="decision-history"),
     path("w/<slug:slug>/audit/", log.audit_list, name="audit-list"),
     re_path(rf"{WORKSPACE}/audit/entries\.(?P<suffix>csv|json)$", log.audit_download, name="audit-download"),

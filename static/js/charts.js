@@ -75,6 +75,18 @@ function heat(data, paint) {
     colorscale: steps([0.05, 0.14, 0.26, 0.78, 0.94].map((share) => mix(paint, share))),
     colorbar: { thickness: 10, outlinewidth: 0, title: { text: data.unit, side: "right" } },
   };
+  // The highest value has the darkest ground: a frame inside it marks it by form, and words where there is no text.
+  if (data.worst) {
+    const [x, y] = data.worst;
+    layout.shapes = [
+      { type: "rect", x0: x - 0.42, x1: x + 0.42, y0: y - 0.4, y1: y + 0.4, line: { color: paint.surface, width: 2 } },
+    ];
+    if (!data.has_text) {
+      layout.annotations = [
+        { x, y, text: "highest", arrowcolor: paint.ink, ax: 0, ay: y ? -24 : 24, bgcolor: paint.surface, bordercolor: paint.ink, font: { color: paint.ink, size: 11 } },
+      ];
+    }
+  }
   return { traces: [trace], layout };
 }
 

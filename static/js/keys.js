@@ -8,16 +8,19 @@ const STEPS = {
   ArrowDown: [0, 1],
 };
 
-const CELL = "[data-x], td a[aria-label]";
+const CELL = "[data-x], td a[aria-label], [data-grid] button[name=rank]";
 
 function cells(grid) {
   return [...grid.querySelectorAll(CELL)];
 }
 
-/** Where a cell stands; in a table without places of its own, its column and row. */
+/** Where a cell stands; in a table without places of its own, its column and row; else where it is drawn. */
 function place(cell) {
   if (cell.dataset.x) return [Number(cell.dataset.x), Number(cell.dataset.y)];
-  return [cell.closest("td").cellIndex, cell.closest("tr").rowIndex];
+  const column = cell.closest("td");
+  if (column) return [column.cellIndex, cell.closest("tr").rowIndex];
+  const [drawn, ground] = [cell, cell.closest("svg")].map((element) => element.getBoundingClientRect());
+  return [Math.round(drawn.left - ground.left), Math.round(drawn.top - ground.top)];
 }
 
 /** The cell at the place of another one, after the grid was swapped. */
@@ -86,7 +89,7 @@ document.addEventListener("keydown", (event) => {
     close.click();
   } else if (panel) {
     event.preventDefault();
-    document.querySelector("[data-grid] a[tabindex='0']")?.focus();
+    document.querySelector("[data-grid] :is(a, button[name=rank])[tabindex='0']")?.focus();
   }
 });
 

@@ -4,10 +4,10 @@ import msgspec
 
 from planner.records.evidence import Trial
 from reviews.web.links import Query
-from reviews.web.map_panel import loss_facts, rank_panel
+from reviews.web.map_panel import rank_panel
 from reviews.web.rank_metrics import Metric, metrics_of
-from reviews.web.rank_table import heat_map, rank_rows
-from tests.web.maps import example_facts
+from reviews.web.rank_table import heat_map, rank_page, rank_rows
+from tests.web.maps import example_facts, facts_of
 
 
 def metric(**fields: object) -> Metric:
@@ -108,18 +108,9 @@ def test_there_is_no_panel_of_a_rank_that_does_not_exist() -> None:
     assert [rank_panel(facts, rank, (), Query(), None) for rank in (-1, 16)] == [None, None]
 
 
-def test_a_loss_is_said_in_ranks_and_serving_groups() -> None:
-    facts = example_facts("blast-radius", "t-node-replicas")
-    lost = facts.lost("node-b")
-    assert lost is not None
-    found = loss_facts(facts, lost)
-    assert (found.lead, found.ranks, found.groups, found.left) == ("node-b lost.", "8 of 16", "1 of 2", "1 of 2")
-    assert found.left_note == "50 % of the groups; their rates are not measured in this state"
-
-
 def test_the_table_has_every_rank_with_its_group_and_place_in_it() -> None:
     facts = example_facts()
-    row = rank_rows(facts, metrics_of(facts.trial)[0], {5: "?rank=5"})[5]
+    row = rank_rows(facts, metrics_of(facts.trial)[0], range(16), Query())[5]
     assert (row.node, row.device, row.nic, row.island, row.serving, row.groups, row.metric, row.href) == (
         "node-a",
         "a5",
@@ -128,8 +119,44 @@ def test_the_table_has_every_rank_with_its_group_and_place_in_it() -> None:
         "G0",
         ("T1.1", "P1.1", "E5.0", "D5.0"),
         "49.9 GiB",
-        "?rank=5",
+        "?rank=5#rank",
     )
+
+
+def test_the_rank_with_the_highest_value_is_marked_in_the_table_and_the_heat_map() -> None:
+    facts = example_facts()
+    peak = metrics_of(facts.trial)[0]
+    rows = rank_rows(facts, peak, range(16), Query())
+    heat = heat_map(facts, peak, (("node-a", tuple(f"a{at}" for at in range(8))),))
+    assert [row.rank for row in rows if row.is_worst] == [4]
+    assert heat is not None
+    assert heat.data["worst"] == (4, 0)
+
+
+def test_many_ranks_are_pages_and_the_first_shown_has_the_selected_rank() -> None:
+    facts = facts_of({f"n{at:02}": 8 for at in range(20)}, (8, 1, 1, 20))
+    page = rank_page(facts, None, Query(), 70)
+    assert (page.rows[0].rank, page.rows[-1].rank, page.summary) == (64, 127, "Ranks 64–127 of 160")
+    assert (page.earlier, page.later) == ("?from=0#ranks", "?from=128#ranks")
+    assert rank_page(facts, None, Query((("from", "128"),)), 70).rows[-1].rank == 159
+
+
+def test_times_stand_apart_from_other_metrics_and_name_the_highest() -> None:
+    facts = example_facts()
+    panel = rank_panel(facts, 2, (metric(id="tokens", name="Tokens", unit="tokens"), metric()), Query(), None)
+    assert panel is not None
+    assert (panel.times, panel.metrics) == (
+        (("Step", "30 ms", "highest of all"),),
+        (("Tokens", "30 tokens", "highest of all"),),
+    )
+
+
+def test_a_large_group_is_written_by_its_ends() -> None:
+    facts = facts_of({f"n{at:02}": 8 for at in range(5)}, (1, 1, 40, 1))
+    panel = rank_panel(facts, 5, (), Query(), None)
+    assert panel is not None
+    row = next(row for row in panel.groups if row.name == "Expert")
+    assert (row.before, row.after) == ("0, …, ", ", …, 39 (40 ranks)")
 
 
 def test_the_heat_map_leaves_out_what_is_missing() -> None:
@@ -137,7 +164,7 @@ def test_the_heat_map_leaves_out_what_is_missing() -> None:
     assert found is not None
     assert (found.data["z"], found.data["text"]) == (
         [[10.0, None, 30.0], [None, None, None]],
-        [["10<br>rank 0", "missing<br>rank 1", "30<br>rank 2"], ["", "", ""]],
+        [["10<br>rank 0", "missing<br>rank 1", "30<br>rank 2, highest"], ["", "", ""]],
     )
     assert found.note == "Highest rank 2: 30 ms. Highest of window w for each rank. Missing for rank 1."
 

@@ -6,7 +6,7 @@ from planner.records.base import UnsetType
 from planner.records.contract import Fleet
 from planner.site import Site
 from reviews.web.links import Query
-from reviews.web.map_places import Box, Places, natural, places
+from reviews.web.map_places import Box, natural, places
 from reviews.web.map_rows import RankMap, View, rank_map
 from reviews.web.rank_facts import RankFacts
 from tests.web.maps import contract_of, example_facts, facts_of, hardware
@@ -17,7 +17,7 @@ SIZES = [
     pytest.param({"a": 8, "b": 8}, {"per_island": 4, "nics": 8}, id="two islands a node"),
     pytest.param({"a": 16}, {"per_island": 8}, id="a node of two rows"),
     pytest.param({f"n{at}": 8 for at in range(4)}, {"nics": 2}, id="four nodes"),
-    pytest.param({f"n{at:02}": 8 for at in range(16)}, {"nics": 2}, id="a dense map of 128 devices"),
+    pytest.param({f"n{at:02}": 8 for at in range(16)}, {"nics": 2}, id="sixteen nodes"),
 ]
 
 
@@ -146,7 +146,7 @@ def test_more_than_two_nodes_are_joined_along_one_line_a_kind() -> None:
 
 def test_what_crosses_is_written_between_two_nodes() -> None:
     assert [(note.title, note.text) for note in drawn(example_facts()).notes] == [
-        ("Expert, crosses nodes", "8 groups of 2 ranks")
+        ("Expert, crosses nodes", "8 groups of 2 · 8 links, 11.6 GiB/s, 4 contention domains")
     ]
 
 
@@ -168,6 +168,9 @@ def test_a_rank_without_a_known_device_is_listed_not_dropped() -> None:
     assert [tile.rank for tile in found.tiles] == [0]
 
 
-def test_a_large_fleet_is_drawn_densely() -> None:
-    ground: Places = places(site_of({f"n{at:02}": 8 for at in range(16)}))
-    assert (ground.density.has_text, len(ground.device_boxes)) == (False, 128)
+def test_what_crosses_is_written_below_more_than_two_nodes() -> None:
+    found = drawn(facts_of({"a": 2, "b": 2, "c": 2}, (2, 3, 1, 1)))
+    (note,) = found.notes
+    assert (note.title, note.text) == ("Pipeline, crosses nodes", "2 groups of 3 · no link declared")
+    assert max(node.place.box.bottom for node in found.nodes) < note.box.y
+    assert note.box.bottom <= found.places.height

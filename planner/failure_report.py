@@ -62,10 +62,13 @@ class WhatIf:
     gone: tuple[int, ...]
     left: tuple[WhatLeft, ...]
 
-    def lowest(self, horizon: Horizon) -> WhatLeft | None:
-        """Return the load point with the least left; one that is not known comes first. None without a window."""
+    def at_full_load(self, horizon: Horizon) -> WhatLeft | None:
+        """Return what is left at the load point that served most; without such a figure at the first one by name.
+
+        None without a counted window.
+        """
         found = [left for left in self.left if left.horizon == horizon]
-        return min(found, key=_least, default=None)
+        return max(found, key=lambda left: Fraction(-1) if left.whole is None else left.whole, default=None)
 
 
 def failure_kinds(view: TrialView) -> tuple[str, ...]:
@@ -103,8 +106,8 @@ def worst_of(view: TrialView, kind: str) -> WhatIf | None:
 
 
 def _worst_first(found: WhatIf) -> tuple[Fraction, int, str]:
-    lowest = found.lowest("immediate")
-    rate = lowest.rate.low if lowest and lowest.rate else Fraction(0)
+    left = found.at_full_load("immediate")
+    rate = left.rate.low if left and left.rate else Fraction(0)
     return rate, -found.loss.ranks, found.loss.domain
 
 
