@@ -1,4 +1,4 @@
-"""Variations: what means hide, hot experts, slow ranks, lost devices, hand-offs that never happened; each row names its report.
+"""Variations of what means hide: experts, ranks, lost devices, hand-offs never made; each row names its report.
 
 Values are this project's own.
 """
