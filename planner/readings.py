@@ -8,6 +8,7 @@ written. Not handled: which windows belong to a trial, and what a limit is (``pl
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -321,12 +322,17 @@ def _from_schedule(sample: Sample, window: WindowView) -> Sample:
 
 def _too_few(name: str, n: Fraction, beyond: Fraction) -> str | None:
     """Say in words why ``n`` samples do not carry the statistic; None where they do."""
-    quantile = STATISTICS[name]
-    least = Fraction(MEAN_SAMPLES if name == "mean" else 1)
-    needed = least if quantile is None else beyond / (1 - quantile)
+    needed = _samples_needed(name, beyond)
     if n >= needed:
         return None
     return f"n = {int(n):,}, {name} needs {-(-needed.numerator // needed.denominator):,}."
+
+
+@lru_cache(maxsize=256)
+def _samples_needed(name: str, beyond: Fraction) -> Fraction:
+    quantile = STATISTICS[name]
+    least = Fraction(MEAN_SAMPLES if name == "mean" else 1)
+    return least if quantile is None else beyond / (1 - quantile)
 
 
 def _side(name: str, load: Load | UnsetType) -> str:

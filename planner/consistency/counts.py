@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 
 from planner.consistency.base import Check, Facts, Identity, at_most, broken, equal, kept
 from planner.figures import grouped
+from planner.numbers import total
 from planner.readings import number
 from planner.records.base import UnsetType
 from planner.records.evidence import Rate
@@ -100,7 +102,7 @@ def _request_counts(facts: Facts) -> Iterator[Check]:
     fields = tuple(f"/load/requests/{name}" for name in names)
     found = facts.values(*fields)
     if found is not None:
-        ended = sum(found[1:], Fraction(0))
+        ended = total(found[1:])
         yield (
             kept("requests", fields)
             if found[0] == ended
@@ -117,14 +119,17 @@ def _replica_sums(facts: Facts) -> Iterator[Check]:
         known = [part for part in parts if type(part) is int]
         if whole is None or not parts or len(known) < len(parts):
             continue
-        total = sum(known)
-        fields = (at, *[f"/replicas/{replica}/{name}" for replica in sorted(replicas)])
-        sentence = f"Replicas sum to {total:,} {name}; the deployment has {int(whole):,}."
+        added, fields = sum(known), _replica_fields(at, name, tuple(sorted(replicas)))
         yield (
             kept("replicas", fields)
-            if equal(Fraction(total), whole, facts.tolerance)
-            else broken("replicas", fields, sentence)
+            if equal(Fraction(added), whole, facts.tolerance)
+            else broken("replicas", fields, f"Replicas sum to {added:,} {name}; the deployment has {int(whole):,}.")
         )
+
+
+@lru_cache(maxsize=1024)
+def _replica_fields(at: str, name: str, replicas: tuple[str, ...]) -> tuple[str, ...]:
+    return (at, *(f"/replicas/{replica}/{name}" for replica in replicas))
 
 
 IDENTITIES: tuple[Identity, ...] = (

@@ -30,7 +30,7 @@ def _little_closed(facts: Facts) -> Iterator[Check]:
     found = facts.values(*fields)
     if found is None or found[1] == 0:
         return
-    in_flight = found[0] / found[1] * found[2] / MILLISECONDS
+    in_flight = _in_flight(*found)
     yield (
         kept("C1", fields)
         if at_most(in_flight, Fraction(point.concurrent_requests), facts.tolerance)
@@ -40,6 +40,14 @@ def _little_closed(facts: Facts) -> Iterator[Check]:
             f"Request rate × mean E2E is {grouped(in_flight)} in flight; "
             f"the load point allows {point.concurrent_requests:,}.",
         )
+    )
+
+
+def _in_flight(completed: Fraction, duration_s: Fraction, mean_ms: Fraction) -> Fraction:
+    """Return rate x mean latency (Little's law), in one step: a fraction is put into lowest terms each time."""
+    return Fraction(
+        completed.numerator * duration_s.denominator * mean_ms.numerator,
+        completed.denominator * duration_s.numerator * mean_ms.denominator * MILLISECONDS,
     )
 
 
@@ -84,7 +92,7 @@ def _little_measured(facts: Facts) -> Iterator[Check]:
     found = facts.values(*fields)
     if found is None or found[2] == 0:
         return
-    in_flight = found[1] / found[2] * found[3] / MILLISECONDS
+    in_flight = _in_flight(*found[1:])
     yield (
         kept("C3", fields)
         if equal(found[0], in_flight, max(OPEN_LOOP_TOLERANCE, facts.tolerance))
