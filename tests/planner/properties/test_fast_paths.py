@@ -1,0 +1,146 @@
+"""Every quick way of computing gives what the plain way gives, written out here as simply as it can be."""
+
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner.consistency.base import at_most, equal
+from planner.evaluate import judge
+from planner.figures import number
+from planner.frontier import frontier
+from planner.gates.memory import _all_explained, _deciding, _sum
+from planner.numbers import exact, plain, rounded, total
+from planner.order import order_expand
+from planner.records.evidence import PerRank
+from planner.records.plan import FrontierPoint, OrderKey, Value
+from planner.selection import _comparable
+from planner.view import TrialView, views
+from tests.planner.documents import changed
+from tests.planner.factories import AS_OF
+from tests.planner.fleet import a_contract, a_trial, documents
+
+FRACTIONS = st.fractions(max_denominator=10**6)
+SHARES = st.fractions(0, 1, max_denominator=1000)
+PARTS = st.one_of(st.none(), st.integers(0, 60), st.floats(0, 60).map(lambda value: round(value, 3)))
+
+
+@given(st.lists(FRACTIONS, max_size=8))
+def test_a_total_is_the_sum(values: list[Fraction]) -> None:
+    assert total(values) == sum(values, Fraction(0))
+
+
+@given(FRACTIONS, st.integers(0, 6), st.sampled_from([1, 2, 2**30]))
+def test_rounding_is_half_to_even_from_the_exact_value(value: Fraction, places: int, per: int) -> None:
+    scaled = round(value / per * 10**places)
+    assert Fraction(rounded(value, places, per=per)) == Fraction(scaled, 10**places)
+
+
+@given(st.one_of(FRACTIONS, st.floats(0, 1e300).map(lambda value: exact(value)), st.integers().map(Fraction)))
+def test_a_plan_writes_a_decimal_only_where_it_is_exact(value: Fraction) -> None:
+    written = plain(value)
+    assert exact(written) == value
+    if isinstance(written, float):
+        assert Fraction(repr(written)) == value
+
+
+@given(FRACTIONS, FRACTIONS, SHARES)
+def test_tolerances_are_relative_and_inclusive(left: Fraction, right: Fraction, tolerance: Fraction) -> None:
+    assert equal(left, right, tolerance) == (abs(left - right) <= tolerance * max(abs(left), abs(right)))
+    assert at_most(left, right, tolerance) == (left <= right * (1 + tolerance))
+
+
+@given(st.lists(st.one_of(FRACTIONS, st.integers(-(10**400), 10**400).map(Fraction)), max_size=12))
+def test_keys_sort_as_their_exact_values(values: list[Fraction]) -> None:
+    key = OrderKey(key="output_tokens_per_s", direction="desc")
+    written: list[Value] = [plain(value) for value in values]
+    assert [exact(value) for value in sorted(written, key=lambda value: _comparable(key, value))] == sorted(values)  # type: ignore[arg-type]
+
+
+@given(st.integers(1, 6).flatmap(lambda ranks: st.lists(st.tuples(*[PARTS] * 4), min_size=ranks, max_size=ranks)))
+def test_memory_that_is_explained_at_a_glance_is_explained_rank_by_rank(rows: list[tuple[Any, ...]]) -> None:
+    peaks, *components = [list(column) for column in zip(*rows, strict=True)]
+    if _all_explained(peaks, components):
+        sums = [_sum(components, rank, partial=False) for rank in range(len(peaks))]
+        assert all(added is not None and added >= peak for added, peak in zip(sums, peaks, strict=True))
+
+
+@given(st.lists(PARTS, min_size=1, max_size=8), st.booleans())
+def test_the_rank_that_decides_is_the_first_of_the_fullest(values: list[Any], alike: bool) -> None:
+    ceilings = tuple(Fraction(100 if alike else 100 + rank % 2) for rank in range(len(values)))
+    fullest = {
+        max((rank for rank in ranks), key=lambda rank: (values[rank], -rank))
+        for ceiling in set(ceilings)
+        if (ranks := [r for r, own in enumerate(ceilings) if own == ceiling and values[r] is not None])
+    }
+    expected = sorted(fullest | {rank for rank, value in enumerate(values) if value is None})
+    assert _deciding(PerRank(values=tuple(values)), ceilings, {}) == expected
+
+
+FIGURES = st.one_of(st.none(), st.integers(0, 4), st.sampled_from([0.5, 1.5]))
+
+
+@given(st.lists(st.tuples(FIGURES.filter(lambda value: value is not None), FIGURES, FIGURES, FIGURES), max_size=12))
+@settings(max_examples=200)
+def test_the_frontier_is_what_no_other_trial_beats(rows: list[tuple[Any, ...]]) -> None:
+    points = [
+        FrontierPoint(
+            trial=f"t-{index:02d}",
+            state="ELIGIBLE",
+            output_tokens_per_s_per_charged_device=rate,
+            output_tokens_per_s_per_request=own,
+            ttft_ms=ttft,
+            usd_per_million_output_tokens=price,
+            non_dominated=False,
+        )
+        for index, (rate, own, ttft, price) in enumerate(rows)
+    ]
+    best = {point.trial for point in points if not any(beats(other, point) for other in points)}
+    assert {point.trial for point in frontier(points) if point.non_dominated} == best
+
+
+def beats(one: FrontierPoint, other: FrontierPoint) -> bool:
+    """Say whether a point is nowhere worse and somewhere better; what was not measured is worse than anything."""
+    signs = {
+        "output_tokens_per_s_per_charged_device": 1,
+        "output_tokens_per_s_per_request": 1,
+        "ttft_ms": -1,
+        "usd_per_million_output_tokens": -1,
+    }
+    pairs = [
+        tuple(
+            Fraction(-(10**9)) if (found := number(getattr(point, name))) is None else sign * found
+            for point in (one, other)
+        )
+        for name, sign in signs.items()
+    ]
+    return all(mine >= theirs for mine, theirs in pairs) and any(mine > theirs for mine, theirs in pairs)
+
+
+def judged_alone(trials: dict[str, Any], trial: str) -> Any:
+    contract, evidence = documents(a_contract(), {trial: trials[trial]})
+    view: TrialView = views(contract, evidence, AS_OF)[trial]
+    return judge(view, order_expand(contract.record).keys)
+
+
+def test_a_trial_placed_like_another_is_judged_as_it_is_alone() -> None:
+    one = a_trial(6400, tp=8)
+    misplaced = changed(one, ("/rank_map/1/device", one["rank_map"][0]["device"]))
+    trials = {"a": one, "b": a_trial(100, tp=8), "c": misplaced, "d": changed(misplaced, ("/source", "Again."))}
+    contract, evidence = documents(a_contract(), trials)
+    order = order_expand(contract.record).keys
+    together = {name: judge(view, order) for name, view in views(contract, evidence, AS_OF).items()}
+    assert together == {name: judged_alone(trials, name) for name in trials}
+    assert together["d"].gates["placement"].limits["always"].measured_at[0].startswith("/trials/d/")
+
+
+def test_what_a_view_forgot_it_computes_again() -> None:
+    contract, evidence = documents(a_contract(), {"a": a_trial(6400, tp=8)})
+    view = views(contract, evidence, AS_OF)["a"]
+    order = order_expand(contract.record).keys
+    before = judge(view, order)
+    view.forget()
+    assert "checks" not in vars(view)
+    assert msgspec.json.encode(judge(view, order)) == msgspec.json.encode(before)
