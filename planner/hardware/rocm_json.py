@@ -89,8 +89,7 @@ def _numa(tree: Any, problems: list[Problem]) -> Iterator[tuple[int, str | None]
         value = next((value for key, value in members.items() if key.lower() == _NUMA), None)
         if value is not None and not re.fullmatch(r"-?[0-9]{1,6}|N/A", str(value)):
             problems.append(Problem("hardware/cell", joined((card,)), "a NUMA node as a number", shown(value)))
-        known = value is not None and str(value).isdecimal()
-        yield int(match[1]), str(value) if known else None
+        yield int(match[1]), str(value) if str(value).isdecimal() else None
 
 
 def _missing(numbers: list[int], pairs: Mapping[tuple[int, int], Mapping[str, str]]) -> Iterator[Problem]:

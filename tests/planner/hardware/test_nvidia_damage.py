@@ -71,6 +71,11 @@ Finding = tuple[str, int | None, str, str]
             id="both ways differ",
         ),
         pytest.param(
+            "GPU0 NIC0 NIC1 NIC2\nGPU0 X PIX PIX PIX\nNIC1 PIX PIX X PIX\nNIC2 PIX PIX SYS X\n",
+            ("hardware/symmetry", 4, "PIX between NIC2 and NIC1, as line 3 says", "SYS"),
+            id="both ways differ behind a lost row",
+        ),
+        pytest.param(
             TWO.replace("NIC1    SYS     NODE    SYS      X", "GPU1    NV6      X      SYS     NODE"),
             ("hardware/repeated", 5, "one row of GPU1", "another one"),
             id="row twice",
@@ -158,6 +163,11 @@ def test_a_cut_column_is_refused_or_read_alike() -> None:
             " ".join(f"GPU{number}" for number in range(257)) + "\nGPU0 X\n",
             ("hardware/size", 1, "at most 256 columns", "257"),
             id="columns",
+        ),
+        pytest.param(
+            "GPU0 GPU1\n" + "CPU\n" * 300 + PAIR,
+            ("hardware/size", 258, "at most 256 columns", "257"),
+            id="wrapped columns",
         ),
         pytest.param(
             PAIR + "GPU0 X PHB\n" * 600, ("hardware/size", 514, "at most 512 rows", "513"), id="rows of a matrix"

@@ -41,7 +41,10 @@ READ = {
         pytest.param(TWO.replace("\n", "\xa0\n").replace(" X ", "\xa0X\xa0"), id="no-break spaces"),
         pytest.param(TWO.replace("PIX     SYS     0-31", "PIXSYS     0-31"), id="cells run together"),
         pytest.param(TWO.replace("NIC0    NIC1    CPU", "NIC0NIC1    CPU"), id="names run together"),
-        pytest.param("GPU0 is busy, GPU1 is not\nGPU0 GPU1 are linked\n" + TWO + "GPU1 throttled\n", id="inside a log"),
+        pytest.param(
+            "GPU0 is busy, GPU1 is not\nGPU0 GPU1 are linked\n" + TWO + "SYS is slow\nGPU1 throttled\n",
+            id="inside a log",
+        ),
         pytest.param("50%\r100%\n" + TWO, id="after a progress bar"),
     ],
 )
@@ -54,7 +57,9 @@ def test_the_same_matrix_is_read_in_every_dress(text: str | bytes) -> None:
 
 WRAPPED = """\
         GPU0    GPU1
-    NIC0    NIC1    CPU Affinity    NUMA Affinity   GPU NUMA ID
+    NIC0    NIC1    CPU Affinity
+    NUMA Affinity
+    GPU NUMA ID
 GPU0     X      NV6
     PIX     SYS     0-31            0               N/A
 GPU1    NV6      X      SYS     NODE    32-63
