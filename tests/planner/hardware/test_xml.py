@@ -68,3 +68,9 @@ def test_the_same_topology_is_read_in_every_dress(text: str | bytes) -> None:
 def test_lines_are_those_of_the_page_around_it() -> None:
     text = "The dump:\n\n" + SWITCHED.replace('count="9"', 'count="x"', 1)
     assert findings(text) == [("hardware/attribute", 8, "count of <nvlink>, at least 1", '"x"')]
+
+
+def test_the_limits_themselves_are_allowed() -> None:
+    full = f"<system>{'<a/>' * 99_999}</system>"
+    deep = "<system>" + "<a>" * 63 + "</a>" * 63 + "</system>"
+    assert [code for text in (full, deep) for code, *_ in findings(text)] == ["hardware/no_device"] * 2
