@@ -36,8 +36,9 @@ format: .venv/dev.stamp ## Format the code and mend what ruff can mend
 fuzz: .venv/dev.stamp ## Throw random documents at the intake for some minutes (not part of `make test`)
 	@$(BIN)/python -m tests.fuzz.fuzz_documents 20000
 
-bench: .venv/dev.stamp ## Print how long bytes to plan takes beside parsing and hashing alone
+bench: .venv/dev.stamp ## Print how long planning takes beside parsing and hashing alone, and how it grows
 	@$(BIN)/python -m bench.bytes_to_plan
+	@$(BIN)/python -m bench.many_trials
 
 screenshots: .venv/dev.stamp ## Draw docs/images anew from the running demo
 	@$(BIN)/python -m tests.screenshots
