@@ -13,6 +13,8 @@ from planner.records.base import UnsetType
 from planner.records.contract import Fleet, Hardware, Link
 
 DeviceSets = Mapping[str, frozenset[str]]
+PARTS = ("socket", "pcie_switch")
+"""Parts of a node that devices hang on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +89,8 @@ class Site:
     def domains(self, kind: str) -> DeviceSets | None:
         """Devices of each failure domain of ``kind``; None where the contract does not declare the kind.
 
-        ``device``, ``node`` and ``island`` follow from the hardware, all others from ``fleet.failure_domains``.
+        ``device``, ``node``, ``island``, ``socket`` and ``pcie_switch`` follow from the hardware, all others from
+        ``fleet.failure_domains``.
         """
         if kind == "device":
             return self._single_devices
@@ -95,7 +98,28 @@ class Site:
             return self.node_devices
         if kind == "island":
             return self.islands
-        return self._declared.get(kind)
+        return self._parts[kind] if kind in PARTS else self._declared.get(kind)
+
+    def standing(self, kind: str) -> Mapping[str, frozenset[str]]:
+        """The domains of a kind that each device is in; a device in none is left out."""
+        found: dict[str, set[str]] = {}
+        for domain, devices in (self.domains(kind) or {}).items():
+            for device in devices:
+                found.setdefault(device, set()).add(domain)
+        return {device: frozenset(domains) for device, domains in found.items()}
+
+    @cached_property
+    def _parts(self) -> Mapping[str, DeviceSets | None]:
+        """Devices on each part of a node; None where no device says on which it hangs."""
+        found: dict[str, dict[str, set[str]]] = {kind: {} for kind in PARTS}
+        for name, device in self.hardware.devices.items():
+            for kind in PARTS:
+                part = getattr(device, kind)
+                if not isinstance(part, UnsetType):
+                    found[kind].setdefault(f"{device.node}/{part}", set()).add(name)
+        return {
+            kind: {name: frozenset(devices) for name, devices in parts.items()} or None for kind, parts in found.items()
+        }
 
     @cached_property
     def _single_devices(self) -> DeviceSets:

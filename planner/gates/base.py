@@ -65,8 +65,8 @@ class Limit(Record, frozen=True, kw_only=True):
 
     @property
     def given(self) -> str:
-        """The field of ``one_of`` that this limit gives."""
-        return next(name for name in self.one_of if getattr(self, name) is not UNSET)
+        """The field of ``one_of`` that this limit gives; empty while intake has not refused a limit without any."""
+        return next((name for name in self.one_of if getattr(self, name) is not UNSET), "")
 
     def asks(self) -> tuple[Ask, ...]:
         """List the evidence that this limit reads; none means that it reads no measurement."""

@@ -196,7 +196,10 @@ def _crossing_missing(view: TrialView, window: WindowView, ranks: list[int]) -> 
 
 
 class GroupSpanLimit(Limit, frozen=True, kw_only=True):
-    """Boundaries that groups of a kind may not cross: island, node, or a kind under ``fleet.failure_domains``."""
+    """Boundaries that groups of a kind may not cross.
+
+    Island, node, socket, pcie_switch, or a kind under ``fleet.failure_domains``.
+    """
 
     kind: Id
     may_not_cross: Annotated[tuple[Id, ...], Meta(min_length=1)]
@@ -215,7 +218,8 @@ class GroupSpanLimit(Limit, frozen=True, kw_only=True):
 )
 def group_span(view: TrialView, limit: GroupSpanLimit) -> Finding:
     """No group of the kind with more than one rank crosses a boundary that the limit lists. Boundaries are no chain:
-    an island may be larger than a node, so each is tested by itself."""
+    an island may be larger than a node, so each is tested by itself. A group with a member that stands in no declared
+    one is UNKNOWN."""
     found = view.topology_groups.groups
     if limit.kind not in ROLES and limit.kind not in found:
         return unknown(f"No layout names a group kind {limit.kind}, and the engine reported none.")
@@ -223,10 +227,19 @@ def group_span(view: TrialView, limit: GroupSpanLimit) -> Finding:
     if not groups:
         return not_applicable(f"No {limit.kind} group has more than one rank.")
     undeclared = [kind for kind in limit.may_not_cross if view.site.domains(kind) is None]
-    spans = {kind: [group for group in groups if _spans(view, kind, group)] for kind in limit.may_not_cross}
-    crossed = [(kind, group) for kind in limit.may_not_cross for group in spans[kind]]
+    reach = [
+        (kind, group, crosses({standing.get(view.rank_device[rank], NOWHERE) for rank in group}))
+        for kind in limit.may_not_cross
+        if kind not in undeclared
+        for standing in (view.site.standing(kind),)
+        for group in groups
+    ]
+    crossed = [(kind, group) for kind, group, leaves in reach if leaves]
+    untold = [(kind, group) for kind, group, leaves in reach if leaves is None]
     if not crossed and undeclared:
         return unknown(f"The contract declares no {undeclared[0]}, so no crossing of one can be told.")
+    if not crossed and untold:
+        return unknown(_untold(view, *untold[0]))
     crossing = {group for _, group in crossed}
     sentence = f"{counted(len(groups), f'{limit.kind} group')} inside every {' and '.join(limit.may_not_cross)}."
     if crossed:
@@ -248,11 +261,13 @@ def group_span(view: TrialView, limit: GroupSpanLimit) -> Finding:
     )
 
 
-def _spans(view: TrialView, kind: str, ranks: Sequence[int]) -> bool:
-    """Say whether no domain of the kind holds all ranks; a kind that is not declared is crossed by nothing known."""
-    domains = view.site.domains(kind)
-    devices = {view.rank_device[rank] for rank in ranks}
-    return domains is not None and not any(devices <= held for held in domains.values())
+NOWHERE: frozenset[str] = frozenset()
+
+
+def _untold(view: TrialView, kind: str, ranks: Sequence[int]) -> str:
+    standing = view.site.standing(kind)
+    lone = next(rank for rank in ranks if view.rank_device[rank] not in standing)
+    return f"Device {view.rank_device[lone]} of rank {lone} is in no declared {kind}."
 
 
 class NicMapLimit(Limit, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ from planner.shown import shown
 __all__ = ["LIMIT_RECORDS", "limit_problems"]
 
 LIMIT_RECORDS = {gate.id: gate.limit for gate in GATES if gate.limit is not None}
-_IMPLIED_DOMAINS = ("node", "device", "island")
+_IMPLIED_DOMAINS = ("node", "device", "island", "socket", "pcie_switch")
 
 
 def limit_problems(tree: Any) -> Iterator[Problem]:
@@ -80,7 +80,7 @@ def _references(tree: Any, gate: str, limit: dict[str, Any], pointer: str) -> It
     shapes = object_at(tree, "identity", "workload", "request_shapes")
     yield from referenced(limit.get("shape"), shapes, "a request shape of this contract", f"{pointer}/shape")
     domains = (*_IMPLIED_DOMAINS, *object_at(tree, "fleet", "failure_domains"))
-    expected = "node, device, island, or a kind under /fleet/failure_domains"
+    expected = f"{', '.join(_IMPLIED_DOMAINS)}, or a kind under /fleet/failure_domains"
     yield from referenced(limit.get("domain"), domains, expected, f"{pointer}/domain")
 
 

@@ -145,13 +145,16 @@ class Node(Record, frozen=True, kw_only=True):
 class Device(Record, frozen=True, kw_only=True):
     """An accelerator, or one slice of it; ``memory_bytes`` is what the driver reports for it.
 
-    ``slice_of`` names the accelerator that a slice is part of, unique on its node. ``shared_with`` names what may run
-    on the device together: pools (``prefill``, ``decode``), or other models.
+    ``slice_of`` names the accelerator that a slice is part of, ``socket`` and ``pcie_switch`` what it hangs on, each
+    unique on its node. ``shared_with`` names what may run on the device together: pools (``prefill``, ``decode``), or
+    other models.
     """
 
     node: Id
     type: Text
     memory_bytes: Bytes
+    socket: Id | UnsetType = UNSET
+    pcie_switch: Id | UnsetType = UNSET
     slice_of: Id | UnsetType = UNSET
     shared_with: tuple[Text, ...] | UnsetType = UNSET
 

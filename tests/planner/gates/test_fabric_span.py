@@ -11,6 +11,12 @@ TWO_GROUPS = (("/topology/instances/0/pp", 1), ("/topology/instances/0/dp", 2))
 SECOND_NIC = (("/identity/hardware/nics/a-nic2", {"node": "node-a", "use": "fabric"}),)
 
 
+DEVICES = ("a0", "a1", "b0", "b1")
+SOCKETS = tuple((f"/identity/hardware/devices/{name}/socket", f"s{name[1]}") for name in DEVICES)
+SWITCHES = tuple((f"/identity/hardware/devices/{name}/pcie_switch", "p0") for name in DEVICES)
+"""Each device of a node on a socket of its own, and both under one switch, which has the same id on each node."""
+
+
 def span(kind: str, *boundaries: str) -> dict[str, Any]:
     return {"kind": kind, "may_not_cross": list(boundaries)}
 
@@ -53,6 +59,38 @@ GROUP_SPAN = [
         outcome="FAIL",
         limit=span("pp", "feed", "node"),
         sentence="2 pp groups of 2 cross a boundary, first the node by ranks 0, 2.",
+    ),
+    Case(
+        name="a member in no declared rack",
+        gate="group_span",
+        outcome="UNKNOWN",
+        limit=span("pp", "rack"),
+        contract=(("/fleet/failure_domains/rack/rack-1", ["node-a"]),),
+        sentence="Device b0 of rank 2 is in no declared rack.",
+    ),
+    Case(
+        name="tensor groups over two sockets",
+        gate="group_span",
+        outcome="FAIL",
+        limit=span("tp", "socket"),
+        contract=SOCKETS,
+        sentence="2 tp groups of 2 cross a boundary, first the socket by ranks 0, 1.",
+        also={"worst": {"boundary": "socket", "group": "tp 0, 1"}},
+    ),
+    Case(
+        name="tensor groups under one switch",
+        gate="group_span",
+        outcome="PASS",
+        limit=span("tp", "pcie_switch"),
+        contract=SWITCHES,
+        sentence="2 tp groups inside every pcie_switch.",
+    ),
+    Case(
+        name="no device says on which socket it hangs",
+        gate="group_span",
+        outcome="UNKNOWN",
+        limit=span("tp", "socket"),
+        sentence="The contract declares no socket, so no crossing of one can be told.",
     ),
     Case(
         name="groups of one rank",
