@@ -31,6 +31,7 @@ KEPT = ("revision", "rows", "page", "cell", "passing")
 PAGES = (
     ("Decision", "decision-detail"),
     ("Rank map", "decision-map"),
+    ("Memory", "decision-memory"),
     ("Stress", "decision-stress"),
     ("History", "decision-history"),
 )
