@@ -44,8 +44,9 @@ class FailureDomainLimit(Limit, frozen=True, kw_only=True):
     """How much one domain of a kind may take down; exactly one of the four limits.
 
     ``min_capacity_left_of_required`` is a ratio to needs.capacity x its peak factor; capacity is read at
-    ``load_point``. ``domain`` is device, node, island, or a kind under ``fleet.failure_domains``. ``max_recovery_s``
-    is the longest time after which what came back still counts for ``after_recovery``.
+    ``load_point``. ``domain`` is device, node, island, socket, pcie_switch, or a kind under
+    ``fleet.failure_domains``. ``max_recovery_s`` is the longest time after which what came back still counts for
+    ``after_recovery``.
     """
 
     one_of: ClassVar[tuple[str, ...]] = (*COUNTS, SHARE_LOST, "min_capacity_left_of_required")

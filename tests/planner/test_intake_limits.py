@@ -130,7 +130,7 @@ def without(limit: dict[str, Any], name: str) -> dict[str, Any]:
             (
                 "document/unknown_reference",
                 "/gates/failure_domain/racks/domain",
-                "node, device, island, or a kind under /fleet/failure_domains",
+                "node, device, island, socket, pcie_switch, or a kind under /fleet/failure_domains",
                 '"zone"',
             ),
             id="failure domain that is not described",
