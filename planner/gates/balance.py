@@ -192,13 +192,13 @@ def straggler(view: TrialView, limit: StragglerLimit) -> Finding:
     """In every group of ranks that serve together in one pipeline stage, the own work of the slowest (its step
     without its collectives) over the median of the group, or its arrival lag, is at most the ceiling. Step time
     alone is UNKNOWN: ranks of a group step together, whoever is slow."""
-    peers = [ranks for ranks in _peers(view) if len(ranks) > 1]
-    if not peers:
+    rows = [ranks for ranks in peers(view) if len(ranks) > 1]
+    if not rows:
         return not_applicable("No rank has a peer of its group and stage.")
     by_lag = limit.given == "max_arrival_lag_ms"
     windows = view.traced(limit.load_point, "per_rank", "arrival_lag_ms" if by_lag else "step_ms")
     measure = _lags if by_lag else _own_work
-    samples = tuple(sample for window in windows for ranks in peers for sample in measure(view, window, limit, ranks))
+    samples = tuple(sample for window in windows for ranks in rows for sample in measure(view, window, limit, ranks))
     ceiling = exact(getattr(limit, limit.given))
     result = compare(_measured(view, samples, "highest", limit.load_point), "<=", ceiling)
     hints = (queue_hint(window) for window in view.windows(limit.load_point))
@@ -207,7 +207,7 @@ def straggler(view: TrialView, limit: StragglerLimit) -> Finding:
     return replace(finding, unit="ms") if by_lag else finding
 
 
-def _peers(view: TrialView) -> list[list[int]]:
+def peers(view: TrialView) -> list[list[int]]:
     """Return the ranks of each serving group, stage by stage."""
     stages = view.topology_groups.coordinates.get("pp", (None,) * view.ranks)
     found: dict[tuple[int, int], list[int]] = {}
