@@ -98,8 +98,9 @@ def dense_places(site: Site, *, width: int = WIDTH) -> DensePlaces:
     """Place all hardware of a contract in a drawing of this width."""
     runs = {node: tuple(island_runs(site, node)) for node in node_order(site)}
     longest = max((len(devices) for found in runs.values() for _, devices in found), default=1)
-    columns = min(longest, 8 if longest > 8 else 4)
     size = size_for(len(site.hardware.devices))
+    fitting = (width - 2 * EDGE - GUTTER - 2 * RACK_PAD - 2 * INSET) // (size.width + CELL_GAP)
+    columns = min(longest, 8 if longest > 8 else 4, fitting)
     node_width = columns * (size.width + CELL_GAP) - CELL_GAP + 2 * INSET
     return Flow(site=site, runs=runs, columns=columns, size=size, node_width=node_width, width=width).placed()
 

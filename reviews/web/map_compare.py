@@ -249,22 +249,21 @@ def identity_differences(before: MapSource, after: MapSource) -> str:
 
 
 def reason(found: MapDiff | None, facts: tuple[RankFacts, RankFacts]) -> str:
-    """Say in one line what makes the maps differ."""
+    """Say in one line what makes the maps differ: the first crossing that came, and the first that ended."""
     if found is None:
         broken = next((own for own in facts if not own.is_placed), facts[0])
         return broken.refusal or "Ranks and degrees of one of the maps do not fit together, so groups are not compared."
     if found.same:
         return "Both maps are the same: no rank moved, no group changed."
-    for crossings, own, verb in ((found.crossings, facts[1], "joins"), (found.ended, facts[0], "no longer joins")):
-        if crossings:
-            first = next((found for found in crossings if found.boundary == "node"), crossings[0])
-            return f"{crossing_text(first, own, verb)} {also(crossings)}".strip()
-    return f"{count(len(found.moved), 'rank')} moved; every group crosses what it did."
-
-
-def also(crossings: Sequence[NewCrossing]) -> str:
-    """Count the other crossings."""
-    return f"{count(len(crossings) - 1, 'more such change')}." if len(crossings) > 1 else ""
+    said = [
+        crossing_text(next((one for one in crossings if one.boundary == "node"), crossings[0]), own, verb)
+        for crossings, own, verb in ((found.crossings, facts[1], "joins"), (found.ended, facts[0], "no longer joins"))
+        if crossings
+    ]
+    if not said:
+        return f"{count(len(found.moved), 'rank')} moved; every group crosses what it did."
+    others = len(found.crossings) + len(found.ended) - len(said)
+    return " ".join([*said, *([f"{count(others, 'more such change')}."] if others else [])])
 
 
 def crossing_text(crossing: NewCrossing, facts: RankFacts, verb: str) -> str:

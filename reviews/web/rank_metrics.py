@@ -6,6 +6,7 @@ and the windows are named. Nothing here judges; gates read the evidence themselv
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from planner.numbers import exact
 from planner.records.base import UnsetType
@@ -32,7 +33,7 @@ COMPONENTS = (
 PEAK = "device_used_peak_bytes"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Metric:
     """One metric: ``values[rank]`` is the highest of the windows read, None where no window has one."""
 
@@ -43,12 +44,12 @@ class Metric:
     windows: tuple[str, ...]
     bound: str
 
-    @property
+    @cached_property
     def present(self) -> tuple[tuple[int, int | float], ...]:
         """(rank, value) of the ranks that have one."""
         return tuple((rank, value) for rank, value in enumerate(self.values) if value is not None)
 
-    @property
+    @cached_property
     def worst(self) -> tuple[int, int | float] | None:
         """The rank with the highest value, the lowest such rank; None where nothing was measured."""
         return max(self.present, key=lambda row: (row[1], -row[0]), default=None)
