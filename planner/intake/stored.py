@@ -23,6 +23,7 @@ from planner.errors import TamperedRecordError
 from planner.intake.evidence import read_evidence
 from planner.records.base import Digest, Id, Record
 from planner.records.evidence import Evidence, Placement, Topology, Trial
+from planner.version import PLANNER_VERSION
 
 __all__ = ["Receipt", "read_stored_evidence", "receipt_of"]
 
@@ -82,7 +83,7 @@ def _read_anew(raw: bytes, receipt: Receipt) -> EvidenceDocument:
 @cache
 def rules_digest() -> str:
     """Return a digest of the code and the libraries that accept evidence."""
-    digest = hashlib.sha256(f"{msgspec.__version__} {rfc8785.__version__}".encode())
+    digest = hashlib.sha256(f"{PLANNER_VERSION} {msgspec.__version__} {rfc8785.__version__}".encode())
     for name in RULES:
         for source in _sources(files("planner") / name):
             digest.update(source)
