@@ -5,7 +5,7 @@ hides mixed lengths, so every declared point of a distribution is compared unles
 by digest; differences count in both directions. Not handled: choices of the identity (``equal_service``).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -23,6 +23,8 @@ from planner.view import TrialView
 FAMILY = "evidence"
 OFFERED = Fraction(98, 100)
 """Share of the offered rate that an open loop must have sent."""
+LENGTH = "length"
+"""The identity that holds outputs against their declared length."""
 POINTS = ("mean", "p50", "p95", "max")
 
 
@@ -45,13 +47,17 @@ class WorkloadMatchLimit(Limit, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """One comparison of a window. ``difference`` is None where a figure is missing or the fault is no number."""
+    """One comparison of a window. ``difference`` is None where a figure is missing or the fault is no number.
+
+    ``doubt`` says why the figures cannot all be true; such a comparison decides nothing.
+    """
 
     sentence: str
     difference: Fraction | None = None
     differs: bool = False
     read: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    doubt: str = ""
 
 
 @gate(
@@ -70,7 +76,7 @@ def workload_match(view: TrialView, limit: WorkloadMatchLimit) -> Finding:
     declared ones by at most the ceiling. Synthetic acceptance of speculation fails: the text is not the model's."""
     windows = view.windows(limit.load_point)
     most = exact(limit.max_difference_share)
-    matches = [(window, match) for window in windows for match in _matches(view, window, limit)]
+    matches = [(window, match) for window in windows for match in _believed(view, window, limit)]
     faults = [(window, match) for window, match in matches if match.differs]
     gaps = [(window, match) for window, match in matches if match.missing]
     missing = (*view.unmeasured(limit.load_point), *(at for _, match in gaps for at in match.missing))
@@ -78,7 +84,7 @@ def workload_match(view: TrialView, limit: WorkloadMatchLimit) -> Finding:
     worst = max(known, key=lambda entry: entry[0], default=None)
     # With several faults no single reading decides, so that no single one would turn the verdict.
     decides = worst if len(faults) <= 1 and not (faults and faults[0][1].difference is None) else None
-    said = [f"{match.sentence} in window {window.id}." for window, match in faults or gaps]
+    said = [f"{match.sentence} in window {window.id}.{match.doubt}" for window, match in faults or gaps]
     few = view.too_few_windows(limit.load_point)
     return Finding(
         outcome="FAIL" if faults else "UNKNOWN" if missing else "PASS",
@@ -103,6 +109,27 @@ def _agreed(worst: tuple[Fraction, WindowView, Match] | None, limit: WorkloadMat
     difference, window, match = worst
     worst_said = f"{match.sentence} in window {window.id}."
     return f"Nothing differs by more than {share(difference)}; at most {share(most)}. {worst_said}"
+
+
+def _believed(view: TrialView, window: WindowView, limit: WorkloadMatchLimit) -> Iterator[Match]:
+    """Yield every comparison, and take back those of figures that a broken identity puts in doubt.
+
+    Outputs longer than declared are what this gate looks for, so that identity takes nothing back here.
+    """
+    broken = [check for check in view.checks.get(window.id, ()) if not check.holds and check.id != LENGTH]
+    for match in _matches(view, window, limit):
+        read = [at.removeprefix(window.at) for at in match.read]
+        doubts = (check.sentence for check in broken if any(_touches(field, read) for field in check.fields))
+        doubt = next(doubts, None) if match.difference is not None else None
+        yield (
+            match
+            if doubt is None
+            else Match(sentence=match.sentence, read=match.read, missing=match.read, doubt=f" {doubt}")
+        )
+
+
+def _touches(field: str, read: Iterable[str]) -> bool:
+    return any(at == field or at.startswith(f"{field}/") for at in read)
 
 
 def _matches(view: TrialView, window: WindowView, limit: WorkloadMatchLimit) -> Iterator[Match]:

@@ -18,6 +18,11 @@ def both(pointer: str, first: Any, second: Any) -> tuple[Change, ...]:
     return ((f"/windows/w1/load{pointer}", first), (f"/windows/w2/load{pointer}", second))
 
 
+def in_flight(first: float, second: float) -> tuple[Change, ...]:
+    """Measured requests in flight, and no mean latency that says it otherwise."""
+    return (*both("/in_flight_mean", first, second), *both("/e2e_ms/mean", None, None))
+
+
 def prompts(p50: int = 900, p95: int = 2000, total: int = 200_000) -> tuple[Change, ...]:
     return (
         *both("/input_tokens_total", total, 210_000),
@@ -32,6 +37,7 @@ def open_loop(sent: int) -> tuple[Change, ...]:
         for change in (
             (f"/windows/{w}/load_point", "open"),
             (f"/windows/{w}/load/requests/sent", sent if w == "w1" else 210),
+            (f"/windows/{w}/load/requests/cut_off", None),
         )
     )
 
@@ -51,7 +57,7 @@ CASES = [
         gate="workload_match",
         outcome="PASS",
         limit=LIMIT,
-        trial=both("/in_flight_mean", 7.2, 8),
+        trial=in_flight(7.2, 8),
         sentence="Nothing differs by more than 0.100; at most 0.100. "
         "Mean in flight is 7.2 requests, declared 8, in window w1.",
         also={"measured": 0.1, "margin": 0, "measured_at": (f"{AT}/in_flight_mean",)},
@@ -61,8 +67,30 @@ CASES = [
         gate="workload_match",
         outcome="FAIL",
         limit=LIMIT,
-        trial=both("/in_flight_mean", 7.1, 8),
+        trial=in_flight(7.1, 8),
         sentence="Mean in flight is 7.1 requests, declared 8, in window w1.",
+    ),
+    Case(
+        name="requests in flight that rate and latency contradict",
+        gate="workload_match",
+        outcome="UNKNOWN",
+        limit=LIMIT,
+        trial=both("/in_flight_mean", 7.1, 8),
+        sentence="Output mean is 100 tokens, declared 100, in window w1. "
+        "Mean in flight is 7.1; request rate × mean E2E is 7.8. "
+        "Mean in flight is 7.1 requests, declared 8, in window w1. "
+        "Mean in flight is 7.1; request rate × mean E2E is 7.8.",
+        also={"missing": tuple(f"{AT}/{at}" for at in ("output_tokens_total", "requests/completed", "in_flight_mean"))},
+    ),
+    Case(
+        name="outputs longer than declared are another workload, not a doubt",
+        gate="workload_match",
+        outcome="FAIL",
+        limit=LIMIT,
+        contract=(("/identity/workload/output_tokens", {"fixed": 50}),),
+        trial=both("/tpot_ms", ABSENT, ABSENT),
+        sentence="Output mean is 100 tokens, declared 50, in window w1. "
+        "Output mean is 100 tokens, declared 50, in window w2.",
     ),
     Case(
         name="lengths from totals, not as declared",
