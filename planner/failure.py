@@ -73,10 +73,10 @@ def equal_shares(whole: Fraction, shapes: Sequence[object]) -> tuple[Fraction, .
     return (whole / len(shapes),) * len(shapes)
 
 
-def capacity_left(capacities: Sequence[Fraction], loss: Loss) -> Fraction:
-    """Sum the capacity of the groups that survive."""
-    lost = set(loss.groups)
-    return total([capacity for index, capacity in enumerate(capacities) if index not in lost])
+def capacity_left(capacities: Sequence[Fraction], loss: Loss, whole: Fraction | None = None) -> Fraction:
+    """Return the capacity of the groups that survive; ``whole`` is that of all groups, where it is known already."""
+    everything = total(capacities) if whole is None else whole
+    return everything - total([capacities[group] for group in loss.groups])
 
 
 def pools_left(rates: Sequence[Fraction], shares: Sequence[Fraction]) -> Fraction:

@@ -223,7 +223,7 @@ def _survivors(found: Capacity, loss: Loss) -> Range:
             return pools_left_bounds(found.total, shares)
         left = pools_left(found.rates, shares)
     else:
-        left = capacity_left(found.rates, loss)
+        left = capacity_left(found.rates, loss, found.total)
     return Range(low=left, high=left)
 
 
