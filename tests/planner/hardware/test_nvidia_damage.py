@@ -132,13 +132,21 @@ def test_damage_is_refused_naming_the_line(text: str, finding: Finding) -> None:
 
 
 def test_all_problems_come_at_once() -> None:
-    text = TWO.replace("GPU0     X      NV6", "GPU0     X      NV?").replace(
-        "NIC1    SYS     NODE", "NIC1    SYS     N0DE"
+    lines = (
+        TWO.replace("NV6     PIX", "NV?     PIX").replace("NIC1    SYS     NODE", "NIC1    SYS     N0DE").split("\n")
     )
-    assert [(problem.code, problem.line) for problem in problems_of(text)] == [
+    problems = problems_of("\n".join([*lines[:4], lines[3], *lines[4:]]))
+    assert [(problem.code, problem.line) for problem in problems] == [
         ("hardware/cell", 2),
-        ("hardware/cell", 5),
+        ("hardware/repeated", 5),
+        ("hardware/cell", 6),
     ]
+
+
+def test_the_output_of_two_tools_is_refused() -> None:
+    rocm = "GPU[0]\t\t: (Topology) Numa Node: 0\n"
+    found = "rocm-smi --showtopo and nvidia-smi topo -m"
+    assert findings(TWO + rocm) == [("hardware/format", None, "the output of one tool", found)]
 
 
 def test_a_byte_of_another_code_in_a_cell_is_refused() -> None:

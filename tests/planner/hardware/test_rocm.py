@@ -34,6 +34,9 @@ def test_devices_joined_by_xgmi_are_islands() -> None:
         pytest.param("GPU Topology:\n  " + TEXT[TEXT.index("=") :], id="in a report of an environment"),
         pytest.param(" ".join(TEXT.split(" ")).replace("         ", " "), id="blanks collapsed"),
         pytest.param(TEXT[TEXT.index(TITLE) :], id="link types alone"),
+        pytest.param(
+            TEXT.replace("0            \n\n====", "0            \nXGMI is fast\n===="), id="prose below a table"
+        ),
     ],
 )
 def test_the_same_tables_are_read_in_every_dress(text: str) -> None:
@@ -205,3 +208,8 @@ def test_damaged_json_is_refused_naming_the_member(
 def test_json_is_read_strictly() -> None:
     text = sample("rocm_3gpu.json").decode().replace('"card2"', '"card1"')
     assert [problem.code for problem in problems_of(text)] == ["json/duplicate_key"]
+
+
+def test_json_has_a_limit() -> None:
+    cards = {f"card{number}": {"(Topology) Numa Node": "0"} for number in range(257)}
+    assert findings(json.dumps(cards)) == [("hardware/size", None, "at most 256 devices", "257")]
