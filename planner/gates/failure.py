@@ -19,10 +19,10 @@ from planner.gates.base import Ask, Finding, Limit, compared, gate, unknown
 from planner.gates.failure_capacity import (
     Capacity,
     Left,
+    all_after_recovery,
     capacity,
     distinct_in,
     injected,
-    left_after_recovery,
     left_at_once,
 )
 from planner.gates.slo import THROUGHPUT_READS
@@ -150,10 +150,11 @@ def _capacity_samples(
     most = None if isinstance(limit.max_recovery_s, UnsetType) else exact(limit.max_recovery_s)
     for loss in distinct_in(view, limit.domain, found):
         spoken = injections.get(loss.domain, ())
-        left = left_at_once(view, loss, known, spoken)
+        lefts: tuple[Left, ...] = (left_at_once(view, loss, known, spoken),)
         if limit.horizon == "after_recovery":
-            left = left_after_recovery(view, loss, left, spoken, kind=limit.domain, most_s=most)
-        yield _sample(view, limit, loss, window, known, left)
+            lefts = all_after_recovery(view, loss, lefts[0], spoken, kind=limit.domain, most_s=most)
+        for left in lefts:
+            yield _sample(view, limit, loss, window, known, left)
 
 
 def _sample(

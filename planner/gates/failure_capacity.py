@@ -23,7 +23,16 @@ from planner.records.base import UnsetType
 from planner.records.evidence import Handoff, Injection
 from planner.view import TrialView
 
-__all__ = ["Capacity", "Left", "capacity", "distinct_in", "injected", "left_after_recovery", "left_at_once"]
+__all__ = [
+    "Capacity",
+    "Left",
+    "all_after_recovery",
+    "capacity",
+    "distinct_in",
+    "injected",
+    "left_after_recovery",
+    "left_at_once",
+]
 
 IMPLIED_DOMAIN = {"rank_loss": "device", "node_loss": "node"}
 """Kind of domain that an injection hits where it names none; other kinds of injection take no domain down."""
@@ -230,13 +239,24 @@ def _survivors(found: Capacity, loss: Loss) -> Range:
 def left_after_recovery(
     view: TrialView, loss: Loss, at_once: Left, injections: Injections, *, kind: str, most_s: Fraction | None
 ) -> Left:
-    """Return the lowest rate that came back after an injection in time, else what is certain without one.
+    """Return the lowest rate that came back, what is not known before any other; see ``all_after_recovery``."""
+    return min(all_after_recovery(view, loss, at_once, injections, kind=kind, most_s=most_s), key=_lowest)
+
+
+def all_after_recovery(
+    view: TrialView, loss: Loss, at_once: Left, injections: Injections, *, kind: str, most_s: Fraction | None
+) -> tuple[Left, ...]:
+    """Return what came back in time after each injection, else what is certain without one.
 
     Without an injection nothing is known to come back; where no lost group has enough devices left to run on, that
     is certain, and what is left at once stays all there is.
     """
     if injections:
-        return min((_recovered(view, name, entry, at_once, most_s) for name, entry in injections), key=_lowest)
+        return tuple(_recovered(view, name, entry, at_once, most_s) for name, entry in injections)
+    return (_without_injection(view, loss, at_once, kind),)
+
+
+def _without_injection(view: TrialView, loss: Loss, at_once: Left, kind: str) -> Left:
     shortage = _shortage(view, loss, (view.site.domains(kind) or {})[loss.domain])
     if shortage is not None:
         return Left(rate=at_once.rate, read=at_once.read, missing=at_once.missing, notes=(shortage, *at_once.notes))

@@ -124,6 +124,20 @@ CASES = [
         also={"missing": ("/trials/t/failures/loss/recovered_s",)},
     ),
     Case(
+        name="what one injection does not say hides no failure of another",
+        gate="failure_domain",
+        outcome="FAIL",
+        limit=lost("device", horizon="after_recovery", max_capacity_share_lost=0.5),
+        contract=SPARE,
+        trial=(
+            *ON_THREE,
+            *injected(recovered_output_tokens_per_s=None),
+            ("/failures/again", {**LOSS, "recovered_output_tokens_per_s": 60}),
+        ),
+        sentence="Device a0 takes down 1 of 1 serving group and 0.700 of capacity after recovery (injection again); "
+        "at most 0.500.",
+    ),
+    Case(
         name="the injection does not say under which load",
         gate="failure_domain",
         outcome="UNKNOWN",
