@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 from reviews.web.dense_places import CHANNEL, EDGE, GUTTER, WIDE, DensePlaces, NodeSpot, dense_places, device_order
+from reviews.web.links import Query
 from reviews.web.map_lines import Line
 from reviews.web.map_places import WIDTH
 from reviews.web.map_rows import housed
@@ -40,6 +41,7 @@ class DenseNode:
     runs: tuple[tuple[str, tuple[Cell, ...]], ...]
     is_lost: bool
     note: str
+    lost_href: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +76,7 @@ class DenseView:
     marked: Set[int] | None = None
     mates: frozenset[int] = field(default_factory=frozenset)
     joins: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    query: Query = field(default_factory=Query)
 
 
 def dense_map(view: DenseView, ground: DensePlaces | None = None) -> DenseMap:
@@ -116,7 +119,13 @@ def dense_node(view: DenseView, spot: NodeSpot, ranks: Mapping[str, int], shades
         ]
     )
     nics = f"{len(spot.nics)} NICs" if len(spot.nics) != 1 else "1 NIC"
-    return DenseNode(spot=spot, runs=runs, is_lost=is_lost, note=f"{spot.id}: {nics}")
+    return DenseNode(
+        spot=spot,
+        runs=runs,
+        is_lost=is_lost,
+        note=f"{spot.id}: {nics}",
+        lost_href=view.query.link("map", lost=f"node:{spot.id}"),
+    )
 
 
 def cell(view: DenseView, device: str, rank: int | None, shades: Mapping[int, int]) -> Cell:

@@ -141,12 +141,14 @@ def is_dense(facts: RankFacts) -> bool:
 
 
 def drawing(
-    facts: RankFacts, colour: Kind | None, selected: int, lost: Lost | None, metric: Metric | None
+    facts: RankFacts, colour: Kind | None, selected: int, lost: Lost | None, metric: Metric | None, query: Query
 ) -> DenseView:
     """Return what a dense map draws."""
     mates = facts.members(colour.id, selected) if colour else ()
     worst = metric.worst[0] if metric and metric.worst else None
-    return DenseView(facts=facts, colour=colour, selected=selected, lost=lost, worst=worst, mates=frozenset(mates))
+    return DenseView(
+        facts=facts, colour=colour, selected=selected, lost=lost, worst=worst, mates=frozenset(mates), query=query
+    )
 
 
 def map_context(source: MapSource, query: Query, own: str) -> dict[str, Any]:
@@ -160,7 +162,7 @@ def map_context(source: MapSource, query: Query, own: str) -> dict[str, Any]:
     selected = asked if asked is not None and asked < len(facts.places) else 0
     lost = facts.lost(query.get("lost")) if query.get("lost") else None
     colour = facts.kind(query.get("colour"))
-    dense = drawing(facts, colour, selected, lost, metric)
+    dense = drawing(facts, colour, selected, lost, metric, query)
     if is_dense(facts):
         fleet = dense_map(dense)
         drawn = {"dense": fleet, "homeless": fleet.homeless}

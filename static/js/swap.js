@@ -9,11 +9,12 @@ document.addEventListener("click", (event) => {
   opener = placeOf(event.target) ?? opener;
 });
 
-// A link inside a drawing is no HTML link, so htmx leaves it alone: it is fetched in the same way by hand.
+// A link of a drawing is no HTML link, so htmx leaves it alone: it is fetched in the same way by hand.
 document.addEventListener("click", (event) => {
   const link = event.target.closest("svg a[href]");
   const asksForMore = event.ctrlKey || event.metaKey || event.shiftKey || event.button;
   if (!link?.closest("[hx-boost=true]") || asksForMore || !globalThis.htmx) return;
+  if (link instanceof HTMLAnchorElement) return;
   event.preventDefault();
   const path = link.getAttribute("href");
   globalThis.htmx.ajax("GET", path, { source: link, event, push: path });

@@ -26,6 +26,7 @@ PAGES = [
     ("map", f"{D}1/map/?rank=5"),
     ("a lost node", f"{D}1/map/?lost=node-b&colour=dp"),
     ("a map without metrics", f"{D}2/map/"),
+    ("maps side by side", f"{D}1/map/compare/?trial=t-base-16&with=t-one-node&lost=node:node-b"),
     ("stress", f"{D}1/stress/"),
     ("history", f"{D}3/history/"),
     ("audit", "/w/lab/audit/?verify=1"),

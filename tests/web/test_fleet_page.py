@@ -29,8 +29,8 @@ def test_every_rank_is_a_button_of_one_form_that_keeps_the_rest_of_the_address(
     fleet: Decision, people: Cast, visit: Visit
 ) -> None:
     page = get(people, visit, "?trial=t-near&colour=ep&rank=5")
-    form = page.split('<form id="pick"')[1].split("</form>")[0]
-    assert re.findall(r'form="pick" name="rank" value="(\d+)"', page) == [str(rank) for rank in range(RANKS)]
+    form = page.split('<form id="pick"')[1].split("<svg")[0]
+    assert re.findall(r'name="rank" value="(\d+)" aria-label', page) == [str(rank) for rank in range(RANKS)]
     assert re.findall(r'name="(\w+)" value="([\w-]+)"', form) == [("trial", "t-near"), ("colour", "ep")]
 
 
@@ -69,7 +69,7 @@ def test_groups_that_are_alike_are_one_row_and_the_download_has_each(
 def test_any_node_rack_or_device_may_be_lost(fleet: Decision, people: Cast, visit: Visit) -> None:
     page = get(people, visit)
     assert '<option value="rack:rack-15">' in page
-    assert page.count('form="lose" name="lost" value="node:') == 128
+    assert page.count('<a class="dn-name" href="?lost=node:n') == 128
     lost = get(people, visit, "?lost=rack:rack-00")
     assert "64 lost, 192 down with their serving group" in lost
     assert "75 % of what was served" in lost

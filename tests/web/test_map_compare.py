@@ -51,7 +51,7 @@ def test_equal_maps_say_so_and_nothing_is_strong() -> None:
 
 def test_ranks_that_moved_are_strong() -> None:
     before, after = pair()
-    assert strong(difference(before, after), (before, after), Query()) == {1, 2}
+    assert strong(difference(before, after), (before, after), Query()) == frozenset({1, 2})
 
 
 def test_maps_that_do_not_fit_their_degrees_are_shown_but_not_compared() -> None:
