@@ -32,6 +32,7 @@ PAGES = (
     ("Decision", "decision-detail"),
     ("Rank map", "decision-map"),
     ("Memory", "decision-memory"),
+    ("Communication", "decision-communication"),
     ("Stress", "decision-stress"),
     ("History", "decision-history"),
 )

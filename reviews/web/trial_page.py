@@ -24,7 +24,6 @@ class Said:
     word: Word
     gate: str
     sentence: str
-    notes: tuple[str, ...]
     href: str
 
 
@@ -72,7 +71,6 @@ def _said(plan: Plan, trial: str, gates: Sequence[str], detail_href: str) -> Ite
                     word=OUTCOMES[outcome.outcome],
                     gate=f"{gate}.{limit}",
                     sentence=outcome.sentence,
-                    notes=outcome.notes,
                     href=f"{detail_href}{cell.link('cell')}",
                 )
 

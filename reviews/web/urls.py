@@ -4,6 +4,7 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import path, re_path
 
 from reviews.web import (
+    communication,
     decisions,
     digests,
     downloads,
@@ -59,6 +60,16 @@ urlpatterns = [
         rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/memory/ranks\.(?P<suffix>csv|json)$",
         memory.memory_download,
         name="memory-download",
+    ),
+    path(
+        "w/<slug:slug>/decisions/<int:number>/communication/",
+        communication.decision_communication,
+        name="decision-communication",
+    ),
+    re_path(
+        rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/communication/(?P<table>steps|boundaries|links)\.(?P<suffix>csv|json)$",
+        communication.communication_download,
+        name="communication-download",
     ),
     path("w/<slug:slug>/decisions/<int:number>/history/", history.decision_history, name="decision-history"),
     path("w/<slug:slug>/audit/", log.audit_list, name="audit-list"),
