@@ -205,6 +205,10 @@ CSRF_COOKIE_NAME = "__Host-csrf" if HTTPS else "csrf"
 
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=5)
+# What Django calls a login when it tells of a failed one; by default the model's own word is taken, and every failure
+# would be counted under no name.
+AXES_USERNAME_FORM_FIELD = "username"
+AXES_LOCKOUT_CALLABLE = "reviews.web.people.locked_out"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True

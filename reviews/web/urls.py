@@ -1,6 +1,6 @@
 """Addresses of the pages."""
 
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
 from reviews.web import (
@@ -25,9 +25,7 @@ WORKSPACE = r"^w/(?P<slug>[a-z0-9-]+)"
 
 urlpatterns = [
     path("", inbox.home, name="home"),
-    path(
-        "login", LoginView.as_view(template_name="reviews/login.html", redirect_authenticated_user=True), name="login"
-    ),
+    path("login", people.Login.as_view(), name="login"),
     path("logout", LogoutView.as_view(), name="logout"),
     path("theme", people.theme, name="theme"),
     path("w/<slug:slug>/", inbox.decision_list, name="decision-list"),
