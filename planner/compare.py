@@ -31,24 +31,28 @@ class Comparison(Struct, frozen=True, kw_only=True, gc=False):
     notes: tuple[str, ...]
 
 
+Judged = tuple[Sample, Outcome, Fraction | None]
+
+
 def compare(reading: Reading, comparator: Comparator, limit: Fraction | None = None) -> Comparison:
     """Compare every sample with ``limit``, or with its own limit where ``limit`` is None."""
-    judged = [
-        (sample, _verdict(sample, comparator, own), _margin(sample, comparator, own))
-        for sample in reading.samples
-        for own in (sample.limit if limit is None else limit,)
-    ]
-    failed = [entry for entry in judged if entry[1] == "FAIL" and not entry[0].doubts]
-    unsure = [entry for entry in judged if entry[1] == "UNKNOWN" or entry[0].doubts]
+    judged: list[Judged] = []
+    failed: list[Judged] = []
+    unsure: list[Judged] = []
+    for sample in reading.samples:
+        own = sample.limit if limit is None else limit
+        entry = (sample, _verdict(sample, comparator, own), _margin(sample, comparator, own))
+        judged.append(entry)
+        if entry[1] == "UNKNOWN" or sample.doubts:
+            unsure.append(entry)
+        elif entry[1] == "FAIL":
+            failed.append(entry)
     if failed:
         return _comparison("FAIL", None, failed, limit, reading)
     if unsure or reading.missing or not judged:
         would = None if reading.missing or not judged else _would([verdict for _, verdict, _ in judged])
         return _comparison("UNKNOWN", would, unsure or judged, limit, reading)
     return _comparison("PASS", None, judged, limit, reading)
-
-
-Judged = tuple[Sample, Outcome, Fraction | None]
 
 
 def _verdict(sample: Sample, comparator: Comparator, limit: Fraction | None) -> Outcome:

@@ -79,32 +79,27 @@ def want_required(required: RequiredEvidence) -> Iterator[Want]:
 
 def presence(view: TrialView, want: Want) -> Presence:
     """Look for a wanted metric in every counted window at its load point."""
-    traced = want.section in TRACED
-    windows = view.traced(want.load_point, want.section, want.field) if traced else view.windows(want.load_point)
+    section, field = _parts(want.metric)
+    traced = section in TRACED
+    windows = view.traced(want.load_point, section, field) if traced else view.windows(want.load_point)
     if not windows:
         return Presence(want=want, readings=1, gaps=view.unmeasured(want.load_point))
-    found = [list(_gaps(view, window, want)) for window in windows if _applies(view, want)]
+    owed = windows if section != "links" or owing_links(view, want) else ()
+    look = SECTIONS.get(section, _nowhere)
+    found = [list(look(view, window, want)) for window in owed]
     if not any(found):
         return Presence(want=want, readings=len(found), gaps=())
     return Presence(want=want, readings=len(found), gaps=tuple(dict.fromkeys(gap for gaps in found for gap in gaps)))
 
 
-def _applies(view: TrialView, want: Want) -> bool:
-    return want.section != "links" or bool(owing_links(view, want))
-
-
-def _gaps(view: TrialView, window: WindowView, want: Want) -> Iterator[str]:
-    """Yield pointers of what the window lacks."""
-    look = SECTIONS.get(want.section)
-    if look is None:
-        yield f"{window.at}/{want.section}/{want.field}"
-    else:
-        yield from look(view, window, want)
+def _nowhere(view: TrialView, window: WindowView, want: Want) -> Iterator[str]:
+    yield f"{window.at}/{want.section}/{want.field}"
 
 
 def _load(view: TrialView, window: WindowView, want: Want) -> Iterator[str]:
-    at = f"{window.at}/load/{want.field}"
-    value = None if isinstance(window.record.load, UnsetType) else getattr(window.record.load, want.field, None)
+    field = want.field
+    at = f"{window.at}/load/{field}"
+    value = None if isinstance(window.record.load, UnsetType) else getattr(window.record.load, field, None)
     if value is None or isinstance(value, UnsetType):
         yield from (f"{at}/{name}" for name in want.fields) if want.fields else (at,)
         return
@@ -182,7 +177,7 @@ TRACED: Mapping[str, str] = {"collectives": "replica", "stages": "replica", "exp
 """Sections that instrumented windows may answer for, each with the scope of its figures."""
 
 SECTIONS = {"load": _load, "per_rank": _per_rank, "links": _link, "replicas": _replica} | dict.fromkeys(TRACED, _traced)
-"""How each section of a window is searched; a section that documents do not have is always a gap."""
+"""How each section of a window is searched for what it lacks; one that documents do not have is always a gap."""
 
 
 def owing_links(view: TrialView, want: Want) -> tuple[str, ...]:
