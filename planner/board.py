@@ -6,8 +6,9 @@ Rules kept: a flip is one changed reading or one changed limit (domain 6), so a 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
+from planner.evaluate import ALWAYS
 from planner.figures import number
 from planner.keys import from_rate
 from planner.numbers import plain
@@ -31,6 +32,16 @@ class Spot:
     outcome: LimitOutcome
     reading: Fraction
     limit: Fraction
+
+    @property
+    def declared_id(self) -> str | None:
+        """The limit's id in the contract; an always-on gate has none."""
+        return None if self.limit_id == ALWAYS else self.limit_id
+
+    @property
+    def name(self) -> str:
+        """The limit as text."""
+        return self.gate if self.declared_id is None else f"{self.gate}.{self.declared_id}"
 
     @property
     def is_ceiling(self) -> bool:
@@ -84,7 +95,8 @@ class Board:
     def values_at(self, trial: str, spot: Spot, reading: Fraction) -> Values:
         """Return a trial's keys with another reading at ``spot``: keys read from the same windows move with it."""
         view = self.views[trial]
-        limit = view.limits[spot.gate][spot.limit_id]
+        # An always-on gate has no limit record, and its reading is no key's.
+        limit: Any = view.limits.get(spot.gate, {}).get(spot.limit_id)
         load_point = getattr(limit, "load_point", None)
         values = list(self.values(trial))
         for index, key in enumerate(self.order.keys):

@@ -9,7 +9,7 @@ of a trial, gates whose reading follows from another one (``cost``), a limit tha
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -112,7 +112,7 @@ def _inconclusive(board: Board, trial: str) -> Iterator[Draft]:
         Flip(
             kind="unmeasured",
             gate=spot.gate,
-            limit_id=spot.limit_id,
+            limit_id=spot.declared_id,
             trial=trial,
             unit=unit,
             old=None,
@@ -123,7 +123,7 @@ def _inconclusive(board: Board, trial: str) -> Iterator[Draft]:
             raw_values=None,
             effect=effect,
             winner=winner,
-            sentence=f"{verb} if {spot.gate}.{spot.limit_id} is measured {SIGNS[comparator]} {readable(limit, unit)}.",
+            sentence=f"{verb} if {spot.name} is measured {SIGNS[comparator]} {readable(limit, unit)}.",
         )
     )
 
@@ -252,7 +252,7 @@ def _draft(
     return Draft(
         effect=effect,
         gate=spot.gate,
-        limit_id=spot.limit_id,
+        limit_id=spot.declared_id or "",
         trial=trial,
         old=spot.reading,
         change=change,
@@ -275,13 +275,13 @@ def _flip(
     unit, old = spot.outcome.unit, spot.outcome.measured
     size = f", {percent(change)}" if spot.reading else ""
     sentence = (
-        f"{verb} if {spot.gate}.{spot.limit_id} of {trial} is {SIGNS[comparator]} {readable(plain(bound), unit)} "
+        f"{verb} if {spot.name} of {trial} is {SIGNS[comparator]} {readable(plain(bound), unit)} "
         f"(measured {readable(old, unit)}{size})."
     )
     return Flip(
         kind="reading",
         gate=spot.gate,
-        limit_id=spot.limit_id,
+        limit_id=spot.declared_id,
         trial=trial,
         unit=unit,
         old=old,
@@ -310,7 +310,8 @@ def _comparator(*, rises: bool, strict: bool) -> Sided:
 
 def _raw_values(board: Board, trial: str, spot: Spot, new: Fraction) -> int | None:
     """Return how many windows would have to move: all on the wrong side to get in, one to leave."""
-    view, limit = board.views[trial], board.views[trial].limits[spot.gate][spot.limit_id]
+    view = board.views[trial]
+    limit: Any = view.limits.get(spot.gate, {}).get(spot.limit_id)
     if spot.gate == "throughput":
         reading = view.throughput(limit.load_point)
     elif spot.gate in LATENCIES:

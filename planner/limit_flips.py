@@ -156,6 +156,6 @@ def _flip(board: Board, spot: Spot, new: Fraction, *, trial: str, winner: str | 
         raw_values=None,
         effect=effect,
         winner=winner,
-        sentence=f"{what} if the limit {spot.gate}.{spot.limit_id} is {readable(plain(new), unit)} "
+        sentence=f"{what} if the limit {spot.name} is {readable(plain(new), unit)} "
         f"(declared {readable(old, unit)}{size}).",
     )

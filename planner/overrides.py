@@ -265,7 +265,9 @@ def _with_reading(board: Board, reading: Reading) -> Candidate:
 
 def _reading_alike(view: TrialView, reading: Reading) -> list[str]:
     """Name the limits of the gate that read the same evidence: they differ in their bound alone."""
-    records = view.limits[reading.gate]
+    records = view.limits.get(reading.gate)
+    if records is None:
+        return [reading.limit_id]
     asks = records[reading.limit_id].asks()
     return [name for name, record in records.items() if name == reading.limit_id or (asks and record.asks() == asks)]
 

@@ -219,3 +219,17 @@ def test_an_unmeasured_reading_also_gives_the_key_that_it_is() -> None:
     assert plan.candidates["u"].missing_keys == ("ttft",)
     flip = one(plan, kind="unmeasured")
     assert (flip.trial, flip.new, flip.winner) == ("u", 500, "u")
+
+
+@pytest.mark.parametrize(("age", "effect", "comparator"), [(10**6, "NONE_LEFT", ">"), (3600, "OTHER_WINS", "<=")])
+def test_the_age_of_evidence_is_a_reading_without_a_limit_of_its_own(age: int, effect: str, comparator: str) -> None:
+    plan = planned(a_contract(validity={"max_evidence_age_s": age}), {"w": a_trial(6400, tp=8)})
+    flip = one(plan, gate="freshness")
+    assert (flip.limit_id, flip.old, flip.bound, flip.comparator, flip.effect) == (
+        None,
+        914_300,
+        age,
+        comparator,
+        effect,
+    )
+    assert "freshness of w is" in flip.sentence

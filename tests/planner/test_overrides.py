@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.errors import DocumentRefusedError
+from planner.evaluate import ALWAYS
 from planner.overrides import Reading, Setting, overridden, overridden_bytes
 from planner.records.overrides import Overridden, Override
 from tests.planner.fleet import AS_OF, a_contract, a_trial, documents, planned
@@ -78,7 +79,7 @@ def test_every_flip_asked_as_a_what_if_gives_the_winner_it_states(
             answer = asked(setting, contract=contract, trials=trials)
         else:
             assert isinstance(flip.new, int | float)
-            reading = Reading(trial=str(flip.trial), gate=flip.gate, limit_id=str(flip.limit_id), value=flip.new)
+            reading = Reading(trial=str(flip.trial), gate=flip.gate, limit_id=flip.limit_id or ALWAYS, value=flip.new)
             answer = asked(readings=(reading,), contract=contract, trials=trials)
         assert answer.winner_after == flip.winner, flip
 
