@@ -247,16 +247,13 @@ def _throughput(window: WindowView) -> Sample:
         if isinstance(load, UnsetType)
         else (number(load.output_tokens_total), number(load.duration_s) or None)
     )
-    missing = tuple(window.at + name for name, value in zip(fields, (tokens, duration), strict=True) if value is None)
-    rate = None if tokens is None or duration is None else tokens / duration
+    at, where, doubts = window.at, (("window", window.id),), window.doubts(fields)
+    if tokens is None or duration is None:
+        missing = tuple(at + name for name, value in zip(fields, (tokens, duration), strict=True) if value is None)
+        return Sample(value=None, low=None, high=None, where=where, missing=missing, doubts=doubts)
+    rate = tokens / duration
     return Sample(
-        value=rate,
-        low=rate,
-        high=rate,
-        where=(("window", window.id),),
-        read=() if missing else tuple(window.at + name for name in fields),
-        missing=missing,
-        doubts=window.doubts(fields),
+        value=rate, low=rate, high=rate, where=where, read=tuple([at + name for name in fields]), doubts=doubts
     )
 
 
@@ -283,8 +280,8 @@ def statistic_at(window: WindowView, at: str, recorded: object, name: str, beyon
     if not isinstance(recorded, Statistics):
         return absent(window, *fields)
     value, n = number(getattr(recorded, name)), number(recorded.n)
-    missing = tuple(window.at + field for field, found in zip(fields, (value, n), strict=True) if found is None)
     if value is None or n is None:
+        missing = tuple(window.at + field for field, found in zip(fields, (value, n), strict=True) if found is None)
         return replace(absent(window, at), value=value, missing=missing)
     short = _too_few(name, n, beyond)
     if short:
@@ -297,7 +294,7 @@ def statistic_at(window: WindowView, at: str, recorded: object, name: str, beyon
         low=low,
         high=high,
         where=(("window", window.id),),
-        read=tuple(window.at + field for field in fields),
+        read=tuple([window.at + field for field in fields]),
         doubts=window.doubts(fields),
         notes=ONE_SIDED.get(side, ()),
     )
