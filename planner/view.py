@@ -62,7 +62,7 @@ class TrialView:
 
     def forget(self) -> None:
         """Let go of what was computed, to be computed again where it is asked for again."""
-        for name in [name for name, value in vars(type(self)).items() if isinstance(value, cached_property)]:
+        for name in _COMPUTED:
             self.__dict__.pop(name, None)
 
     @cached_property
@@ -337,6 +337,10 @@ class TrialView:
             ranks=self.ranks,
             tolerance=self.tolerance,
         )
+
+
+_COMPUTED = tuple(name for name, value in vars(TrialView).items() if isinstance(value, cached_property))
+"""What a view computes once and keeps."""
 
 
 def recorded(window: Window, section: str, field: str = "") -> bool:
