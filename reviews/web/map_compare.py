@@ -117,6 +117,7 @@ def compare_context(before: MapSource, after: MapSource, query: Query) -> dict[s
         "lost_hidden": query.hidden("lost"),
         "identity": identity_differences(before, after),
         "apart": apart,
+        "are_first": not is_small(grounds[0]),
         "found": found,
         "reason": reason(found, facts),
         "rows": rows(facts, found),

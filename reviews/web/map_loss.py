@@ -53,6 +53,7 @@ class FailureRow:
 
 def loss_facts(facts: RankFacts, lost: Lost, view: TrialView, candidate: Candidate | None) -> LossFacts:
     """Say what a failure takes down and what it leaves."""
+    kind = lost.kind.replace("_", " ").capitalize()
     ranks, down, groups = len(lost.ranks), len(lost.down), len(facts.serving)
     found = what_if(view, lost.kind, lost.id) if facts.is_placed else None
     figures = [
@@ -69,7 +70,7 @@ def loss_facts(facts: RankFacts, lost: Lost, view: TrialView, candidate: Candida
     ]
     figures += [left_figure(name, found.at_full_load(horizon) if found else None) for horizon, name in HORIZONS]
     return LossFacts(
-        lead=f"{lost.kind.replace('_', ' ').capitalize()} {lost.id} lost.",
+        lead=f"{lost.id if lost.id.startswith(lost.kind) else f'{kind} {lost.id}'} lost.",
         figures=tuple(figures),
         judged=tuple(judged(view, lost.kind, candidate)),
     )

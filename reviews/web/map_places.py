@@ -9,7 +9,7 @@ Not handled: what stands on a device, colours, lines between devices.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from planner.records.base import UnsetType
 from planner.records.contract import Hardware
@@ -41,6 +41,8 @@ LANES = 8
 """Lines inside a node that have room; kept free on every map, so that no map moves a device."""
 NIC_HEIGHT = 22
 NIC_GAP = 18
+NIC_LETTERS = 9
+"""Letters that fit into the box of a NIC."""
 PAD = 12
 TOP = 34.0
 BETWEEN_TWO = 96
@@ -97,9 +99,19 @@ class NodePlace:
     note: str
 
     @property
+    def nic_labels(self) -> tuple[tuple[str, str, Box], ...]:
+        """Every NIC with what is written into its box."""
+        return tuple((nic, short_name(nic, self.id, NIC_LETTERS), box) for nic, box in self.nics.items())
+
+    @property
     def text_x(self) -> float:
         """Where the node's name starts."""
         return self.box.x + PAD
+
+    @property
+    def end_x(self) -> float:
+        """Where words at the right end."""
+        return self.box.x + self.box.width - PAD
 
     @property
     def text_y(self) -> float:
@@ -231,7 +243,7 @@ def node_note(hardware: Hardware, devices: Iterable[str], nics: tuple[str, ...],
 
 def places(site: Site) -> Places:
     """Place all hardware of a contract; an empty contract gives an empty ground."""
-    size = ROOMY
+    size = fitting_size(site)
     order = node_order(site)
     found: list[NodePlace] = []
     y = TOP
@@ -240,8 +252,26 @@ def places(site: Site) -> Places:
         place = node_place(site, node, y, size, faces_up=faces_up, gutter=GUTTER if len(order) > 2 else 0)
         found.append(place)
         y = place.box.bottom + (BETWEEN_TWO if len(order) == 2 else BETWEEN_MANY)
-    height = (found[-1].box.bottom if found else 60) + 16 + (NOTES_ROOM if len(order) > 2 else 0)
+    height = (found[-1].box.bottom if found else 60) + 16
     return Places(width=WIDTH, height=height, density=size, nodes=tuple(found), racks=rack_boxes(site, found))
+
+
+def fitting_size(site: Site) -> Density:
+    """Return the size of tiles with which the widest row of islands stays inside its node."""
+    gutter = GUTTER if len(site.hardware.nodes) > 2 else 0
+    room = WIDTH - 2 * MARGIN - gutter - 2 * PAD - 8
+    widths = [ROOMY.tile_width]
+    for node in site.hardware.nodes:
+        for row in rows_of(island_runs(site, node), ROOMY.per_row):
+            devices = sum(len(found) for _, found in row)
+            widths.append((room - (devices - 1) * ROOMY.gap - len(row) * 2 * PAD) // devices)
+    return replace(ROOMY, tile_width=min(widths))
+
+
+def short_name(id: str, node: str, most: int) -> str:
+    """Write an id without its node's at the start, and no longer than there is room for."""
+    own = id.removeprefix(node).lstrip("-._:/") or id if len(id) > most else id
+    return own if len(own) <= most else f"{own[: most - 1]}…"
 
 
 def node_order(site: Site) -> tuple[str, ...]:

@@ -7,14 +7,16 @@ where a group leaves an island or a node; a rank that no known device holds is l
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
-from reviews.web.formats import count
+from reviews.web.formats import count, listed
 from reviews.web.links import Query
 from reviews.web.map_lines import Drawer, Line
-from reviews.web.map_places import MARGIN, NOTES_ROOM, Box, NodePlace, Places, places
+from reviews.web.map_places import MARGIN, NOTES_ROOM, Box, NodePlace, Places, places, short_name
 from reviews.web.rank_facts import Kind, Lost, RankFacts, carried_by
 
 MOST_NOTE = 390.0
 """Width of a note that has room for everything."""
+DEVICE_LETTERS = 9
+"""Letters of a device that fit beside its rank."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,7 @@ class Tile:
     """One rank on its device. ``ground`` is 0 or 1; ``state`` is empty, ``lost`` or ``down``."""
 
     rank: int
+    node: str
     device: str
     box: Box
     role: str
@@ -37,6 +40,11 @@ class Tile:
     filled: float
     x: int
     y: int
+
+    @property
+    def short(self) -> str:
+        """The device as it fits beside the rank."""
+        return short_name(self.device, self.node, DEVICE_LETTERS)
 
     @property
     def left(self) -> float:
@@ -91,6 +99,7 @@ class NodeShape:
 
     place: NodePlace
     is_lost: bool
+    aside: str
     idle: tuple[tuple[str, Box], ...]
 
 
@@ -104,6 +113,11 @@ class RankMap:
     lines: tuple[Line, ...]
     notes: tuple[Note, ...]
     homeless: tuple[str, ...]
+
+    @property
+    def height(self) -> float:
+        """The height of the drawing, with room for notes below more than two nodes."""
+        return self.places.height + (NOTES_ROOM if self.notes and len(self.nodes) > 2 else 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +186,7 @@ def tile_of(view: View, rank: int, device: str, box: Box, ground: int, at: tuple
     mates = facts.members(colour.id, view.selected) if colour and view.selected is not None else ()
     return Tile(
         rank=rank,
+        node=facts.places[rank].node,
         device=device,
         box=box,
         role=colour.role if colour and own else "none",
@@ -214,7 +229,7 @@ def notes_of(view: View, ground: Places, lines: tuple[Line, ...]) -> Iterator[No
     ]
     if not crossing or len(ground.nodes) < 2:
         return
-    middle = ground.height - NOTES_ROOM / 2
+    middle = ground.height + NOTES_ROOM / 2 - 8
     if len(ground.nodes) == 2:
         middle = (ground.nodes[0].box.bottom + ground.nodes[1].box.y) / 2
     step = min(MOST_NOTE, (ground.width - 2 * MARGIN) / len(crossing))
@@ -236,6 +251,18 @@ def far_groups(facts: RankFacts, kind: Kind) -> list[tuple[int, ...]]:
     return [group for group in groups if facts.reach(group) in ("crosses nodes", "crosses racks")]
 
 
+def aside_of(facts: RankFacts, place: NodePlace, ranks: Mapping[str, int]) -> str:
+    """Name the kinds whose groups leave an island inside the node; no contract declares a link for that."""
+    own = {ranks[device] for device in place.devices if device in ranks}
+    names = [
+        kind.name.lower()
+        for kind in facts.kinds
+        for groups in [facts.groups.groups[kind.id] if facts.groups else ()]
+        if any(own.issuperset(group) and facts.reach(group) == "crosses islands" for group in groups)
+    ]
+    return f"{listed(names)} across islands, no link declared" if names else ""
+
+
 def rank_map(view: View) -> RankMap:
     """Draw a trial."""
     ground = places(view.facts.site)
@@ -247,6 +274,7 @@ def rank_map(view: View) -> RankMap:
             NodeShape(
                 place=node,
                 is_lost=view.lost is not None and bool(node.devices) and set(node.devices) <= view.lost.devices,
+                aside=aside_of(view.facts, node, ranks),
                 idle=tuple((device, box) for device, box in node.devices.items() if device not in ranks),
             )
             for node in ground.nodes

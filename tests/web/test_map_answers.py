@@ -34,7 +34,7 @@ def loss_of(name: str, trial: str, asked: str) -> dict[str, tuple[str, str]]:
 
 def test_a_loss_says_ranks_groups_and_what_is_left_at_both_horizons() -> None:
     found = loss_of("blast-radius", "t-node-replicas", "node-b")
-    assert found["lead"] == ("Node node-b lost.", "")
+    assert found["lead"] == ("node-b lost.", "")
     assert found["Ranks down"] == ("8 of 16", "8 lost, 0 down with their serving group")
     assert found["Serving groups lost"] == ("1 of 2", "1 left")
     value, note = found["Left at once"]

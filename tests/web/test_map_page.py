@@ -43,7 +43,7 @@ def test_colour_follows_the_kind_that_is_asked_for(worked: Decision, people: Cas
 
 def test_what_a_lost_node_takes_down_is_said(worked: Decision, people: Cast, visit: Visit) -> None:
     page = text(people, visit, "?lost=node-b")
-    assert "<b>Node node-b lost.</b>" in page
+    assert "<b>node-b lost.</b>" in page
     assert "8 lost, 8 down with their serving group" in page
 
 

@@ -6,7 +6,7 @@ from planner.records.base import UnsetType
 from planner.records.contract import Fleet
 from planner.site import Site
 from reviews.web.links import Query
-from reviews.web.map_places import Box, natural, places
+from reviews.web.map_places import Box, natural, places, short_name
 from reviews.web.map_rows import RankMap, View, rank_map
 from reviews.web.rank_facts import RankFacts
 from tests.web.maps import contract_of, example_facts, facts_of, hardware
@@ -18,6 +18,8 @@ SIZES = [
     pytest.param({"a": 16}, {"per_island": 8}, id="a node of two rows"),
     pytest.param({f"n{at}": 8 for at in range(4)}, {"nics": 2}, id="four nodes"),
     pytest.param({f"n{at:02}": 8 for at in range(16)}, {"nics": 2}, id="sixteen nodes"),
+    pytest.param({f"n{at}": 8 for at in range(4)}, {"per_island": 4}, id="four nodes of two islands"),
+    pytest.param({"a": 8, "b": 8}, {"per_island": 2}, id="four islands a node"),
 ]
 
 
@@ -173,4 +175,22 @@ def test_what_crosses_is_written_below_more_than_two_nodes() -> None:
     (note,) = found.notes
     assert (note.title, note.text) == ("Pipeline, crosses nodes", "2 groups of 3 · no link declared")
     assert max(node.place.box.bottom for node in found.nodes) < note.box.y
-    assert note.box.bottom <= found.places.height
+    assert note.box.bottom <= found.height
+
+
+def test_islands_lie_inside_their_node() -> None:
+    for place in places(site_of({f"n{at}": 8 for at in range(4)}, per_island=2)).nodes:
+        assert [name for name, box in place.islands if not inside(box, place.box)] == []
+
+
+def test_what_crosses_islands_inside_a_node_is_written_beside_its_name() -> None:
+    found = drawn(facts_of({"a": 4}, (2, 2, 1, 1), per_island=2))
+    assert [node.aside for node in found.nodes] == ["pipeline across islands, no link declared"]
+
+
+@pytest.mark.parametrize(
+    ("id", "short"),
+    [("a-nic0", "a-nic0"), ("n000-d5-nic", "d5-nic"), ("n000-a-long-name", "a-long-n…"), ("0123456789", "01234567…")],
+)
+def test_long_ids_are_cut_to_their_room(id: str, short: str) -> None:
+    assert short_name(id, "n000", 9) == short
