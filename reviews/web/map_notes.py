@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from planner.map_notes import MapNote, map_notes
+from planner.map_notes import map_notes
 from planner.records.contract import Contract
 from planner.records.evidence import Trial
-from reviews.web.formats import count, listed
+from reviews.web.formats import count, listed, spans
 
 WORDS: dict[str, tuple[str, str]] = {
     "danger": ("Danger", "unk"),
@@ -14,6 +14,8 @@ WORDS: dict[str, tuple[str, str]] = {
 }
 ORDER = ("danger", "difference", "notice")
 SHOWN = 6
+INSTANCE = "instance "
+"""How a note begins to say which instance it is about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,32 +39,32 @@ class Notes:
 
 
 def notes_of(contract: Contract, trial: Trial) -> Notes | None:
-    """Write the notes of a map, dangers first; None where there is nothing to say."""
-    found = sorted(map_notes(contract, trial), key=lambda note: ORDER.index(note.sort))
+    """Write the notes of a map, dangers first; what is the same of several instances is one. None without any."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for note in sorted(map_notes(contract, trial), key=lambda note: ORDER.index(note.sort)):
+        found.setdefault((note.sort, note.sentence), []).append(note.about)
     if not found:
         return None
-    rows = [note_row(note) for note in found]
+    rows = [note_row(sort, sentence, abouts) for (sort, sentence), abouts in found.items()]
+    sorts = [sort for sort, _ in found]
     return Notes(
-        lead=counts_text(found),
-        css="unk" if found[0].sort == "danger" else "plain",
+        lead=listed([count(sorts.count(sort), sort) for sort in ORDER if sort in sorts]),
+        css="unk" if sorts[0] == "danger" else "plain",
         shown=tuple(rows[:SHOWN]),
         more=tuple(rows[SHOWN:]),
     )
 
 
-def counts_text(notes: list[MapNote]) -> str:
-    """Count notes by their sort, for example ``1 danger and 2 notices``."""
-    numbers = [(sort, sum(note.sort == sort for note in notes)) for sort in ORDER]
-    return listed([count(number, sort) for sort, number in numbers if number])
-
-
-def note_row(note: MapNote) -> NoteRow:
-    """Write one note as a sentence."""
-    word, icon = WORDS[note.sort]
-    sentence = note.sentence[:1].upper() + note.sentence[1:]
+def note_row(sort: str, sentence: str, abouts: list[str]) -> NoteRow:
+    """Write one note as a sentence, with what it is about."""
+    word, icon = WORDS[sort]
+    text = sentence[:1].upper() + sentence[1:]
+    instances = tuple(int(about.removeprefix(INSTANCE)) for about in abouts if about.startswith(INSTANCE))
+    others = [about for about in dict.fromkeys(abouts) if not about.startswith(INSTANCE) and about != "topology"]
+    about = f"instance{'s' * (len(instances) > 1)} {spans(instances)}" if instances else ""
     return NoteRow(
         word=word,
         icon=icon,
-        about="" if note.about == "topology" else note.about,
-        text=sentence if sentence.endswith((".", "!", "?")) else f"{sentence}.",
+        about=", ".join([*([about] if about else []), *others]),
+        text=text if text.endswith((".", "!", "?")) else f"{text}.",
     )

@@ -7,7 +7,7 @@ from reviews.web.dense_rows import DenseView
 from reviews.web.links import Query
 from reviews.web.map_groups import HEADER, group_rows, group_table, members_short
 from reviews.web.map_loss import failure_rows, loss_facts
-from reviews.web.map_notes import notes_of
+from reviews.web.map_notes import note_row, notes_of
 from reviews.web.map_pools import PoolRows, pool_rows
 from reviews.web.rank_facts import RankFacts, facts_of_view
 from tests.planner.factories import Changes, a_view
@@ -114,6 +114,11 @@ def test_notes_count_dangers_first() -> None:
     assert found is not None
     assert found.shown[0].word in ("Danger", "Differs")
     assert all(row.text.endswith(".") for row in (*found.shown, *found.more))
+
+
+def test_what_is_the_same_of_several_instances_is_said_once() -> None:
+    row = note_row("difference", "rank 1 is elsewhere", ["instance 0", "instance 1", "instance 3"])
+    assert (row.word, row.about, row.text) == ("Differs", "instances 0–1, 3", "Rank 1 is elsewhere.")
 
 
 def test_a_map_without_notes_has_no_block() -> None:
