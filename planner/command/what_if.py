@@ -7,14 +7,18 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from planner.command.base import Command, Exit, add_format, print_refused
+from planner.command.base import Command, Exit, add_format, json_line, print_refused
 from planner.command.opening import add_documents, as_of, opened_documents
 from planner.errors import DocumentRefusedError, Problem
+from planner.evaluate import ALWAYS
 from planner.figures import readable
 from planner.overrides import CODE, Reading, Setting, overridden, overridden_bytes
 from planner.records.overrides import Overridden, Override, TrialTurned
 from planner.shown import shown
 from planner.strict_json import parse
+
+LONGEST = 80
+"""Characters of a value in the text form."""
 
 
 def _configure(parser: ArgumentParser) -> None:
@@ -113,9 +117,15 @@ def _override(override: Override) -> str:
     if override.kind == "reading":
         return f"reading {override.trial}:{override.at}={_value(override.new)} (was {_value(override.old)})"
     if override.kind == "without":
-        return f"without {override.at} (was {shown(override.old)})"
-    old = "not declared" if override.old is None else shown(override.old)
-    return f"set {override.at}={shown(override.new)} (was {old})"
+        return f"without {override.at} (was {_written(override.old)})"
+    old = "not declared" if override.old is None else _written(override.old)
+    return f"set {override.at}={_written(override.new)} (was {old})"
+
+
+def _written(value: Any) -> str:
+    """Write a value of a contract on one line; a long one is cut."""
+    text = json_line(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def _value(value: Any) -> str:
@@ -127,7 +137,8 @@ def _trial(name: str, trial: TrialTurned) -> Iterator[str]:
     yield f"{name} ({trial.topology}): {trial.before} -> {trial.after}, place {places}"
     for turned in trial.turned:
         sides = f"{turned.before or 'NOT_DECLARED'} -> {turned.after or 'NOT_DECLARED'}"
-        yield f"  {turned.gate}.{turned.limit_id} {sides}: {turned.sentence}"
+        name = turned.gate if turned.limit_id == ALWAYS else f"{turned.gate}.{turned.limit_id}"
+        yield f"  {name} {sides}: {turned.sentence}"
 
 
 def _place(place: int | None) -> str:

@@ -24,12 +24,13 @@ def test_text_says_what_is_taken_to_be_otherwise_and_what_turns(capsys: Capture)
         "injected overrides: nothing here was measured, no plan, never to be signed",
         "slot=chat/eu-west;as_of=2026-10-01T00:00:00Z;planner=1.1.0",
         "set /gates/ttft/saturated_p95/max_ms=400 (was 500)",
-        "without /gates/link_utilization (was an object)",
+        lines[3],
         "reading t-wide-16:throughput.saturated=1000.0 (was 1040)",
         "decision=SELECT_TOPOLOGY -> SELECT_TOPOLOGY",
         "selected=t-base-16 -> t-wide-16",
         "t-base-16 (tp4-pp2-ep2-dp1): ELIGIBLE -> REJECTED, place 1 -> -",
     ]
+    assert lines[3].startswith('without /gates/link_utilization (was {"inter_node": {"link_class": ')
     assert lines[9].startswith("  ttft.saturated_p95 PASS -> FAIL: TTFT p95 at saturated is 420 ms in window sat-2;")
 
 
