@@ -18,6 +18,7 @@ from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.inbox import number_or_none
 from reviews.web.links import Query
 from reviews.web.map_groups import HEADER, group_table
+from reviews.web.map_notes import notes_of
 from reviews.web.page_rows import Head, head_of
 from reviews.web.rank_facts import facts_of_view
 from reviews.web.rank_metrics import metrics_of
@@ -63,6 +64,17 @@ def decision_map(request: PersonRequest, slug: str, number: int) -> HttpResponse
         **map_page.map_context(source, query, own),
     )
     return render(request, "reviews/decision_map.html", context)
+
+
+@require_safe
+@page
+def map_notes_count(request: PersonRequest, slug: str, number: int) -> HttpResponse:
+    """Count what must be known of a trial's map, as a part of another page, with the link to it."""
+    source = source_of(request, slug, number)
+    query = Query.of(request.GET.dict(), keep=("revision", "trial"))
+    href = f"{reverse('decision-map', args=[slug, number])}{query.link('notes')}"
+    notes = notes_of(source.contract, source.trial)
+    return render(request, "reviews/_map_count.html", {"notes": notes, "href": href})
 
 
 @require_safe

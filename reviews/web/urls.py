@@ -51,6 +51,7 @@ urlpatterns = [
         maps.groups_download,
         name="groups-download",
     ),
+    path("w/<slug:slug>/decisions/<int:number>/map/notes", maps.map_notes_count, name="map-notes"),
     path("w/<slug:slug>/decisions/<int:number>/map/compare/", maps.decision_map_compare, name="map-compare"),
     path("w/<slug:slug>/decisions/<int:number>/map/compare/moved.csv", maps.moved_download, name="moved-download"),
     path("w/<slug:slug>/decisions/<int:number>/memory/", memory.decision_memory, name="decision-memory"),

@@ -91,3 +91,38 @@ def test_ranks_are_downloaded_as_json(worked: Decision, people: Cast, visit: Vis
 def test_an_unplanned_revision_has_a_map_too(people: Cast, visit: Visit) -> None:
     submitted(people, pair=example_pair())
     assert "Rank map of" in text(people, visit, "?trial=t-wide-16")
+
+
+def test_the_decision_asks_for_the_notes_of_the_selected_map(worked: Decision, people: Cast, visit: Visit) -> None:
+    page = visit(people.audrey).get("/w/lab/decisions/1/").content.decode()
+    assert 'hx-get="/w/lab/decisions/1/map/notes?revision=1&amp;trial=t-base-16"' in page
+    assert 'href="/w/lab/decisions/1/map/?trial=t-base-16#notes"' in page
+
+
+def test_notes_are_counted_with_a_link_to_them(people: Cast, visit: Visit) -> None:
+    planned(people, pair=example_pair("deepseek-v4-flash-b200"))
+    part = visit(people.audrey).get(f"{PAGE}notes?revision=1&trial=tp2").content.decode()
+    assert '<a href="/w/lab/decisions/1/map/?revision=1&amp;trial=tp2#notes">2 notices</a> on its rank map' in part
+    assert "<html" not in part
+    assert "2 notices" in text(people, visit, "?trial=tp2")
+
+
+def test_a_map_without_notes_is_said_to_have_none(worked: Decision, people: Cast, visit: Visit) -> None:
+    assert "Nothing to note" in visit(people.audrey).get(f"{PAGE}notes?trial=t-base-16").content.decode()
+
+
+def test_what_one_failure_takes_down_is_a_table_with_links(worked: Decision, people: Cast, visit: Visit) -> None:
+    table = text(people, visit).split('id="failures"')[1].split("</section>")[0]
+    assert 'href="?lost=rack:rack-1#map"' in table
+
+
+def test_groups_of_the_shown_kind_name_their_slowest_link(worked: Decision, people: Cast, visit: Visit) -> None:
+    table = text(people, visit, "?colour=expert").split('id="groups"')[1].split("</section>")[0]
+    assert table.count('<tr class="tbl-row">') == 8
+    assert "a-nic0-up" in table
+
+
+def test_groups_are_downloaded(worked: Decision, people: Cast, visit: Visit) -> None:
+    tree = visit(people.audrey).get(f"{PAGE}groups.json?trial=t-base-16").json()
+    found = next(row for row in tree["groups"] if row["group"] == "E5")
+    assert (found["ranks"], found["slowest_link"], found["bytes_per_s_one_way"]) == ("5 13", "a-nic2-up", 12500000000)
