@@ -65,8 +65,10 @@ def _stated_rates(facts: Facts) -> Iterator[Check]:
     load = facts.window.load
     for name, totals in RATES:
         stated = None if isinstance(load, UnsetType) else getattr(load, name)
+        if not isinstance(stated, Rate):
+            continue
         found = facts.values(*totals, "/load/duration_s")
-        if not isinstance(stated, Rate) or found is None or found[-1] == 0:
+        if found is None or found[-1] == 0:
             continue
         rate = sum(found[:-1], Fraction(0)) / found[-1]
         value = (number(stated.value) or Fraction(0)) * (facts.ranks if stated.scope == "device" else 1)

@@ -91,9 +91,10 @@ def _in_all(facts: Facts) -> Iterator[Check]:
     So many latencies between tokens as output tokens there may be in any case.
     """
     uncounted = facts.recorded(COMPLETED) is None
+    recorded = [entry for entry in _recorded(facts) if uncounted or entry[0] == "itl_ms"]
     for name, what in (("/load/requests/sent", "requests sent"), ("/load/output_tokens_total", "output tokens")):
         most = facts.get(name)
-        for latency, at, statistics in _recorded(facts):
+        for latency, at, statistics in recorded:
             n = number(statistics.n)
             is_owed = what == "output tokens" if latency == "itl_ms" else uncounted
             if most is None or n is None or not is_owed:

@@ -54,12 +54,14 @@ def _full_concurrency(facts: Facts) -> Iterator[Check]:
     tokens are held on average as requests finish in a second x tokens x seconds between first and last token.
     """
     prompt, output = _fixed(facts.workload.prompt_tokens), _fixed(facts.workload.output_tokens)
+    if prompt is None or output is None:
+        return
     idle = ("/load/preemptions", "/load/queued_requests_max")
     latencies = ("/load/e2e_ms/mean", "/load/ttft_ms/mean")
     found = facts.values(COMPLETED, DURATION, *latencies)
     tokens = [number(replica.kv_capacity_tokens) for _, replica in _replicas(facts)]
     known = [each for each in tokens if each is not None]
-    if prompt is None or output is None or found is None or not found[1] or not tokens or len(known) < len(tokens):
+    if found is None or not found[1] or not tokens or len(known) < len(tokens):
         return
     if _is_sliding(facts.model) or any(facts.recorded(at) != 0 for at in idle) or _shares_prefixes(facts):
         return
@@ -143,13 +145,15 @@ def _is_unshared(facts: Facts) -> bool:
 def _handed_over_nics(facts: Facts) -> Iterator[Check]:
     """C7: between nodes apart, the NICs of the prefill nodes sent at least what was handed over."""
     total = facts.get("/handoff/bytes_total")
+    if total is None:
+        return
     nodes = _nodes_by_role(facts)
     prefill, decode = nodes.get("prefill", set()), nodes.get("decode", set())
     links = {} if isinstance(facts.window.links, UnsetType) else facts.window.links
     # Only where every way out of the prefill nodes is counted can the sum be too small.
     owed = {name for name, node in facts.nics.items() if node in prefill}
     ways = {name: link.nic for name, link in facts.links.items() if link.nic in owed}
-    if total is None or not prefill or not decode or prefill & decode or not ways or owed != set(ways.values()):
+    if not prefill or not decode or prefill & decode or not ways or owed != set(ways.values()):
         return
     counters = {name: _sent(links.get(name, {})) for name in sorted(ways)}
     known = [sent for sent in counters.values() if sent is not None]
@@ -186,7 +190,7 @@ def _expert_tokens(facts: Facts) -> Iterator[Check]:
     """C8: in every layer the experts handled each token of the window ``experts_per_token`` times."""
     per_token, seconds = facts.model.experts_per_token, window_seconds(facts.window)
     experts = {} if isinstance(facts.window.experts, UnsetType) else facts.window.experts
-    if isinstance(per_token, UnsetType) or not seconds or not _counts_every_token(facts):
+    if not experts or isinstance(per_token, UnsetType) or not seconds or not _counts_every_token(facts):
         return
     for name, load in sorted(experts.items()):
         tokens, sources = _tokens(facts, load)
