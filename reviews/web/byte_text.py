@@ -16,8 +16,8 @@ def bytes_text(value: int | Fraction) -> str:
 
 
 def signed_bytes(value: int | Fraction) -> str:
-    """Write a difference with its sign; none is ``±0``."""
-    if not value:
-        return "±0 B"
+    """Write a difference with its sign; less than a byte is none."""
     text = bytes_text(value)
+    if text.strip(MINUS) == "0 B":
+        return "±0 B"
     return text if text.startswith(MINUS) else f"+{text}"

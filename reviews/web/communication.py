@@ -82,7 +82,7 @@ def communication_context(source: MapSource, query: Query, own: str) -> dict[str
         "window": window,
         "window_options": window_options(view, offered if chosen in offered else (*offered, chosen), chosen),
         "steps": steps,
-        "headline": step_rows.headline(steps),
+        "figures": tuple(step_rows.figures(view, steps)),
         "lines": tuple(step_rows.lateness_lines(view, steps)),
         "incidents": tuple(step_rows.incident_lines(steps)),
         "rows": step_rows.step_rows(steps, ranks) if steps.has_times else (),

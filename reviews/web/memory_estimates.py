@@ -123,7 +123,7 @@ def estimates(view: TrialView, memory: WindowMemory) -> Estimates:
     except MissingFactsError as missing:
         return Estimates(missing=tuple(f"/identity/model/{name}" for name in missing.names))
     together = alike(shares)
-    scale = max([memory.scale, *(Fraction(sum_of(row.parts.values()) or 0) for row in together)])
+    scale = max((Fraction(value) for row in together for value in drawn(row, memory)), default=Fraction(0))
     fields = (field for row in together for part in row.parts.values() for field in part.missing)
     unmatched = [inside(component_name(name)) for name in memory.components if name not in MATCHED]
     return Estimates(
@@ -211,6 +211,16 @@ def rows_of(row: Alike, memory: WindowMemory, scale: Fraction) -> Iterator[Estim
             estimate_width=None if expected is None else scaled(expected, scale),
             measured_width=None if measured is None else scaled(measured, scale),
         )
+
+
+def drawn(row: Alike, memory: WindowMemory) -> Iterator[Fraction | int]:
+    """Yield every figure that is drawn for ranks that hold the same."""
+    for component, names in MATCHED.items():
+        expected, found = sum_of([row.parts[name] for name in names]), fullest(memory, component, row.ranks)
+        if expected is not None:
+            yield expected
+        if found is not None:
+            yield found[0]
 
 
 def percent_of(difference: Fraction, of: int) -> str:

@@ -19,6 +19,15 @@ CLASSES = ("p1", "p3", "p-wait", "p2")
 """Own work, collectives that are not split, waiting, moving: in the order in which they are laid end to end."""
 
 
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One of the figures that the page begins with."""
+
+    title: str
+    value: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRow:
     """One rank's step. ``mark`` names what is remarkable of it, or is empty."""
@@ -111,40 +120,56 @@ def mark_of(steps: WindowSteps, row: RankStep) -> str:
     return "slowest" if steps.slowest is row and not lead else ""
 
 
-def headline(steps: WindowSteps) -> str:
-    """Say in one sentence how much of a step collectives take, waiting apart from moving."""
+def figures(view: TrialView, steps: WindowSteps) -> Iterator[Figure]:
+    """Yield what the page begins with: the share of a step that collectives take, who is late, who would report it."""
     heaviest = steps.heaviest
     if heaviest is None:
-        return "How much of a step collectives take is not recorded."
-    share = share_text(heaviest.share(heaviest.collective))
-    lead = f"Collectives take up to {share} of the step, on rank {heaviest.rank}"
-    wait, move = heaviest.share(heaviest.wait), heaviest.share(heaviest.move)
-    if wait is None or move is None:
-        return f"{lead}; waiting and moving are not split."
-    return f"{lead}: {share_text(wait)} waiting, {share_text(move)} moving bytes."
+        yield Figure(
+            "Collectives, of the step", "Not recorded", "It needs step_ms, and collective_ms or its two parts."
+        )
+    else:
+        wait, move = heaviest.share(heaviest.wait), heaviest.share(heaviest.move)
+        split = (
+            f"{share_text(wait)} waiting, {share_text(move)} moving bytes"
+            if wait is not None and move is not None
+            else ""
+        )
+        share = share_text(heaviest.share(heaviest.collective))
+        text = f"On rank {heaviest.rank}, the most: {split or 'waiting and moving are not split'}."
+        yield Figure("Collectives, of the step", share, text)
+    lead = next(iter(steps.lateness), None)
+    if lead is not None:
+        place = view.trial.rank_map[lead.rank]
+        text = f"On {place.node}, device {place.device}: {ms(lead.behind)} ms after the first of its group."
+        yield Figure("Late, the others wait for it", f"Rank {lead.rank}", text)
+        text = "It arrives first and waits longest, so its timeout expires first. It is not the cause."
+        yield Figure("Would be first to report", f"Rank {lead.reporter}", text)
+    elif steps.groups:
+        widest = max(steps.groups, key=lambda group: group.spread)
+        text = f"The widest spread of arrivals is {ms(widest.spread)} ms, up to rank {widest.last}."
+        yield Figure("Late, the others wait for it", "No rank", text)
+    else:
+        yield Figure("Late, the others wait for it", "Not recorded", slowest_text(steps))
+
+
+def slowest_text(steps: WindowSteps) -> str:
+    """Say what is known of slow ranks where arrivals are not recorded."""
+    slowest = steps.slowest
+    if slowest is None or slowest.over_median is None:
+        return "It needs arrival_lag_ms or collective_wait_ms of every rank of a group."
+    return f"Rank {slowest.rank} works {number_text(slowest.over_median, 'ratio')} × the median of its peers."
 
 
 def lateness_lines(view: TrialView, steps: WindowSteps) -> Iterator[str]:
-    """Say who is late, who would report it, and what the pattern suggests. It decides nothing."""
+    """Say who else is late, and what the pattern suggests. It decides nothing."""
     if steps.lateness:
         lead = steps.lateness[0]
-        place = view.trial.rank_map[lead.rank]
-        yield (
-            f"Rank {lead.rank} on {place.node}, device {place.device}, arrives {ms(lead.behind)} ms after the first "
-            f"of its group."
-        )
-        yield (
-            f"Rank {lead.reporter} arrives first and waits longest. A timeout would expire on rank {lead.reporter} "
-            f"first: it reports what rank {lead.rank} causes."
-        )
         if lead.followers:
-            yield f"{ranks_text(lead.followers)} of later stages are late behind it."
+            are = "of a later stage is" if len(lead.followers) == 1 else "of later stages are"
+            yield f"{ranks_text(lead.followers)} {are} late behind rank {lead.rank}."
         if len(steps.lateness) > 1:
-            others = [late.rank for late in steps.lateness[1:]]
-            yield f"Late in other serving groups: {ranks_text(tuple(sorted(others))).lower()}."
-    elif steps.groups:
-        widest = max(steps.groups, key=lambda group: group.spread)
-        yield f"No rank is late. The widest spread of arrivals is {ms(widest.spread)} ms, up to rank {widest.last}."
+            others = tuple(sorted(late.rank for late in steps.lateness[1:]))
+            yield f"Late in other serving groups: {ranks_text(others).lower()}."
     yield from pattern_lines(view, steps)
 
 

@@ -8,11 +8,14 @@ import json
 from typing import Any
 
 from planner.canonical import content_id
+from planner.intake import read_contract, read_evidence
+from planner.view import TrialView, views
 from tests.reviews.factories import Pair
 from tests.shared import ROOT
 
 TRIAL = "t-stages-apart"
 SLOW = 5
+AS_OF = "2026-09-21T12:00:00Z"
 STEP_MS = 30
 MOVE_MS = 3
 
@@ -47,8 +50,8 @@ def traced_window() -> dict[str, Any]:
     return {
         "purpose": "instrumented",
         "load_point": "saturated",
-        "start": "2026-11-20T10:00:00Z",
-        "end": "2026-11-20T10:02:00Z",
+        "start": "2026-09-20T10:00:00Z",
+        "end": "2026-09-20T10:02:00Z",
         "per_rank": {
             "step_ms": {"scope": "rank", "phase": "decode", "values": [STEP_MS] * 16},
             "collective_wait_ms": {
@@ -89,3 +92,17 @@ def traced_pair() -> Pair:
     contract, evidence = trees()
     evidence["trials"][TRIAL]["windows"]["trace"] = traced_window()
     return pair_of(contract, evidence)
+
+
+def view_of(contract: dict[str, Any], evidence: dict[str, Any], trial: str = TRIAL) -> TrialView:
+    """A trial of both trees, through intake."""
+    pair = pair_of(contract, evidence)
+    bound = read_contract(pair.contract)
+    return views(bound, read_evidence(pair.evidence, bound), AS_OF)[trial]
+
+
+def traced_view() -> TrialView:
+    """The traced trial."""
+    contract, evidence = trees()
+    evidence["trials"][TRIAL]["windows"]["trace"] = traced_window()
+    return view_of(contract, evidence)
