@@ -113,7 +113,7 @@ def compare_context(before: MapSource, after: MapSource, query: Query) -> dict[s
             (kind, query.link("maps", colour=kind.id), kind.id == (colour.id if colour else ""))
             for kind in kinds.values()
         ],
-        **loss_choices(facts[0], lost, query),
+        **loss_choices(facts[0], lost, query, "maps"),
         "lost_hidden": query.hidden("lost"),
         "identity": identity_differences(before, after),
         "apart": apart,

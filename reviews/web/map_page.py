@@ -103,18 +103,18 @@ def trial_options(plan: Plan | None, trials: tuple[str, ...], chosen: str) -> li
     ]
 
 
-def loss_choices(facts: RankFacts, lost: Lost | None, query: Query) -> dict[str, Any]:
-    """Return what may be lost: links where there are few, else a list by kind of domain."""
+def loss_choices(facts: RankFacts, lost: Lost | None, query: Query, anchor: str) -> dict[str, Any]:
+    """Return what may be lost: links to ``anchor`` where there are few, else a list by kind of domain."""
     current = f"{lost.kind}:{lost.id}" if lost else ""
     options = [(kind, name, f"{kind}:{name}") for kind, name in facts.lost_options]
     if lost and lost.kind == "device":
         options.append(("device", lost.id, current))
     if len(options) <= MOST_SEGMENTS:
         links = [
-            (f"device {name}" if kind == "device" else name, query.link("map", lost=value), value == current)
+            (f"device {name}" if kind == "device" else name, query.link(anchor, lost=value), value == current)
             for kind, name, value in options
         ]
-        return {"losses": [("Nothing lost", query.link("map", lost=None), not lost), *links]}
+        return {"losses": [("Nothing lost", query.link(anchor, lost=None), not lost), *links]}
     kinds: dict[str, list[tuple[str, str, bool]]] = {}
     for kind, name, value in options:
         kinds.setdefault(kind.replace("_", " ").capitalize(), []).append((value, name, value == current))
@@ -176,7 +176,7 @@ def map_context(source: MapSource, query: Query, own: str) -> dict[str, Any]:
         rows = device_rows(tiles.places)
     return {
         **drawn,
-        **loss_choices(facts, lost, query),
+        **loss_choices(facts, lost, query, "map"),
         "facts": facts,
         "own": own,
         "name": source.trial_id,

@@ -287,7 +287,7 @@ def carried_by(facts: RankFacts, kind: Kind) -> str:
 
 def links_text(crossing: KindCrossing) -> str:
     """Count the links that leave a node, and the ranks that have none declared."""
-    links = str(sum(len(use.links) for use in crossing.links if use.sort != "island"))
+    links = f"{sum(len(use.links) for use in crossing.links if use.sort != 'island'):,}"
     missing = f", none declared for {count(len(crossing.unlinked), 'rank')}" if crossing.unlinked else ""
     return links + missing
 

@@ -12,6 +12,8 @@ from reviews.web.rank_metrics import Metric
 
 MAX_TEXT_COLUMNS = 16
 """Devices in a row up to which a heat map writes numbers into its cells."""
+TALL = 12
+"""Rows from which a heat map needs more height."""
 PER_PAGE = 64
 """Ranks on one page of the table."""
 
@@ -50,6 +52,7 @@ class HeatMap:
     data: dict[str, Any]
     label: str
     note: str
+    is_tall: bool
 
 
 def group_label(facts: RankFacts, kind_id: str, letter: str, rank: int) -> str:
@@ -136,6 +139,7 @@ def heat_map(facts: RankFacts, metric: Metric, rows: tuple[tuple[str, tuple[str,
         },
         label=f"{metric.name} of every rank; the same values stand in the table below",
         note=note,
+        is_tall=len(rows) > TALL,
     )
 
 

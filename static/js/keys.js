@@ -44,6 +44,8 @@ export function rove(root) {
     const all = cells(grid);
     const current = all.find((cell) => cell.matches("[aria-expanded=true], [aria-current=true]")) ?? all[0];
     for (const cell of all) cell.tabIndex = cell === current ? 0 : -1;
+    // Names of nodes ask what a list beside the map asks too: Tab need not pass over each.
+    for (const name of grid.querySelectorAll("a.dn-name")) name.tabIndex = -1;
   }
 }
 
