@@ -78,8 +78,9 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    # Before the static files, so that a drawing that is opened by itself has the policy too.
     "csp.middleware.CSPMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     # Before the check of a form's origin, which reads the whole body.
@@ -91,6 +92,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "config.bad_requests.MethodRefused",
     # Last, as its documentation asks: it turns a locked-out login into its own answer.
     "axes.middleware.AxesMiddleware",
 ]
@@ -269,6 +271,7 @@ STATICFILES_FINDERS = [
 # True once collectstatic has run: hashed names, compressed, cached for ever. Before, files come from their places.
 STATIC_COLLECTED = switch("STATIC_COLLECTED")
 WHITENOISE_USE_FINDERS = not STATIC_COLLECTED
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 WHITENOISE_AUTOREFRESH = not STATIC_COLLECTED
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 STORAGES = {

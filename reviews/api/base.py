@@ -22,6 +22,11 @@ KEPT_IF_UNCHANGED = "private, no-cache"
 class ApiView(APIView):
     """A view of the API; its text is always UTF-8, whatever character set a request claims."""
 
+    @property
+    def allowed_methods(self) -> list[str]:
+        """Name the methods that are answered; OPTIONS, which the framework adds everywhere, says nothing here."""
+        return [method for method in super().allowed_methods if method != "OPTIONS"]
+
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         """Fix the character set before anything of the request is decoded."""
         request.encoding = "utf-8"

@@ -20,7 +20,7 @@ from django.core.exceptions import (
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.request import UnreadablePostError
-from rest_framework.exceptions import APIException, Throttled, UnsupportedMediaType
+from rest_framework.exceptions import APIException, ParseError, Throttled, UnsupportedMediaType
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
 
@@ -152,6 +152,7 @@ def _of_passed_limit(error: Exception) -> Refusal:
 
 @refusal.register(SuspiciousOperation)
 @refusal.register(MultiPartParserError)
+@refusal.register(ParseError)
 @refusal.register(UnreadablePostError)
 @refusal.register(BadRequest)
 def _of_malformed(error: Exception) -> Refusal:

@@ -79,7 +79,7 @@ class OpenApi(OpenView):
         return described(request, openapi_bytes())
 
 
-class Docs(SpectacularSwaggerSplitView):
+class Docs(ApiView, SpectacularSwaggerSplitView):
     """Pages to read about the API and to try it; everything comes from this server."""
 
     authentication_classes = ()

@@ -1,8 +1,8 @@
-"""Pages for requests that were turned away before any view has seen them."""
+"""Pages for requests that were turned away before any view has read them."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.defaults import bad_request
+from django.template import loader
 
 from reviews.errors import Finding, ReviewError
 from reviews.limits import passed_limit
@@ -14,17 +14,24 @@ from reviews.web.inbox import number_or_none
 
 
 def page_of_unread(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Say which limit the request passed; the framework's own answer to all else.
+    """Say which limit the request passed, or that it cannot be read.
 
     A submission of somebody who is logged in is an entry of the workspace's log, like every refused one.
     """
     passed = passed_limit(exception)
     if passed is None:
-        return bad_request(request, exception)
+        return HttpResponse(loader.render_to_string("400.html"), status=400)
     match = request.resolver_match
     if match is not None and match.url_name == "decision-new" and isinstance(request.user, Person):
         record(request, request.user, match.kwargs["slug"], passed)
     return render(request, "413.html", {"passed": passed}, status=413)
+
+
+def page_of_method(request: HttpRequest, bare: HttpResponse) -> HttpResponse:
+    """Say that an address takes no request of this kind; ``bare`` is the answer that names those it takes."""
+    page = render(request, "405.html", {"is_act": "GET" not in bare["Allow"]}, status=405)
+    page["Allow"] = bare["Allow"]
+    return page
 
 
 def record(request: HttpRequest, person: Person, slug: str, passed: Finding) -> None:

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, cast
+from urllib.parse import urlencode, urlsplit
 
 import structlog
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 from django_htmx.http import HttpResponseClientRedirect
@@ -46,7 +48,7 @@ def page(view: Callable[Concatenate[PersonRequest, P], HttpResponse]) -> Callabl
     @wraps(view)
     def answer(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         if not request.user.is_authenticated:
-            return redirect_to_login(request.get_full_path())
+            return to_login(request)
         asked = cast(PersonRequest, request)
         asked.turn_count = SimpleLazyObject(lambda: turns_of(asked.user, kwargs.get("slug")))
         try:
@@ -59,6 +61,28 @@ def page(view: Callable[Concatenate[PersonRequest, P], HttpResponse]) -> Callabl
     return answer
 
 
+def to_login(request: HttpRequest) -> HttpResponse:
+    """Send a stranger to the login, which leads back; what a form was sent with would be lost on the way."""
+    if request.method in ("GET", "HEAD"):
+        return redirect_to_login(request.get_full_path())
+    came_from = urlsplit(request.headers.get("Referer", ""))
+    target = came_from._replace(scheme="", netloc="").geturl() if came_from.netloc == request.get_host() else "/"
+    context = {
+        "status": 403,
+        "heading": "You are not logged in any more",
+        "text": "Nothing was changed. Log in and send the form again.",
+        "kept": typed_text(request),
+        "href": f"{reverse('login')}?{urlencode({'next': target})}",
+        "action": "Log in",
+    }
+    return render(request, "reviews/refused.html", context, status=403)
+
+
+def typed_text(request: HttpRequest) -> str:
+    """Return what was written in a form that is refused."""
+    return next((request.POST[name] for name in TYPED if request.POST.get(name)), "")
+
+
 def turns_of(person: Person, slug: object) -> int:
     """Count the decisions of a workspace that wait on a person; none in a workspace that is not theirs."""
     try:
@@ -69,9 +93,8 @@ def turns_of(person: Person, slug: object) -> int:
 
 def refusal(request: HttpRequest, refused: ReviewError) -> HttpResponse:
     """Answer a refused request with its status and its own words, and give back what was written in its form."""
-    kept = next((request.POST[name] for name in TYPED if request.POST.get(name)), "")
     heading = TAMPERED if isinstance(refused, TamperedError) else HEADINGS.get(refused.status, "Refused")
-    context = {"status": refused.status, "heading": heading, "text": refused.message, "kept": kept}
+    context = {"status": refused.status, "heading": heading, "text": refused.message, "kept": typed_text(request)}
     return render(request, "reviews/refused.html", context, status=refused.status)
 
 
