@@ -1,0 +1,69 @@
+"""The pages of memory and communication: axe, widths, no script, keyboard; the policy is watched by every visit."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped] # the package has no types
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Open
+from tests.reviews.factories import Cast, planned
+from tests.web.conftest import example_pair
+from tests.web.fleet import fleet_pair
+from tests.web.traces import TRIAL, traced_pair
+
+pytestmark = pytest.mark.browser
+
+D = "/w/lab/decisions/"
+PAGES = [
+    f"{D}1/memory/?trial={TRIAL}",
+    f"{D}1/communication/?trial={TRIAL}",
+    f"{D}2/memory/",
+    f"{D}2/communication/",
+    f"{D}3/memory/?trial=t-one-node",
+    f"{D}3/communication/",
+    f"{D}4/memory/",
+    f"{D}4/communication/",
+]
+
+
+@pytest.fixture
+def filled(people: Cast) -> Cast:
+    """A traced trial, a fleet, ranks over their limit, and evidence without anything per rank."""
+    for pair in (traced_pair(), fleet_pair(), example_pair(), example_pair("gpt-oss-120b-h200")):
+        planned(people, pair=pair)
+    return people
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 1440), ("light", 390)])
+def test_the_pages_are_clean_and_do_not_scroll_sideways(theme: str, width: int, filled: Cast, visit: Open) -> None:
+    page = visit(filled.bob, D.removesuffix("decisions/"), theme=theme, width=width)
+    found = {}
+    for path in PAGES:
+        page.goto(path)
+        page.wait_for_load_state("networkidle")
+        over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        rules = [rule["id"] for rule in Axe().run(page).response["violations"]]
+        if over or rules:
+            found[path] = (over, rules)
+    assert found == {}
+
+
+def test_a_window_is_chosen_without_a_script(filled: Cast, visit: Open) -> None:
+    page = visit(filled.bob, PAGES[0], script=False)
+    page.get_by_label("Window", exact=True).select_option("sat-1")
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator("#bars")).to_contain_text("used at the peak, not broken down")
+    expect(page.get_by_label("Candidate", exact=True)).to_have_value(TRIAL)
+
+
+def test_a_page_of_ranks_is_reached_by_keyboard(filled: Cast, visit: Open) -> None:
+    page = visit(filled.bob, PAGES[2])
+    page.get_by_role("link", name="Ranks 960–991").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".rk-name").first).to_have_text("Rank 960")
+
+
+def test_a_rank_leads_to_its_place_on_the_map(filled: Cast, visit: Open) -> None:
+    page = visit(filled.bob, PAGES[1])
+    page.locator("#arrivals").get_by_role("link", name="Rank 5").click()
+    expect(page.locator("#h-r")).to_have_text("Rank 5")
+    expect(page.get_by_label("Candidate", exact=True)).to_have_value(TRIAL)
