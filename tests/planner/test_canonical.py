@@ -79,6 +79,8 @@ def test_order_and_white_space_carry_no_meaning() -> None:
         pytest.param(2**53, ValueError, id="integer beyond 2^53 - 1"),
         pytest.param([1, -(2**53)], ValueError, id="integer below the negative"),
         pytest.param({"a": float("nan")}, ValueError, id="NaN"),
+        pytest.param([0.5, float("nan")], ValueError, id="NaN behind a double"),
+        pytest.param((1, 0.5, float("nan"), "x"), ValueError, id="NaN behind other kinds"),
         pytest.param([float("inf")], ValueError, id="infinity"),
         pytest.param("\ud800", ValueError, id="lone surrogate"),
         pytest.param({"\ud800": 1}, ValueError, id="lone surrogate in a key"),
