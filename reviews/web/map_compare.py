@@ -275,6 +275,12 @@ def crossing_text(crossing: NewCrossing, facts: RankFacts, verb: str) -> str:
     return f"{name} {verb} {shown}."
 
 
+def plural(boundary: str) -> str:
+    """Name several domains of a kind, for example ``power feeds``."""
+    word = boundary.replace("_", " ")
+    return f"{word}es" if word.endswith(("s", "sh", "ch", "x")) else f"{word}s"
+
+
 def place_in(boundary: str, place: Placement, facts: RankFacts) -> str:
     """Name where a place stands, by the kind of boundary."""
     if boundary == "node":
@@ -295,7 +301,9 @@ def rows(facts: tuple[RankFacts, RankFacts], found: MapDiff | None) -> list[Row]
     if found:
         names = {kind.id: kind.name for own in facts for kind in own.kinds}
         for (kind, boundary), numbers in found.counts.items():
-            texts.append((f"{names.get(kind, kind)} groups across {boundary}s", [f"{number:,}" for number in numbers]))
+            texts.append(
+                (f"{names.get(kind, kind)} groups across {plural(boundary)}", [f"{number:,}" for number in numbers])
+            )
     made = [Row(name=name, before=one, after=other, differs=one != other) for name, (one, other) in texts]
     return sorted(made, key=lambda row: not row.differs)
 
@@ -355,7 +363,7 @@ def crossing_changes(found: Sequence[NewCrossing], facts: RankFacts) -> list[Cha
         ChangeRow(
             role=kinds[kind].role,
             name=kinds[kind].name,
-            text=f"{count(len(group), 'group')} across {boundary}s",
+            text=f"{count(len(group), 'group')} across {plural(boundary)}",
             example=f"{members_short(group[0].members)}: {crossing_text(group[0], facts, 'joins')}",
         )
         for (kind, boundary), group in alike.items()

@@ -10,7 +10,7 @@ import pytest
 from planner.canonical import content_id
 from reviews.models import Decision
 from reviews.web.links import Query
-from reviews.web.map_compare import difference, joins_of, reason, shared_ground, strong
+from reviews.web.map_compare import difference, joins_of, plural, reason, shared_ground, strong
 from reviews.web.rank_facts import RankFacts, rank_facts
 from tests.reviews.factories import Cast, Pair, documents, planned
 from tests.web.conftest import Visit, example_pair
@@ -143,3 +143,7 @@ def test_ranks_that_moved_are_a_file(worked: Decision, people: Cast, visit: Visi
 def test_a_stranger_sees_nothing(worked: Decision, people: Cast, visit: Visit) -> None:
     client = visit(people.charlie)
     assert [client.get(path).status_code for path in (PAGE, f"{PAGE}moved.csv")] == [404, 404]
+
+
+def test_several_domains_of_a_kind_are_named_as_words() -> None:
+    assert [plural(kind) for kind in ("node", "power_feed", "switch")] == ["nodes", "power feeds", "switches"]
