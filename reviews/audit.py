@@ -136,3 +136,11 @@ def refusals_recorded(workspace: Workspace, act: Act) -> Iterator[None]:
     except ReviewError as error:
         append(workspace, replace(act, reason=error.message[:2000]))
         raise
+
+
+def differing_columns(entry: AuditEntry, fields: dict[str, Any]) -> Iterator[str]:
+    """Yield the columns that do not repeat what the entry's bytes say; text columns hold "" where these say null."""
+    for field, column in COLUMNS.items():
+        said, repeated = ("" if value is None else value for value in (fields.get(field), getattr(entry, column)))
+        if said != repeated:
+            yield column

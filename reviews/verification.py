@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from planner.canonical import canonical_bytes, file_sha256
-from reviews.audit import COLUMNS
+from reviews.audit import differing_columns
 from reviews.blobs import blob_read
 from reviews.errors import TamperedError
 from reviews.models import AuditEntry, SignOff, Workspace
@@ -129,16 +129,10 @@ def _faults(entry: AuditEntry, *, origin: str, seq: int, prev: str) -> Iterator[
     ):
         if fields.get(field) != expected:
             yield fault
-    for column in _differing_columns(entry, fields):
+    for column in differing_columns(entry, fields):
         yield f"the column {column} differs from the stored bytes"
     if entry.payload is not None and file_sha256(bytes(entry.payload.data)) != entry.payload_id:
         yield "the payload's bytes do not hash to its digest"
-
-
-def _differing_columns(entry: AuditEntry, fields: dict[str, Any]) -> Iterator[str]:
-    for field, column in COLUMNS.items():
-        if _empty_as_text(fields.get(field)) != _empty_as_text(getattr(entry, column)):
-            yield column
 
 
 def _canonical_fields(data: bytes) -> dict[str, Any] | None:
@@ -148,8 +142,3 @@ def _canonical_fields(data: bytes) -> dict[str, Any] | None:
     except (msgspec.MsgspecError, UnicodeDecodeError, TypeError, ValueError):
         return None
     return fields if canonical == data and isinstance(fields, dict) else None
-
-
-def _empty_as_text(value: Any) -> Any:
-    """Text columns hold "" where the entry says null."""
-    return "" if value is None else value

@@ -1,24 +1,28 @@
 """The audit log and a decision's history as rows. Order is ``seq``, never time."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 from django.db.models import QuerySet
 
+from planner.canonical import file_sha256
+from reviews.audit import differing_columns
 from reviews.errors import NotFoundError, is_storable
 from reviews.models import AuditEntry, Person, Workspace
 from reviews.selectors.people import standing_of
 
 PAGE_SIZE = 50
+CHANGED = "What is stored of this entry was changed. Verify the log."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryRow:
     """One entry. ``who`` is the printed name, the token where the name was erased, "system" for nobody.
 
-    ``payload`` is the entry's payload as JSON values, None where it has none.
+    ``payload`` is the entry's payload as JSON values, None where it has none. Of an entry whose stored bytes were
+    changed, ``reason`` says so, and what only the bytes tell is left out.
     """
 
     seq: int
@@ -35,6 +39,7 @@ class EntryRow:
     prev: str
     payload_sha256: str
     payload: dict[str, Any] | None
+    is_changed: bool = False
 
     @property
     def is_refusal(self) -> bool:
@@ -134,20 +139,44 @@ def _rows(entries: list[AuditEntry]) -> tuple[EntryRow, ...]:
 
 
 def _row(entry: AuditEntry, names: dict[str, str]) -> EntryRow:
-    fields = msgspec.json.decode(bytes(entry.data))
+    fields, payload = _stored(entry)
     return EntryRow(
         seq=entry.seq,
-        at=datetime.fromisoformat(entry.at),
+        at=_time(entry.at),
         action=entry.action,
         decision=entry.decision_number,
         revision=entry.revision_number,
         who=(names.get(entry.actor_token) or entry.actor_token) if entry.actor_token else "system",
         team=entry.team,
-        meaning=fields["meaning"] or "",
-        reason=fields["reason"] or "",
+        meaning=(fields or {}).get("meaning") or "",
+        reason=CHANGED if fields is None else fields["reason"] or "",
         subject=entry.subject,
         sha256=entry.sha256,
         prev=entry.prev,
         payload_sha256=entry.payload_id or "",
-        payload=msgspec.json.decode(bytes(entry.payload.data)) if entry.payload else None,
+        payload=payload,
+        is_changed=fields is None,
     )
+
+
+def _stored(entry: AuditEntry) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """Return what an entry and its payload say; no fields and no payload where something stored of it was changed."""
+    data, kept = bytes(entry.data), bytes(entry.payload.data) if entry.payload else None
+    if file_sha256(data) != entry.sha256 or (kept is not None and file_sha256(kept) != entry.payload_id):
+        return None, None
+    try:
+        fields: dict[str, Any] = msgspec.json.decode(data, type=dict[str, Any])
+        payload = None if kept is None else msgspec.json.decode(kept, type=dict[str, Any])
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None, None
+    if "reason" not in fields or any(differing_columns(entry, fields)):
+        return None, None
+    return fields, payload
+
+
+def _time(text: str) -> datetime:
+    """Return an entry's time; the beginning of time where the stored text is none any more."""
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except ValueError:
+        return datetime.fromtimestamp(0, UTC)

@@ -66,7 +66,7 @@ def entry_line(row: EntryRow, slug: str) -> EntryLine:
         sha256=row.sha256,
         subject=row.subject,
         href=f"{reverse('audit-list', args=[slug])}?seq={row.seq}",
-        is_refusal=row.is_refusal,
+        is_refusal=row.is_refusal or row.is_changed,
     )
 
 

@@ -70,7 +70,14 @@ def audit_list(request: PersonRequest, slug: str) -> HttpResponse:
     if seq is not None:
         row, raw = audit_entry_bytes(actor=request.user, workspace=workspace, seq=seq)
         payload = json.dumps(row.payload, indent=1, ensure_ascii=False) if row.payload is not None else ""
-        context = frame(slug, "audit", entry=entry_line(row, slug), row=row, raw=raw.decode(), payload=payload)
+        context = frame(
+            slug,
+            "audit",
+            entry=entry_line(row, slug),
+            row=row,
+            raw=raw.decode(errors="backslashreplace"),
+            payload=payload,
+        )
         return render(request, "reviews/audit_entry.html", context)
     query = Query.of(request.GET.dict(), keep=(*FILTERS, "before"))
     before = number_or_none(query.get("before"))

@@ -214,9 +214,10 @@ def event_text(row: EntryRow) -> str:
 
 def event_of(row: EntryRow, entry_href: str) -> Event:
     """Make a line of history."""
-    detail = f": {row.reason}" if row.reason and row.action != "revision.planned" else ""
+    is_told = row.is_changed or row.action != "revision.planned"
+    detail = f": {row.reason}" if row.reason and is_told else ""
     return Event(
-        icon="fail" if row.is_refusal else ICONS.get(row.action, "nd"),
+        icon="fail" if row.is_refusal or row.is_changed else ICONS.get(row.action, "nd"),
         text=f"{event_text(row)}{detail}",
         when=when(row.at),
         seq=row.seq,

@@ -4,11 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from reviews.errors import TamperedError
 from reviews.models import AuditEntry, Blob, PlannedRevision, Revision, SignOff
 from reviews.selectors.decision_page import decision_page
 from reviews.selectors.documents import blob_of_workspace, revision_bytes
+from reviews.selectors.log import CHANGED, audit_entry_bytes, audit_rows
 from reviews.selectors.revision_detail import revision_file
 from reviews.services.revisions import revision_create
 from reviews.verification import verify
@@ -125,3 +127,59 @@ def test_the_log_of_untouched_sign_offs_holds(people: Cast) -> None:
     sign(people, revision)
     sign(people, revision, meaning="reject", statement="No longer.")
     assert verify(people.workspace).holds
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"data": b"\xff\xfe\x00"},
+        {"data": b"[]"},
+        {"data": b"{}"},
+        {"sha256": "sha256:" + "0" * 64},
+        {"at": "yesterday"},
+        {"action": "signoff.given"},
+        {"decision_number": 7},
+        {"team": "serving"},
+    ],
+    ids=str,
+)
+def test_a_changed_entry_is_listed_and_says_so(edit: dict[str, Any], people: Cast) -> None:
+    planned(people)
+    seq = seq_of(people, "revision.planned")
+    with lifted():
+        AuditEntry.objects.filter(workspace=people.workspace, seq=seq).update(**edit)
+    rows = audit_rows(actor=people.alice, workspace=people.workspace).rows
+    assert [row.seq for row in rows if row.is_changed] == [seq]
+    assert [(row.reason, row.payload) for row in rows if row.is_changed] == [(CHANGED, None)]
+
+
+def test_an_entry_with_a_changed_payload_says_so(people: Cast) -> None:
+    planned(people)
+    entry = AuditEntry.objects.get(workspace=people.workspace, action="revision.created")
+    assert entry.payload_id is not None
+    change(entry.payload_id, b'{"title":"Another"}')
+    row, _ = audit_entry_bytes(actor=people.alice, workspace=people.workspace, seq=entry.seq)
+    assert (row.is_changed, row.payload) == (True, None)
+
+
+ASKED = (
+    "/w/lab/audit/",
+    "/w/lab/audit/?verify",
+    "/w/lab/audit/?seq={seq}",
+    "/w/lab/audit/entries.csv",
+    "/w/lab/audit/entries.json",
+    "/w/lab/decisions/1/",
+    "/w/lab/decisions/1/history/",
+    "/api/v1/workspaces/lab/audit",
+)
+
+
+@pytest.mark.parametrize("address", ASKED)
+def test_every_page_of_a_changed_entry_is_served_and_names_it(address: str, people: Cast, client: Client) -> None:
+    planned(people)
+    seq = seq_of(people, "revision.planned")
+    with lifted():
+        AuditEntry.objects.filter(workspace=people.workspace, seq=seq).update(data=b"\xff\xfe\x00")
+    client.force_login(people.audrey, backend="django.contrib.auth.backends.ModelBackend")
+    answer = client.get(address.format(seq=seq))
+    assert (answer.status_code, CHANGED in answer.content.decode()) == (200, True)
