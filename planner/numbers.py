@@ -5,9 +5,10 @@ one tenth here, never the double's binary value. Calculations run on fractions; 
 """
 
 from collections.abc import Iterable
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import lcm
+from math import isfinite, lcm
 
 from planner.records.base import SAFE_INTEGER
 from planner.records.plan import Ratio
@@ -16,6 +17,9 @@ __all__ = ["GIB", "exact", "plain", "rounded", "total"]
 
 _ALL_DECIMALS = 10**400
 """A multiple of every denominator that a double's shortest decimal can have."""
+_MICRO = 10**6
+_DIGITS_OF_A_DOUBLE = 10**15
+"""Decimals of up to 15 digits are all told apart by doubles, so each is the shortest one of its double."""
 GIB = 2**30
 """Bytes of a GiB."""
 
@@ -25,7 +29,9 @@ Exactable = int | float | Fraction | Ratio
 @lru_cache(maxsize=65_536)
 def _decimal(value: float) -> Fraction:
     # repr is the shortest round-trip decimal; Fraction(value) would be the binary value instead.
-    return Fraction(repr(value))
+    if not isfinite(value):
+        raise ValueError(f"{value} is no decimal")
+    return Fraction(*Decimal(repr(value)).as_integer_ratio())
 
 
 @lru_cache(maxsize=65_536)
@@ -75,6 +81,8 @@ def plain(value: Fraction) -> int | float | Ratio:
         return numerator
     if _ALL_DECIMALS % denominator:
         return _ratio(value)
+    if _MICRO % denominator == 0 and abs(numerator) * (_MICRO // denominator) < _DIGITS_OF_A_DOUBLE:
+        return numerator / denominator
     try:
         decimal = numerator / denominator
     except OverflowError:
