@@ -2,9 +2,11 @@
 
 import io
 import os
+import signal
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from contextlib import suppress
 
 from planner.command import (
     diff,
@@ -13,6 +15,7 @@ from planner.command import (
     groups,
     hardware,
     hypotheses,
+    importing,
     model,
     plan,
     schema,
@@ -27,22 +30,20 @@ from planner.version import PLANNER_VERSION
 
 __all__ = ["COMMANDS", "MODULES", "main"]
 
-MODULES = (plan, diff, what_if, stress, gates, groups, hardware, model, hypotheses, validate, digest, schema, submit)
+MODULES = (
+    *(plan, diff, what_if, stress, gates, groups, hardware, model, hypotheses, importing),
+    *(validate, digest, schema, submit),
+)
 COMMANDS = collect(MODULES, Command)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one subcommand and return its exit code; ``argv`` is without the program's name."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # File names and terminals may hold bytes that have no character; a message still has to come out.
-            stream.reconfigure(errors="backslashreplace")
+    _set_up_streams()
+    if sys.stdout is None:
+        return _unwritable("none")
     try:
-        arguments = _parser().parse_args(argv)
-    except SystemExit as asked:  # --help, --version or a usage error, already printed
-        return int(asked.code or 0)
-    try:
-        code: int = arguments.run(arguments)
+        code = _run(argv)
         sys.stdout.flush()
     except UnreadableInputError as error:
         print(f"topogate: {error}", file=sys.stderr)
@@ -53,9 +54,45 @@ def main(argv: Sequence[str] | None = None) -> int:
         return Exit.NO
     except OSError as error:
         _leave_stdout()
-        print(f"topogate: expected an output that can be written, found {error.strerror}", file=sys.stderr)
-        return Exit.BAD_INPUT
+        return _unwritable(error.strerror or str(error))
+    except KeyboardInterrupt:
+        _leave_stdout()
+        _die_of_interrupt()
     return code
+
+
+def _set_up_streams() -> None:
+    """Make results the same bytes in every locale, and let no message end up among them."""
+    if sys.stderr is None:
+        # Closed by the caller. Python would print messages to stdout instead.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - as long as the process
+    # File names and terminals may hold bytes that have no character; a message still has to come out.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr.reconfigure(errors="backslashreplace")
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    try:
+        arguments = _parser().parse_args(argv)
+    except SystemExit as asked:  # --help, --version or a usage error, already printed
+        return int(asked.code or 0)
+    code: int = arguments.run(arguments)
+    return code
+
+
+def _unwritable(found: str) -> int:
+    """Say that the output cannot be written; where messages cannot be either, the exit code alone says it."""
+    with suppress(OSError):
+        print(f"topogate: expected an output that can be written, found {found}", file=sys.stderr)
+    return Exit.BAD_INPUT
+
+
+def _die_of_interrupt() -> None:
+    """End as a program that SIGINT ended, so that a shell ends the script or loop that called it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.raise_signal(signal.SIGINT)
 
 
 def _leave_stdout() -> None:

@@ -1,0 +1,110 @@
+"""``topogate import``: what result files of tools say, one JSON line a file; suggestions, never documents.
+
+Exit codes: 0 every file was read and no run of it is refused as evidence, 2 otherwise.
+"""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable
+from dataclasses import asdict
+from io import BytesIO
+from typing import Any
+
+from planner.command.base import (
+    Command,
+    Exit,
+    UnreadableInputError,
+    input_bytes,
+    input_file,
+    json_line,
+    problem_json,
+    problem_lines,
+)
+from planner.errors import Problem
+from planner.importers import IMPORTERS, Imported, Source, import_file
+from planner.importers.model import Asked, Place, Remark, Run, Value
+from planner.importers.quantities import quantity
+
+
+def _configure(parser: ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE", help="result file of a tool; - is standard input")
+    parser.add_argument(
+        "--format",
+        choices=[importer.id for importer in IMPORTERS],
+        metavar="NAME",
+        help="the only format that is looked for: " + ", ".join(importer.id for importer in IMPORTERS),
+    )
+
+
+def _run(arguments: Namespace) -> int:
+    accepted = True
+    for name in arguments.files:
+        imported = _imported(name, arguments.format)
+        print(json_line(_shown(imported)), flush=True)
+        if imported.problems:
+            print(problem_lines(name, imported.problems), file=sys.stderr)
+        accepted = accepted and imported.usable
+    return Exit.OK if accepted else Exit.BAD_INPUT
+
+
+def _imported(name: str, only: str | None) -> Imported:
+    try:
+        if name == "-":
+            return import_file(Source(name, BytesIO(input_bytes(name))), only=only)
+        with input_file(name) as file:
+            return import_file(Source(name, file), only=only)
+    except UnreadableInputError as error:
+        return Imported(file=name, recognised=False, problems=(error.problem,))
+    except OSError as error:
+        found = f"an error: {(error.strerror or str(error)).lower()}"
+        problem = Problem("file/unreadable", "", "a file that can be read", found)
+        return Imported(file=name, recognised=False, problems=(problem,))
+
+
+def _shown(imported: Imported) -> dict[str, Any]:
+    runs = imported.runs
+    return {
+        "file": imported.file,
+        "recognised": imported.recognised,
+        "format": imported.format or None,
+        "version": imported.version or None,
+        "confidence": imported.confidence,
+        "usable": imported.usable,
+        "runs": [{"run": run.id, "status": run.status, "place": _place(run.place)} for run in runs],
+        "more_runs": imported.more_runs,
+        "values": [{"run": run.id, **_value(value)} for run in runs for value in run.values],
+        "warnings": [{"run": run.id, **_remark(remark)} for run in runs for remark in run.remarks],
+        "missing": [_missing(run, name) for run in runs for name in run.missing],
+        "asked": [asdict(asked) for asked in _asked(runs)],
+        "problems": [problem_json(problem) for problem in imported.problems],
+    }
+
+
+def _value(value: Value) -> dict[str, Any]:
+    return {**asdict(value), "place": _place(value.place)}
+
+
+def _remark(remark: Remark) -> dict[str, Any]:
+    return {**asdict(remark), "place": _place(remark.place)}
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {name: value for name, value in asdict(place).items() if value is not None}
+
+
+def _missing(run: Run, name: str) -> dict[str, Any]:
+    own = quantity(name)
+    return {"run": run.id, "name": name, "unit": own.unit, "document": own.document, "field": own.field}
+
+
+def _asked(runs: Iterable[Run]) -> list[Asked]:
+    """Return every question of a file once."""
+    return list(dict.fromkeys(asked for run in runs for asked in run.asked))
+
+
+COMMAND = Command(
+    id="import",
+    help="read result files of benchmark tools, one JSON line each: values, places, what is missing",
+    configure=_configure,
+    run=_run,
+)

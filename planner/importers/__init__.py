@@ -1,0 +1,80 @@
+"""Files of benchmark tools, read into values of our documents with unit and place: suggestions, never documents.
+
+An importer is one module with one ``Importer``, named in ``MODULES``. A format is told by content, never by a file's
+name. Whatever the bytes are, ``import_file`` returns; what it cannot read it names.
+"""
+
+from collections.abc import Iterable
+
+from planner.errors import DocumentRefusedError, Problem
+from planner.importers import (
+    vllm_bench,
+)
+from planner.importers.model import Imported, Importer, Recognised, Run
+from planner.importers.source import Source
+from planner.registry import collect
+
+__all__ = ["IMPORTERS", "MODULES", "Imported", "Importer", "Source", "import_file"]
+
+MODULES = (vllm_bench,)
+IMPORTERS = collect(MODULES, Importer)
+
+MAX_RUNS = 1000
+"""Runs that are listed of one file; the rest is counted."""
+
+
+def import_file(source: Source, *, only: str | None = None) -> Imported:
+    """Read one file by the importer that knows its content; ``only`` names the one that may."""
+    try:
+        source.check()
+        candidates = _candidates(source, [importer for importer in IMPORTERS if only in (None, importer.id)])
+    except (DocumentRefusedError, RecursionError) as error:
+        return Imported(file=source.name, recognised=False, problems=_problems(error))
+    if not candidates:
+        expected = ", ".join(importer.title for importer in IMPORTERS if only in (None, importer.id))
+        problem = Problem("import/format", "", f"a file of one of: {expected}", "none of them")
+        return Imported(file=source.name, recognised=False, problems=(problem,))
+    importer, recognised = candidates[0]
+    if len(candidates) > 1 and candidates[1][1].confidence == recognised.confidence:
+        found = " and ".join(candidate.title for candidate, _ in candidates)
+        problem = Problem("import/ambiguous", "", "the content of one format", found)
+        return Imported(file=source.name, recognised=False, problems=(problem,))
+    return _read(source, importer, recognised)
+
+
+def _candidates(source: Source, importers: Iterable[Importer]) -> list[tuple[Importer, Recognised]]:
+    known = [(importer, importer.recognise(source)) for importer in importers]
+    found = [(importer, recognised) for importer, recognised in known if recognised is not None]
+    return sorted(found, key=lambda pair: -pair[1].confidence)
+
+
+def _read(source: Source, importer: Importer, recognised: Recognised) -> Imported:
+    runs: list[Run] = []
+    more = 0
+    problems: tuple[Problem, ...] = ()
+    try:
+        for run in importer.read(source, recognised):
+            if len(runs) < MAX_RUNS:
+                runs.append(run)
+            else:
+                more += 1
+    except (DocumentRefusedError, RecursionError) as error:
+        problems = _problems(error)
+    if not runs and not problems:
+        problems = (Problem("import/no_run", "", "at least one run", "none"),)
+    return Imported(
+        file=source.name,
+        recognised=True,
+        format=importer.id,
+        version=recognised.version,
+        confidence=recognised.confidence,
+        runs=tuple(runs),
+        more_runs=more,
+        problems=problems,
+    )
+
+
+def _problems(error: DocumentRefusedError | RecursionError) -> tuple[Problem, ...]:
+    if isinstance(error, DocumentRefusedError):
+        return error.problems
+    return (Problem("import/depth", "", "nesting that can be read", "deeper nesting"),)

@@ -1,0 +1,88 @@
+"""What the files of load clients have in common: the load asked for, the model's name, times, definitions."""
+
+from datetime import UTC, datetime
+from math import isinf
+from typing import Any
+
+from planner.importers.model import Place
+from planner.importers.scrubbed import last_part
+from planner.importers.sheet import Sheet
+
+__all__ = [
+    "PER_REQUEST_DECODE",
+    "answers_from_completed",
+    "take_definitions",
+    "take_instants",
+    "take_load",
+    "take_model",
+]
+
+PER_REQUEST_DECODE = "(e2e-ttft)/(n-1)"
+"""TPOT without the first token: the definition that limits ask for by default."""
+
+_UNIX_RANGE = (946_684_800, 4_102_444_800)
+"""2000 to 2100: seconds, not milliseconds."""
+
+
+def take_load(sheet: Sheet, rate: str, concurrency: str) -> None:
+    """Take the load asked for: a rate that is a number, "inf" or infinite, and the ceiling of requests in flight.
+
+    Without a rate the loop is closed where a ceiling stands; with neither, everything was sent at once.
+    """
+    asked, ceiling = sheet.get(rate), sheet.get(concurrency)
+    at_once = asked is None or asked == "inf" or (isinstance(asked, float) and isinf(asked) and asked > 0)
+    if ceiling is not None:
+        sheet.number("concurrent_requests", concurrency, standing="stated")
+    if not at_once:
+        if sheet.number("offered_requests_per_s", rate, standing="stated") is not None:
+            sheet.put_text("arrival", "open", sheet.place(rate))
+            sheet.number("burstiness", "burstiness", standing="stated")
+    elif ceiling is not None:
+        sheet.put_text("arrival", "closed", sheet.place(concurrency))
+    else:
+        sheet.remark(
+            "import/all_at_once", "all requests were sent at once: no load point is like it", sheet.place(rate)
+        )
+
+
+def take_model(sheet: Sheet, name: str, *path: str | int) -> None:
+    """Take the name of a model; of a path on a machine only the last part, which is then a name to confirm."""
+    raw = sheet.get(*path)
+    if isinstance(raw, str) and last_part(raw) != raw:
+        place = sheet.place(*path)
+        kept = sheet.put_text(name, last_part(raw), place)
+        sheet.remark("import/local_path", f"{name} is a path on a machine; its last part, {kept}, is taken", place)
+    else:
+        sheet.text(name, *path)
+
+
+def take_instants(sheet: Sheet, start: str, end: str) -> None:
+    """Take start and end given in seconds since 1970, which have no zone to mistake."""
+    for name, key in (("started_at", start), ("ended_at", end)):
+        raw = sheet.get(key)
+        if isinstance(raw, int | float) and _UNIX_RANGE[0] < raw < _UNIX_RANGE[1]:
+            sheet.put_text(name, unix_time(raw), sheet.place(key), standing="measured")
+
+
+def unix_time(seconds: float) -> str:
+    """Return whole seconds of UTC as our documents write them."""
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def answers_from_completed(sheet: Sheet, *families: str) -> None:
+    """Count one sample a completed request for figures that every completed request has."""
+    completed = sheet.value("completed")
+    for family in families:
+        if completed and sheet.value(f"{family}.mean") is not None:
+            sheet.put(f"{family}.n", completed, sheet.place_of("completed"))
+
+
+def take_definitions(sheet: Sheet, *, tpot: str = "", itl: str = "", place: Place | None = None) -> None:
+    """Say how a tool defines TPOT and ITL, where the run has them."""
+    known: tuple[tuple[str, str, Any], ...] = (
+        ("tpot_definition", tpot, sheet.value("tpot_ms.mean")),
+        ("itl_definition", itl, sheet.value("itl_ms.mean")),
+    )
+    for name, definition, value in known:
+        if definition and value is not None:
+            sheet.put_text(name, definition, place or sheet.place())

@@ -1,0 +1,142 @@
+"""What reading a file of a tool gives: values with unit, place and our field, remarks, what is missing, what to ask.
+
+A file holds one or more runs. A run is ``usable`` as evidence, ``held`` for a person, or ``refused`` as evidence; its
+remarks say why, each with a stable code (``import/...``). Values are what the file says, converted once and exactly;
+nothing is interpolated, and a value that the file does not hold is missing, never zero.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from planner.errors import Problem
+
+if TYPE_CHECKING:
+    from planner.importers.source import Source
+
+__all__ = [
+    "NOWHERE",
+    "Asked",
+    "Effect",
+    "Imported",
+    "Importer",
+    "Place",
+    "Recognised",
+    "Remark",
+    "Run",
+    "Standing",
+    "Value",
+]
+
+Effect = Literal["note", "held", "refused"]
+"""What a remark does to its run: nothing, a person has to decide, or it is no evidence."""
+
+Standing = Literal["measured", "stated", "hint"]
+"""``measured`` by the tool, ``stated`` by it as a setting, or a ``hint`` (free text, a name) that proves nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where something stands: JSON pointer inside its document, line from 1, column from 1 or a column's name."""
+
+    pointer: str | None = None
+    line: int | None = None
+    column: int | str | None = None
+
+
+NOWHERE = Place()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """One normalised value.
+
+    ``name`` is one of ``planner.importers.quantities``; ``unit`` is ours, ``raw`` and ``raw_unit`` the file's.
+    ``field`` points into our ``document`` (``contract`` or ``evidence``), both None where it has no such field.
+    ``of`` says which of several things the value belongs to, such as ``prefill-0`` or ``gpu-3``.
+    """
+
+    name: str
+    value: int | float | str | bool
+    unit: str
+    raw: int | float | str | bool
+    raw_unit: str
+    place: Place
+    document: str | None
+    field: str | None
+    standing: Standing = "measured"
+    of: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """One thing to know of a run."""
+
+    code: str
+    effect: Effect
+    sentence: str
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A value that a person has to give: its field in our document and the question."""
+
+    name: str
+    document: str | None
+    field: str | None
+    question: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One measured run of a file. ``missing`` names the quantities that its format could hold and this run does not."""
+
+    id: str
+    place: Place
+    status: Literal["usable", "held", "refused"]
+    values: tuple[Value, ...]
+    remarks: tuple[Remark, ...]
+    missing: tuple[str, ...]
+    asked: tuple[Asked, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recognised:
+    """A format that a file's content shows; ``version`` is "" where nothing says it, ``confidence`` is 1 to 100."""
+
+    version: str = ""
+    confidence: int = 90
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Importer:
+    """One format: ``recognise`` looks at content only, ``read`` yields runs as they come.
+
+    ``read`` may raise DocumentRefusedError where the rest of the file cannot be read; runs before stay.
+    """
+
+    id: str
+    title: str
+    recognise: Callable[["Source"], Recognised | None]
+    read: Callable[["Source", Recognised], Iterator[Run]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What one file gave. ``format`` and ``version`` are "" where it was not recognised."""
+
+    file: str
+    recognised: bool
+    format: str = ""
+    version: str = ""
+    confidence: int = 0
+    runs: tuple[Run, ...] = ()
+    more_runs: int = 0
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        """Say whether the file was read to its end and every run of it may stand as evidence or waits for a person."""
+        runs_stand = bool(self.runs) and all(run.status != "refused" for run in self.runs)
+        return self.recognised and not self.problems and runs_stand

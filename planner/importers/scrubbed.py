@@ -1,0 +1,39 @@
+"""Texts of files without what must not be kept: credentials, names of accounts, control characters.
+
+Only named values leave an importer, so prompts, answers and unknown keys never do; this is for the texts among them.
+"""
+
+import re
+
+from planner.shown import shown
+
+__all__ = ["found", "last_part", "scrubbed"]
+
+MAX_LENGTH = 200
+
+_REMOVED = "[removed]"
+_SECRETS = (
+    re.compile(r"(?<=://)[^/@\s]+@"),
+    re.compile(r"(?i)(?<=bearer )\S+"),
+    re.compile(r"(?i)\b(?:sk|hf|ghp|gho|glpat|nvapi|xox[abp])[-_][A-Za-z0-9_-]{8,}"),
+    re.compile(r"(?i)(?<=[?&-])(?:api[-_]?key|token|password|secret|signature|sig)[= ][^&\s]+"),
+    re.compile(r"(?<=/home/)[^/\s]+|(?<=/Users/)[^/\s]+"),
+)
+
+
+def scrubbed(text: str) -> str:
+    """Return the text in one line of at most 200 characters, its secrets replaced by ``[removed]``."""
+    for secret in _SECRETS:
+        text = secret.sub(_REMOVED, text[: 4 * MAX_LENGTH])
+    clean = "".join(character if character.isprintable() else " " for character in text).strip()
+    return clean if len(clean) <= MAX_LENGTH else f"{clean[: MAX_LENGTH - 1]}…"
+
+
+def last_part(path: str) -> str:
+    """Return the last part of an absolute path, any other text as it is."""
+    return path.rstrip("/").rpartition("/")[2] or path if path.startswith(("/", "~/")) else path
+
+
+def found(value: object) -> str:
+    """Return a found value for a message, its secrets removed."""
+    return shown(scrubbed(value)) if isinstance(value, str) else shown(value)

@@ -1,0 +1,143 @@
+"""``vllm bench serve`` and the older ``benchmark_serving.py``: one flat object a run, latencies in milliseconds.
+
+Forks keep the key ``request_goodput:`` with its colon and have no ``failed``; runs appended to one file are several
+objects; a sweep adds its parameters and ``run_number``, its summary is an array of the runs. What ``--metadata``
+adds is text of free vocabulary: a hint. Percentiles are those of the file: there is no p95 unless it was asked for.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from planner.importers.checks import check_client, check_name, client_quantities
+from planner.importers.client import (
+    PER_REQUEST_DECODE,
+    answers_from_completed,
+    take_definitions,
+    take_instants,
+    take_load,
+    take_model,
+)
+from planner.importers.model import Importer, Recognised, Run
+from planner.importers.quantities import STATISTICS
+from planner.importers.scrubbed import found
+from planner.importers.sheet import Sheet
+from planner.importers.source import Source
+
+__all__ = ["IMPORTER"]
+
+_ALWAYS = {"model_id", "num_prompts", "completed", "total_input_tokens", "total_output_tokens", "request_throughput"}
+_FAMILIES = {"ttft": "ttft_ms", "tpot": "tpot_ms", "itl": "itl_ms", "e2el": "e2e_ms"}
+_LATENCY = re.compile(r"(mean|median|std|p[0-9]{1,2}(?:\.[0-9]{1,3})?)_(ttft|tpot|itl|e2el)_ms")
+_STATISTICS = {"median": "p50", "p99.9": "p99_9"}
+_TAKEN = frozenset({*STATISTICS, "std", "p1", "p5", "p10", "p25", "p75"})
+_CONTENT = ("generated_texts", "errors", "input_lens", "output_lens", "ttfts", "itls")
+_DEGREES = {"tensor_parallel_size": "tp", "pipeline_parallel_size": "pp", "data_parallel_size": "dp"}
+_KNOWN = frozenset(
+    {
+        *_ALWAYS,
+        *("date", "endpoint_type", "backend", "label", "tokenizer_id", "best_of", "request_rate", "burstiness"),
+        *("max_concurrency", "duration", "failed", "request_goodput", "request_goodput:", "output_throughput"),
+        *("total_token_throughput", "max_output_tokens_per_s", "max_concurrent_requests", "rtfx", "run_number"),
+        *("benchmark_start_time_unix", "benchmark_end_time_unix", "input_throughput", "use_vllm_token_counts"),
+        *_CONTENT,
+    }
+)
+_EXPECTED = client_quantities("started_at")
+
+
+def _recognise(source: Source) -> Recognised | None:
+    first = source.first
+    if isinstance(first, list) and first:
+        first = first[0]
+    return Recognised(version=_version(first)) if _is_run(first) else None
+
+
+def _is_run(tree: Any) -> bool:
+    """Say whether a value is a run; one of its keys may be lost."""
+    return isinstance(tree, dict) and len(_ALWAYS - tree.keys()) <= 1 and any(map(_LATENCY.fullmatch, tree))
+
+
+def _version(run: dict[str, Any]) -> str:
+    """Return what the keys say of the version; no file states it."""
+    if "benchmark_start_time_unix" in run:
+        return "fork of benchmark_serving"
+    if "failed" in run:
+        return "0.11 or later"
+    return "0.9 or earlier" if "request_goodput:" in run else "before failed requests were counted"
+
+
+def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
+    number = 0
+    for document in source.documents():
+        listed = isinstance(document.tree, list)
+        for index, tree in enumerate(document.tree if listed else [document.tree]):
+            number += 1
+            sheet = Sheet(f"run-{number}", tree, base=(index,) if listed else (), line=document.line)
+            for key in document.dropped:
+                sheet.remark("import/duplicate_key", f"{key} stands twice with different values: neither is taken")
+            if not _is_run(tree):
+                sheet.remark("import/format", "this value is no run of vllm bench serve", effect="refused")
+            else:
+                _take(sheet)
+                check_client(sheet)
+                check_name(sheet, source.name)
+            yield sheet.finish(_EXPECTED)
+
+
+def _take(sheet: Sheet) -> None:
+    sheet.number("sent", "num_prompts")
+    sheet.number("completed", "completed")
+    sheet.number("failed", "failed")
+    sheet.number("duration_s", "duration")
+    sheet.number("input_tokens_total", "total_input_tokens")
+    sheet.number("output_tokens_total", "total_output_tokens")
+    sheet.number("output_tokens_per_s", "output_throughput")
+    sheet.number("input_tokens_per_s", "input_throughput")
+    sheet.number("total_tokens_per_s", "total_token_throughput")
+    sheet.number("completed_per_s", "request_throughput")
+    sheet.number("repeat", "run_number", standing="stated")
+    sheet.text("local_time", "date")
+    sheet.text("label", "label")
+    take_load(sheet, "request_rate", "max_concurrency")
+    take_model(sheet, "model_name", "model_id")
+    take_model(sheet, "tokenizer_name", "tokenizer_id")
+    sheet.put_text("tool_name", "vllm bench serve", sheet.place())
+    take_instants(sheet, "benchmark_start_time_unix", "benchmark_end_time_unix")
+    for key in sheet.tree:
+        latency = _LATENCY.fullmatch(key)
+        if latency and _STATISTICS.get(latency[1], latency[1]) in _TAKEN:
+            statistic = _STATISTICS.get(latency[1], latency[1])
+            sheet.number(f"{_FAMILIES[latency[2]]}.{statistic}", key, unit="ms")
+    _note_others(sheet)
+    answers_from_completed(sheet, "ttft_ms", "e2e_ms")
+    take_definitions(sheet, tpot=PER_REQUEST_DECODE, itl="per_chunk")
+
+
+def _note_others(sheet: Sheet) -> None:
+    """Name what was not taken: content of users, parameters of a sweep, and free text of ``--metadata``."""
+    content = [key for key in _CONTENT if sheet.get(key)]
+    if content:
+        sheet.remark("import/content_dropped", f"per-request lists are not kept: {', '.join(content)}")
+    if "failed" not in sheet.tree:
+        unfinished = (sheet.value("sent") or 0) - (sheet.value("completed") or 0)
+        sentence = "this version does not count failed requests"
+        if unfinished > 0:
+            sentence += f"; {unfinished} of those sent did not complete"
+        sheet.remark("import/failed_unknown", sentence, sheet.place("num_prompts"))
+    swept = "run_number" in sheet.tree
+    for key, raw in sheet.tree.items():
+        if key in _KNOWN or _LATENCY.fullmatch(key) or not isinstance(raw, str | int | float):
+            continue
+        if swept and key in _DEGREES:
+            sheet.number(_DEGREES[key], key, standing="stated")
+        elif swept and not isinstance(raw, str):
+            sheet.remark("import/swept", f"the sweep set {found(key)} to {found(raw)}", sheet.place(key))
+        else:
+            sentence = f"{found(key)} is {found(raw)}: free text of the person who ran it, a hint only"
+            sheet.remark("import/metadata", sentence, sheet.place(key))
+
+
+IMPORTER = Importer(
+    id="vllm-bench-serve", title="vllm bench serve, benchmark_serving.py", recognise=_recognise, read=_read
+)

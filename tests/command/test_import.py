@@ -1,0 +1,77 @@
+"""``topogate import``: one JSON line a file, and the exit code."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from planner.command import main
+from tests.planner.importers.samples import vllm_run
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def result(tmp_path: Path) -> str:
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(vllm_run()))
+    return str(path)
+
+
+def test_a_file_is_one_line_with_values_places_and_questions(result: str, capsys: Capture) -> None:
+    assert main(["import", result]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    shown = json.loads(line)
+    assert (shown["file"], shown["recognised"], shown["usable"]) == (result, True, True)
+    assert (shown["format"], shown["version"]) == ("vllm-bench-serve", "0.11 or later")
+    assert shown["runs"] == [{"run": "run-1", "status": "usable", "place": {"pointer": "", "line": 1}}]
+    assert shown["values"][0] == {
+        "run": "run-1",
+        "name": "sent",
+        "value": 20,
+        "unit": "requests",
+        "raw": 20,
+        "raw_unit": "requests",
+        "place": {"pointer": "/num_prompts", "line": 1},
+        "document": "evidence",
+        "field": "/trials/<id>/windows/<id>/load/requests/sent",
+        "standing": "measured",
+        "of": "",
+    }
+    assert shown["missing"][0] == {
+        "run": "run-1",
+        "name": "ttft_ms.p95",
+        "unit": "ms",
+        "document": "evidence",
+        "field": "/trials/<id>/windows/<id>/load/ttft_ms/p95",
+    }
+    assert shown["asked"][0] == {
+        "name": "model_revision",
+        "document": "evidence",
+        "field": "/identities/<id>/model/revision",
+        "question": "Which revision (commit) of the model?",
+    }
+    assert shown["problems"] == []
+
+
+def test_files_that_cannot_be_read_do_not_stop_the_others(tmp_path: Path, result: str, capsys: Capture) -> None:
+    assert main(["import", str(tmp_path / "none.json"), str(tmp_path), result]) == 2
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["recognised"] for line in lines] == [False, False, True]
+    assert [line["problems"][0]["code"] for line in lines[:2]] == ["file/unreadable", "file/unreadable"]
+
+
+def test_a_run_that_is_no_evidence_is_refused(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "failed.json"
+    path.write_text(json.dumps(vllm_run(completed=0)))
+    assert main(["import", str(path)]) == 2
+    shown = json.loads(capsys.readouterr().out)
+    assert [(warning["code"], warning["effect"]) for warning in shown["warnings"]] == [
+        ("import/none_completed", "refused")
+    ]
+
+
+def test_the_format_looked_for_can_be_named(result: str, capsys: Capture) -> None:
+    assert main(["import", "--format", "vllm-bench-serve", result]) == 0
+    assert main(["import", "--format", "unknown", result]) == 2
+    assert "invalid choice" in capsys.readouterr().err
