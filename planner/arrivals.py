@@ -2,7 +2,8 @@
 
 Rules kept: arrivals are compared inside a group of peers only, so no clocks need aligning; the rank that waits longest
 is the one that arrived first, and its timeout would expire first, so it reports what another rank caused; a rank is
-late when it is behind the median by more than one standard deviation and by more than a tenth of the step; of late
+late when it is behind the mean by more than one standard deviation and behind the median by more than a tenth of the
+step, so that without a step nobody is called late; of late
 ranks that serve a request together, the one in the earliest stage is named, because it makes the others late.
 
 Not handled: single collectives of a trace, which evidence does not hold: lags and waits are those of a step.
@@ -76,9 +77,8 @@ def _group(window: WindowView, source: Source, ranks: tuple[int, ...]) -> GroupA
 
 
 def is_late(behind: Fraction, peers: Sequence[Fraction], step: Fraction | None) -> bool:
-    """Say whether a rank is late among its peers: all in ms; without a step only the deviation counts."""
-    ahead = behind - median(peers)
-    if ahead <= 0 or (step is not None and ahead <= LEAST_SHARE * step):
+    """Say whether a rank is late among its peers: all in ms; without a step nobody is."""
+    if step is None or behind - median(peers) <= LEAST_SHARE * step:
         return False
     mean = sum(peers, Fraction(0)) / len(peers)
     variance = sum(((value - mean) ** 2 for value in peers), Fraction(0)) / len(peers)

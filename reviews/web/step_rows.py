@@ -36,6 +36,7 @@ class StepRow:
     place: str
     segments: tuple[Segment, ...]
     step: str
+    figure: str
     own: str
     over_median: str
     wait: str
@@ -99,6 +100,7 @@ def step_row(steps: WindowSteps, row: RankStep) -> StepRow:
         place=f"{row.node} · {row.device}",
         segments=segments(parts, steps.longest),
         step=ms(row.step),
+        figure=figure_text(row),
         own=ms(row.own),
         over_median="–" if row.over_median is None else f"{number_text(row.over_median, 'ratio')} ×",
         wait=ms(row.wait),
@@ -108,6 +110,14 @@ def step_row(steps: WindowSteps, row: RankStep) -> StepRow:
         behind=ms(row.behind),
         mark=mark_of(steps, row),
     )
+
+
+def figure_text(row: RankStep) -> str:
+    """Write what stands beside a rank's bar: the share of its collectives, or what there is of its step."""
+    if row.step is None:
+        return "no step"
+    share = row.share(row.collective)
+    return f"{ms(row.step)} ms" if share is None else f"{share_text(share)} of {ms(row.step)} ms"
 
 
 def mark_of(steps: WindowSteps, row: RankStep) -> str:
@@ -147,7 +157,9 @@ def figures(view: TrialView, steps: WindowSteps) -> Iterator[Figure]:
     elif steps.groups:
         widest = max(steps.groups, key=lambda group: group.spread)
         text = f"The widest spread of arrivals is {ms(widest.spread)} ms, up to rank {widest.last}."
-        yield Figure("Late, the others wait for it", "No rank", text)
+        known = any(row.step is not None for row in steps.ranks)
+        value = "No rank" if known else "Not known"
+        yield Figure("Late, the others wait for it", value, text if known else f"{text} Late needs step_ms.")
     else:
         yield Figure("Late, the others wait for it", "Not recorded", slowest_text(steps))
 

@@ -54,7 +54,7 @@ def test_nothing_recorded_is_no_source() -> None:
         pytest.param(6, [0, 6, 1, 1], 30, True, id="far behind the others"),
         pytest.param(3, [0, 3, 1, 1], 30, False, id="less than a tenth of the step"),
         pytest.param(4, [0, 4, 1, 1], 30, False, id="exactly a tenth of the step"),
-        pytest.param(3, [0, 3, 1, 1], None, True, id="no step to hold it against"),
+        pytest.param(9, [0, 9, 1, 1], None, False, id="no step to hold it against"),
         pytest.param(6, [0, 6, 0, 6], 30, False, id="within one deviation"),
         pytest.param(0, [0, 6, 1, 1], 30, False, id="the first"),
     ],

@@ -98,3 +98,13 @@ def test_a_refused_layout_has_no_peers() -> None:
     view = view_of(contract, evidence)
     steps = steps_of(view, window_of(view, "sat-1"))
     assert (steps.groups, steps.lateness) == ((), ())
+
+
+def test_without_steps_the_spread_is_named_and_nobody_is_called_late() -> None:
+    steps, _ = steps_with(step_ms=None)
+    late = list(figures(traced_view(), steps))[1]
+    assert steps.lateness == ()
+    assert (late.value, late.text) == (
+        "Not known",
+        "The widest spread of arrivals is 6 ms, up to rank 5. Late needs step_ms.",
+    )
