@@ -7,7 +7,8 @@ because evidence is about one identity; readings of gates that follow from anoth
 """
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -30,11 +31,11 @@ from planner.pointers import steps
 from planner.records.overrides import OVERRIDDEN_CLAIM, Overridden, Override, TrialTurned, Turned
 from planner.records.plan import Bound, Candidate, GateOutcome, LimitOutcome, Outcome
 from planner.selection import Selection, select
-from planner.shown import shown
+from planner.shown import printable, shown
 from planner.version import PLANNER_VERSION
 from planner.view import TrialView, views
 
-__all__ = ["CODE", "Reading", "Setting", "overridden", "overridden_bytes"]
+__all__ = ["CODE", "Reading", "Setting", "overridden", "overridden_bytes", "overridden_of_stored"]
 
 SECTIONS = (
     "gates",
@@ -107,6 +108,23 @@ def overridden(
     """
     recheck_contract(contract)
     recheck_evidence(evidence)
+    return overridden_of_stored(contract, evidence, as_of, settings=settings, readings=readings)
+
+
+def overridden_of_stored(
+    contract: ContractDocument,
+    evidence: EvidenceDocument,
+    as_of: str,
+    *,
+    settings: Sequence[Setting] = (),
+    readings: Sequence[Reading] = (),
+) -> Overridden:
+    """Do the same with documents that were checked before.
+
+    Raises:
+        DocumentRefusedError: as above.
+        ValueError: ``as_of`` is no such time.
+    """
     check_binding(contract, evidence)
     changed, overrides = _changed(msgspec.to_builtins(contract.record), settings)
     before, after = _decided(contract, evidence, as_of), _decided(changed, evidence, as_of)
@@ -157,7 +175,7 @@ def _selected(trials: Mapping[str, TrialView], candidates: Mapping[str, Candidat
 def _changed(tree: Any, settings: Sequence[Setting]) -> tuple[ContractDocument, tuple[Override, ...]]:
     """Return the changed contract as intake reads it, and what was changed."""
     made = [_put(tree, setting) for setting in settings]
-    problems = tuple(found for found in made if isinstance(found, Problem))
+    problems = (*(found for found in made if isinstance(found, Problem)), *_repeated(each.at for each in settings))
     if problems:
         raise DocumentRefusedError(problems)
     try:
@@ -182,8 +200,14 @@ def _put(tree: Any, setting: Setting) -> Override | Problem:
         return Problem(CODE, setting.at, "a place inside an object of the contract", "nothing that holds it")
     old = copy.deepcopy(holder.get(path[-1]))
     if not setting.removes:
-        holder[path[-1]] = setting.value
-        return Override(kind="set", at=setting.at, old=old, new=setting.value)
+        try:
+            written = canonical_bytes([setting.at, setting.value])
+        except (TypeError, ValueError, RecursionError):
+            return Problem(CODE, printable(setting.at), "a pointer and a value as JSON has them", "another")
+        # Its own copies: a later setting may change what stands inside, and the caller keeps what is theirs.
+        _, value = msgspec.json.decode(written)
+        holder[path[-1]] = value
+        return Override(kind="set", at=setting.at, old=old, new=copy.deepcopy(value))
     if path[-1] not in holder:
         return Problem(CODE, setting.at, "something that the contract has", "nothing")
     del holder[path[-1]]
@@ -204,11 +228,7 @@ def _overrides(decided: Decided, readings: Sequence[Reading]) -> tuple[Override,
     """
     problems = [problem for reading in readings for problem in _problems(decided, reading)]
     names = [reading.name for reading in readings]
-    problems += [
-        Problem(CODE, name, "one value", f"{names.count(name)} values")
-        for name in sorted(set(names))
-        if names.count(name) > 1
-    ]
+    problems += _repeated(names)
     if problems:
         raise DocumentRefusedError(tuple(problems))
     return tuple(
@@ -221,6 +241,12 @@ def _overrides(decided: Decided, readings: Sequence[Reading]) -> tuple[Override,
         )
         for reading in readings
     )
+
+
+def _repeated(names: Iterable[str]) -> Iterator[Problem]:
+    for name, times in sorted(Counter(names).items()):
+        if times > 1:
+            yield Problem(CODE, name, "one value", f"{times} values")
 
 
 def _problems(decided: Decided, reading: Reading) -> Iterator[Problem]:

@@ -12,10 +12,9 @@ from planner.command.opening import add_documents, as_of, opened_documents
 from planner.errors import DocumentRefusedError, Problem
 from planner.evaluate import ALWAYS
 from planner.figures import readable
+from planner.override_text import read_reading, read_setting
 from planner.overrides import CODE, Reading, Setting, overridden, overridden_bytes
 from planner.records.overrides import Overridden, Override, TrialTurned
-from planner.shown import shown
-from planner.strict_json import parse
 
 LONGEST = 80
 """Characters of a value in the text form."""
@@ -45,10 +44,12 @@ def _configure(parser: ArgumentParser) -> None:
 
 def _run(arguments: Namespace) -> int:
     documents = opened_documents(arguments)
-    problems: list[Problem] = []
-    given = [_setting(text, problems) for text in arguments.set]
-    settings = [*filter(None, given), *(Setting(at=at, removes=True) for at in arguments.without)]
-    readings = list(filter(None, (_reading(text, problems) for text in arguments.reading)))
+    given = [read_setting(text) for text in arguments.set]
+    taken = [read_reading(text) for text in arguments.reading]
+    problems = [each for each in (*given, *taken) if isinstance(each, Problem)]
+    settings = [each for each in given if isinstance(each, Setting)]
+    settings += [Setting(at=at, removes=True) for at in arguments.without]
+    readings = [each for each in taken if isinstance(each, Reading)]
     if not (arguments.set or arguments.without or arguments.reading):
         problems.append(Problem(CODE, "--set", "an override: --set, --without or --reading", "none"))
     if documents is None or problems:
@@ -68,39 +69,6 @@ def _refused(problems: Sequence[Problem], form: str) -> int:
     if problems:
         print_refused({"override": tuple(problems)}, form)
     return Exit.BAD_INPUT
-
-
-def _setting(text: str, problems: list[Problem]) -> Setting | None:
-    at, equals, value = text.partition("=")
-    if not equals:
-        problems.append(Problem(CODE, text, "POINTER=VALUE", "no ="))
-        return None
-    found, is_json = _json(value)
-    if not is_json:
-        problems.append(Problem(CODE, at, "a value in JSON", shown(value)))
-        return None
-    return Setting(at=at, value=found)
-
-
-def _reading(text: str, problems: list[Problem]) -> Reading | None:
-    place, equals, value = text.rpartition("=")
-    trial, colon, limit = place.partition(":")
-    gate, dot, limit_id = limit.partition(".")
-    if not (equals and colon and dot):
-        problems.append(Problem(CODE, text, "TRIAL:GATE.LIMIT=VALUE", shown(text)))
-        return None
-    found, _ = _json(value)
-    if not isinstance(found, int | float) or isinstance(found, bool):
-        problems.append(Problem(CODE, place, "a number", shown(value)))
-        return None
-    return Reading(trial=trial, gate=gate, limit_id=limit_id, value=found)
-
-
-def _json(text: str) -> tuple[Any, bool]:
-    try:
-        return parse(text.encode()), True
-    except (DocumentRefusedError, UnicodeEncodeError):
-        return None, False
 
 
 def _lines(answer: Overridden) -> Iterator[str]:

@@ -25,7 +25,7 @@ from planner.records.base import Digest, Id, Record
 from planner.records.evidence import Evidence, Placement, Topology, Trial
 from planner.version import PLANNER_VERSION
 
-__all__ = ["Receipt", "read_stored_evidence", "receipt_of"]
+__all__ = ["Receipt", "decoded_evidence", "read_stored_evidence", "receipt_of"]
 
 RULES = ("intake", "records", "documents.py", "canonical.py", "pointers.py", "shown.py", "strict_json.py")
 """What decides, below this package, which evidence is accepted, how it is read and what its digests are."""
@@ -66,7 +66,7 @@ def read_stored_evidence(raw: bytes, receipt: Receipt) -> EvidenceDocument:
     if receipt.rules != rules_digest():
         return _read_anew(raw, receipt)
     return EvidenceDocument(
-        record=_decoded(raw),
+        record=decoded_evidence(raw),
         content_id=receipt.content_id,
         file_sha256=receipt.file_sha256,
         trial_content_ids=receipt.trials,
@@ -122,7 +122,8 @@ _EVIDENCE = msgspec.json.Decoder(_stored(Evidence, "StoredEvidence", {"trials": 
 _TOPOLOGY, _RANK_MAP = msgspec.json.Decoder(Topology), msgspec.json.Decoder(tuple[Placement, ...])
 
 
-def _decoded(raw: bytes) -> Evidence:
+def decoded_evidence(raw: bytes) -> Evidence:
+    """Decode evidence that intake accepted; what many trials have in common is one object."""
     stored = _EVIDENCE.decode(raw)
     fields = {name: getattr(stored, name) for name in Evidence.__struct_fields__}
     topologies: dict[bytes, Topology] = {}
