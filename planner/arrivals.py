@@ -18,7 +18,7 @@ from planner.rank_times import median, rank_time
 from planner.readings import WindowView
 from planner.records.base import UNSET
 
-__all__ = ["LEAST_SHARE", "GroupArrivals", "Source", "arrivals", "earliest_late", "is_late"]
+__all__ = ["LEAST_SHARE", "GroupArrivals", "Source", "arrivals", "earliest_late", "late_ranks"]
 
 LEAST_SHARE = Fraction(1, 10)
 """Of the step: what a rank must be behind the median by to be late."""
@@ -72,17 +72,21 @@ def _group(window: WindowView, source: Source, ranks: tuple[int, ...]) -> GroupA
     behind = {rank: value - least if source == "arrival_lag_ms" else most - value for rank, value in known.items()}
     steps = [rank_time(window, "step_ms", rank, UNSET).value for rank in ranks]
     longest = max((step for step in steps if step is not None), default=None)
-    late = tuple(rank for rank in ranks if is_late(behind[rank], list(behind.values()), longest))
-    return GroupArrivals(ranks=ranks, behind=behind, late=late)
+    return GroupArrivals(ranks=ranks, behind=behind, late=late_ranks(behind, longest))
 
 
-def is_late(behind: Fraction, peers: Sequence[Fraction], step: Fraction | None) -> bool:
-    """Say whether a rank is late among its peers: all in ms; without a step nobody is."""
-    if step is None or behind - median(peers) <= LEAST_SHARE * step:
-        return False
-    mean = sum(peers, Fraction(0)) / len(peers)
-    variance = sum(((value - mean) ** 2 for value in peers), Fraction(0)) / len(peers)
-    return (behind - mean) ** 2 > variance and behind > mean
+def late_ranks(behind: Mapping[int, Fraction], step: Fraction | None) -> tuple[int, ...]:
+    """Return the ranks that are late among their peers: all in ms; without a step nobody is."""
+    if step is None:
+        return ()
+    values = list(behind.values())
+    middle, mean = median(values), sum(values, Fraction(0)) / len(values)
+    variance = sum(((value - mean) ** 2 for value in values), Fraction(0)) / len(values)
+    return tuple(
+        rank
+        for rank, value in behind.items()
+        if value > mean and value - middle > LEAST_SHARE * step and (value - mean) ** 2 > variance
+    )
 
 
 def earliest_late(groups: Sequence[GroupArrivals], stage_of: Mapping[int, int]) -> tuple[int, tuple[int, ...]] | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from planner.arrivals import GroupArrivals, arrivals, earliest_late, is_late
+from planner.arrivals import GroupArrivals, arrivals, earliest_late, late_ranks
 from planner.readings import WindowView
 from tests.web.traces import TRIAL, traced_window, trees, view_of
 
@@ -49,21 +49,21 @@ def test_nothing_recorded_is_no_source() -> None:
 
 
 @pytest.mark.parametrize(
-    ("behind", "peers", "step", "late"),
+    ("behind", "step", "late"),
     [
-        pytest.param(6, [0, 6, 1, 1], 30, True, id="far behind the others"),
-        pytest.param(3, [0, 3, 1, 1], 30, False, id="less than a tenth of the step"),
-        pytest.param(4, [0, 4, 1, 1], 30, False, id="exactly a tenth of the step"),
-        pytest.param(9, [0, 9, 1, 1], None, False, id="no step to hold it against"),
-        pytest.param(6, [0, 6, 0, 6], 30, False, id="within one deviation"),
-        pytest.param(0, [0, 6, 1, 1], 30, False, id="the first"),
+        pytest.param([0, 6, 1, 1], 30, (1,), id="far behind the others"),
+        pytest.param([0, 3, 1, 1], 30, (), id="less than a tenth of the step"),
+        pytest.param([0, 4, 1, 1], 30, (), id="exactly a tenth of the step"),
+        pytest.param([0, 9, 1, 1], None, (), id="no step to hold it against"),
+        pytest.param([0, 9, 0, 9], 30, (), id="within one deviation"),
+        pytest.param([0, 0, 0, 0, 9, 8], 30, (4, 5), id="two of them"),
     ],
 )
 def test_late_is_beyond_a_deviation_and_a_tenth_of_the_step(
-    behind: int, peers: list[int], step: int | None, late: bool
+    behind: list[int], step: int | None, late: tuple[int, ...]
 ) -> None:
-    listed = [Fraction(value) for value in peers]
-    assert is_late(Fraction(behind), listed, None if step is None else Fraction(step)) is late
+    ranks = {rank: Fraction(value) for rank, value in enumerate(behind)}
+    assert late_ranks(ranks, None if step is None else Fraction(step)) == late
 
 
 def test_the_late_rank_of_the_earliest_stage_is_named_before_one_that_is_further_behind() -> None:
