@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-__all__ = ["shown"]
+__all__ = ["printable", "shown"]
 
 MAX_LENGTH = 80
 
@@ -14,7 +14,7 @@ def shown(value: Any, *, quote: bool = True) -> str:
     ``quote=False`` leaves text without quotes, for literals that are no JSON text.
     """
     if isinstance(value, str):
-        text = _escaped(value[: MAX_LENGTH + 1])
+        text = _escaped(value[: MAX_LENGTH + 1], also='"\\')
         return _clipped(f'"{text}"' if quote else text)
     if isinstance(value, dict):
         return "an object" if value else "an empty object"
@@ -23,9 +23,14 @@ def shown(value: Any, *, quote: bool = True) -> str:
     return _clipped(json.dumps(value))
 
 
-def _escaped(text: str) -> str:
+def printable(text: str) -> str:
+    """Return the whole text, such as the name of a file, on one line; what does not print is written as an escape."""
+    return _escaped(text, also="")
+
+
+def _escaped(text: str, *, also: str) -> str:
     return "".join(
-        character if character.isprintable() and character not in '"\\' else json.dumps(character)[1:-1]
+        character if character.isprintable() and character not in also else json.dumps(character)[1:-1]
         for character in text
     )
 

@@ -35,6 +35,35 @@ def refused(*settings: Setting, readings: Sequence[Reading] = ()) -> list[tuple[
     return [(problem.pointer, problem.expected, problem.found) for problem in error.value.problems]
 
 
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [
+        pytest.param("/needs/\ud800", {}, id="half of a surrogate pair in the pointer"),
+        pytest.param("/needs/x", "\ud800", id="half of a surrogate pair"),
+        pytest.param("/needs/x", float("nan"), id="NaN"),
+        pytest.param("/needs/x", {1: 2}, id="a key that is no text"),
+        pytest.param("/needs/x", {1, 2}, id="a set"),
+        pytest.param("/needs/x", 2**53, id="an integer beyond doubles"),
+    ],
+)
+def test_a_setting_that_json_does_not_hold_is_refused(at: str, value: object) -> None:
+    problem = (at.replace("\ud800", "\\ud800"), "a pointer and a value as JSON has them", "another")
+    assert refused(Setting(at="/needs", value={}), Setting(at=at, value=value)) == [problem]
+
+
+def test_a_setting_given_twice_is_refused() -> None:
+    twice = refused(Setting(at=TAIL, value=400), Setting(at=TAIL, value=600))
+    assert twice == [(TAIL, "one value", "2 values")]
+
+
+def test_the_value_of_a_setting_stays_as_the_caller_has_it() -> None:
+    value = {"tail": {"max_ms": 400, "load_point": "saturated", "statistic": "p95", "because": "Agreed."}}
+    before = copy.deepcopy(value)
+    answer = asked(Setting(at="/gates/ttft", value=value), Setting(at=TAIL, value=600))
+    assert value == before
+    assert [override.new for override in answer.overrides] == [before, 600]
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     trials=TRIALS,
