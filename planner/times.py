@@ -15,8 +15,11 @@ _UTC = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 
 @lru_cache(maxsize=4096)
 def parsed_time(text: str) -> datetime | None:
-    """Read a UTC time of whole seconds; None where the zone is missing or there is no such time."""
-    if not _UTC.fullmatch(text):
+    """Read a UTC time of whole seconds; None where the zone is missing or there is no such time.
+
+    What is no plain text is no time either: a caller of the library may give anything.
+    """
+    if type(text) is not str or not _UTC.fullmatch(text):
         return None
     try:
         return datetime.fromisoformat(text)

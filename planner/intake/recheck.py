@@ -2,18 +2,24 @@
 
 Python cannot stop ``object.__setattr__``, ``object.__new__``, ``copy`` or ``pickle``. So the exact type of every
 part is checked (a subclass may answer one thing now and another later), the record is written back to a tree, read
-again through its types, and the digests are computed anew.
+again through its types, held to the rules of intake, and the digests are computed anew: whoever builds a record may
+compute them as well.
 """
 
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 
 from planner.canonical import content_id, file_sha256
 from planner.documents import ContractDocument, EvidenceDocument
-from planner.errors import TamperedRecordError
+from planner.errors import Problem, TamperedRecordError
 from planner.intake.contract import typed_limits
+from planner.intake.contract_rules import contract_problems
 from planner.intake.evidence import evidence_content_id, trial_bodies
+from planner.intake.evidence_rules import evidence_problems
+from planner.intake.texts import text_problems
 from planner.records.contract import Contract
 from planner.records.evidence import Evidence
 
@@ -28,16 +34,14 @@ def recheck_contract(document: ContractDocument) -> None:
     Raises:
         TamperedRecordError: it is not.
     """
-    tree = _rechecked(document, ContractDocument, Contract)
-    if content_id(tree) != document.content_id:
-        raise TamperedRecordError("the contract does not have the content id that it is given with")
-    try:
-        limits = typed_limits(tree["gates"])
-    except (KeyError, msgspec.ValidationError) as error:
-        raise TamperedRecordError("a limit of the contract is not what its gate takes") from error
-    _check_types(document.limits, "limits")
-    if document.limits != limits:
-        raise TamperedRecordError("the limits are not those of the contract")
+    with _tampering(ContractDocument):
+        tree = _rechecked(document, ContractDocument, Contract)
+        if content_id(tree) != document.content_id:
+            raise TamperedRecordError("the contract does not have the content id that it is given with")
+        _check_rules(tree, contract_problems)
+        _check_types(document.limits, "limits")
+        if document.limits != typed_limits(tree["gates"]):
+            raise TamperedRecordError("the limits are not those of the contract")
 
 
 def recheck_evidence(document: EvidenceDocument) -> None:
@@ -46,12 +50,24 @@ def recheck_evidence(document: EvidenceDocument) -> None:
     Raises:
         TamperedRecordError: it is not.
     """
-    tree = _rechecked(document, EvidenceDocument, Evidence)
-    bodies = trial_bodies(tree)
-    if evidence_content_id(tree, bodies) != document.content_id:
-        raise TamperedRecordError("the evidence does not have the content id that it is given with")
-    if document.trial_content_ids != {trial: file_sha256(body) for trial, body in bodies.items()}:
-        raise TamperedRecordError("a trial does not have the content id that it is given with")
+    with _tampering(EvidenceDocument):
+        tree = _rechecked(document, EvidenceDocument, Evidence)
+        bodies = trial_bodies(tree)
+        if evidence_content_id(tree, bodies) != document.content_id:
+            raise TamperedRecordError("the evidence does not have the content id that it is given with")
+        _check_rules(tree, lambda plain: evidence_problems(plain, bodies, None))
+        _check_types(document.trial_content_ids, "trial_content_ids")
+        if document.trial_content_ids != {trial: file_sha256(body) for trial, body in bodies.items()}:
+            raise TamperedRecordError("a trial does not have the content id that it is given with")
+
+
+@contextmanager
+def _tampering(kind: type[ContractDocument] | type[EvidenceDocument]) -> Iterator[None]:
+    """Take whatever goes wrong while looking as a sign that intake did not build the document."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise TamperedRecordError(f"{kind.__name__} was not built by intake: {error}") from error
 
 
 def _rechecked(
@@ -62,19 +78,24 @@ def _rechecked(
     """Return the tree of a document whose parts are all of exactly their types."""
     if type(document) is not kind:
         raise TamperedRecordError(f"{type(document).__name__} is no {kind.__name__}")
-    try:
-        if type(document.record) is not record:
-            raise TamperedRecordError(f"{type(document.record).__name__} is no {record.__name__}")
-        for name in ("content_id", "file_sha256"):
-            _check_types(getattr(document, name), name)
-        _check_types(document.record, "record")
-        tree = msgspec.to_builtins(document.record)
-        # Equality tells a list from a tuple, which the tree cannot.
-        if msgspec.convert(tree, record) != document.record:
-            raise TamperedRecordError("the record does not hold what its types read")
-    except (AttributeError, TypeError, ValueError) as error:
-        raise TamperedRecordError(f"{kind.__name__} was not built by intake: {error}") from error
+    if type(document.record) is not record:
+        raise TamperedRecordError(f"{type(document.record).__name__} is no {record.__name__}")
+    for name in ("content_id", "file_sha256"):
+        _check_types(getattr(document, name), name)
+    _check_types(document.record, "record")
+    tree = msgspec.to_builtins(document.record)
+    # Equality tells a list from a tuple, which the tree cannot.
+    if msgspec.convert(tree, record) != document.record:
+        raise TamperedRecordError("the record does not hold what its types read")
     return tree
+
+
+def _check_rules(tree: Any, rules: Callable[[Any], Iterable[Problem]]) -> None:
+    """Hold a tree to what intake asks beyond types; rules take arrays as lists, as they come from a file."""
+    raw = msgspec.json.encode(tree)
+    plain = msgspec.json.decode(raw)
+    for problem in (*text_problems(plain, raw), *rules(plain)):
+        raise TamperedRecordError(f"{problem.pointer}: expected {problem.expected}, found {problem.found}")
 
 
 def _check_types(value: Any, path: str) -> None:

@@ -202,9 +202,12 @@ def test_evidence_of_another_contract_is_refused_before_planning() -> None:
 
 @pytest.mark.parametrize(
     "as_of",
-    ["2026-10-01", "2026-10-01T00:00:00", "2026-10-01T00:00Z", "20261001T000000Z", "2026-13-01T00:00:00Z", "now"],
+    [
+        *("2026-10-01", "2026-10-01T00:00:00", "2026-10-01T00:00Z", "20261001T000000Z", "2026-13-01T00:00:00Z", "now"),
+        *(b"2026-10-01T00:00:00Z", None, 0),
+    ],
 )
-def test_an_as_of_time_that_is_not_utc_in_whole_seconds_is_refused(as_of: str) -> None:
+def test_an_as_of_time_that_is_not_utc_in_whole_seconds_is_refused(as_of: Any) -> None:
     with pytest.raises(ValueError, match="as_of"):
         plan_parallelism(*documents(a_contract(), {"a": A}), as_of)
 

@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from planner.canonical import content_id
+from planner.canonical import content_id, file_sha256
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import TamperedRecordError
 from planner.intake import recheck_contract, recheck_evidence
+from planner.intake.evidence import evidence_content_id, trial_bodies
 from planner.records.contract import Contract
 from planner.records.evidence import Evidence
 from tests.planner.documents import contract, evidence
@@ -51,6 +52,13 @@ def put(record: Any, *path: Any, value: Any) -> None:
         msgspec.structs.force_setattr(record, last, value)
     else:
         object.__setattr__(record, last, value)
+
+
+def nested(depth: int) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for _ in range(depth):
+        tree = {"a": tree}
+    return tree
 
 
 def a_trial(document: EvidenceDocument) -> Any:
@@ -94,6 +102,9 @@ CONTRACT_CHANGES: list[Any] = [
     pytest.param(lambda d: put(d, "content_id", value=Text(d.content_id)), id="content id of a subclass"),
     pytest.param(lambda d: put(d, "file_sha256", value=b"x"), id="file digest of another type"),
     pytest.param(lambda d: put(d, "record", value=contract(("/owner", "x")).record), id="record of another contract"),
+    pytest.param(lambda d: put(d, "record", "owner", value="\ud800"), id="half of a surrogate pair"),
+    pytest.param(lambda d: d.record.gates["ttft"].update(x=d.record.gates), id="cycle"),
+    pytest.param(lambda d: d.record.gates["ttft"].update(x=nested(5000)), id="deep nesting"),
 ]
 
 
@@ -118,6 +129,13 @@ EVIDENCE_CHANGES: list[Any] = [
         lambda d: put(d, "trial_content_ids", value=dict.fromkeys(d.trial_content_ids, "sha256:" + "0" * 64)),
         id="trial ids replaced",
     ),
+    pytest.param(
+        lambda d: put(d, "trial_content_ids", value=Mapping(d.trial_content_ids)), id="trial ids of a subclass, equal"
+    ),
+    pytest.param(
+        lambda d: d.trial_content_ids.update({name: Text(digest) for name, digest in d.trial_content_ids.items()}),
+        id="trial id of a subclass, equal",
+    ),
     pytest.param(lambda d: put(d, "record", value={"schema": "topogate.evidence/v1"}), id="tree for a record"),
 ]
 
@@ -128,6 +146,46 @@ def test_altered_evidence_is_refused(alter: Callable[[EvidenceDocument], Any]) -
     alter(document)
     with pytest.raises(TamperedRecordError):
         recheck_evidence(document)
+
+
+def with_digests(document: Any) -> Any:
+    """Compute every digest of an altered record anew, as whoever alters it may do as well."""
+    tree = msgspec.to_builtins(document.record)
+    if isinstance(document, ContractDocument):
+        object.__setattr__(document, "content_id", content_id(tree))
+        return document
+    bodies = trial_bodies(tree)
+    object.__setattr__(document, "content_id", evidence_content_id(tree, bodies))
+    object.__setattr__(document, "trial_content_ids", {trial: file_sha256(body) for trial, body in bodies.items()})
+    return document
+
+
+@pytest.mark.parametrize(
+    ("alter", "said"),
+    [
+        pytest.param(lambda d: d.record.trials.update(x=a_trial(d)), "differs from", id="equal trials"),
+        pytest.param(lambda d: put(a_trial(d), "identity_id", value="no"), "identity of this evidence", id="reference"),
+        pytest.param(
+            lambda d: put(a_trial(d), "rank_map", value=a_trial(d).rank_map[::-1]), "/rank", id="ranks turned round"
+        ),
+        pytest.param(lambda d: put(d, "record", "scope", value="a\u202eb"), "bidirectional", id="control of direction"),
+    ],
+)
+def test_evidence_that_intake_would_refuse_is_refused_with_right_digests(
+    alter: Callable[[EvidenceDocument], Any], said: str
+) -> None:
+    document = evidence()
+    alter(document)
+    with pytest.raises(TamperedRecordError, match=said):
+        recheck_evidence(with_digests(document))
+
+
+def test_a_contract_that_intake_would_refuse_is_refused_with_right_digests() -> None:
+    document = contract()
+    device = next(iter(document.record.identity.hardware.devices.values()))
+    msgspec.structs.force_setattr(device, "node", "no-such-node")
+    with pytest.raises(TamperedRecordError, match="a node of this contract"):
+        recheck_contract(with_digests(document))
 
 
 def test_a_document_made_by_object_new_is_refused() -> None:
