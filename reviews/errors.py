@@ -3,6 +3,7 @@
 ``message`` is for people and follows the interface's copy rules; ``code`` is stable and documented.
 """
 
+import unicodedata
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -17,6 +18,27 @@ def printable(text: str, limit: int = 40) -> str:
 def is_storable(text: str) -> bool:
     """Whether both databases hold the text: no NUL, no lone surrogate."""
     return "\0" not in text and not any("\ud800" <= sign <= "\udfff" for sign in text)
+
+
+def _is_deceptive(sign: str) -> bool:
+    """Whether a sign changes how text around it is shown: a control sign, an embedding or override of direction."""
+    is_control = unicodedata.category(sign) == "Cc" and sign not in "\t\r\n"
+    return is_control or "\u202a" <= sign <= "\u202e" or "\u2066" <= sign <= "\u2069"
+
+
+def is_prose(text: str, longest: int) -> bool:
+    """Whether somebody wrote something that others can read as it was written, and that both databases hold."""
+    is_seen = any(sign.isprintable() and not sign.isspace() for sign in text)
+    return is_seen and len(text) <= longest and is_storable(text) and not any(map(_is_deceptive, text))
+
+
+def length_of(text: str) -> str:
+    """Say how long a refused text is, and which sign that nobody sees is in it: that may be why it is refused."""
+    unseen = [sign for sign in text if not sign.isprintable() and sign not in "\t\r\n"]
+    count = f"{len(text)} character{'' if len(text) == 1 else 's'}"
+    if not unseen:
+        return count
+    return f"{count}, among them U+{ord(max(unseen, key=_is_deceptive)):04X}, which nobody sees"
 
 
 @dataclass(frozen=True, slots=True)

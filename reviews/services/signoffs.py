@@ -17,7 +17,8 @@ from reviews.errors import (
     NotAllowedError,
     NotFoundError,
     TamperedError,
-    is_storable,
+    is_prose,
+    length_of,
     printable,
 )
 from reviews.facts import Authentication, Standing
@@ -43,6 +44,7 @@ from reviews.selectors.people import standing_of
 from reviews.services.planned import subject_parts
 
 STATEMENT_LENGTH = 4000
+PROSE = f"1 to {STATEMENT_LENGTH} characters"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,10 +118,11 @@ def require_signing(standing: Standing, decision: Decision, signing: Signing) ->
     if signing.meaning not in Meaning.values:
         expected = ", ".join(Meaning.values)
         problems.append(Finding("request", "request/meaning", "meaning", expected, signing.meaning or "nothing"))
-    if not _is_prose(signing.statement):
-        expected = f"1 to {STATEMENT_LENGTH} characters"
-        found = f"{len(signing.statement)} characters"
-        problems.append(Finding("request", "request/statement", "statement", expected, found))
+    if not signing.team:
+        problems.append(Finding("request", "request/team", "team", "the team that you sign for", "nothing"))
+    if not is_prose(signing.statement, STATEMENT_LENGTH):
+        found = length_of(signing.statement)
+        problems.append(Finding("request", "request/statement", "statement", PROSE, found))
     if problems:
         raise InvalidRequestError(tuple(problems))
     signed = SignOff.objects.filter(revision__decision=decision, person_id=standing.person_id, withdrawal__isnull=True)
@@ -132,10 +135,6 @@ def require_signing(standing: Standing, decision: Decision, signing: Signing) ->
     )
     if not verdict.allowed:
         raise NotAllowedError(verdict.reason)
-
-
-def _is_prose(text: str) -> bool:
-    return 0 < len(text) <= STATEMENT_LENGTH and is_storable(text)
 
 
 def _signable(decision: Decision, seen_subject: str) -> Revision:
@@ -303,10 +302,9 @@ def signoff_withdraw(
     with refusals_recorded(workspace, act), workspace_write(workspace.pk):
         if signoff.person_id != standing.person_id or authentication.method == "token":
             raise NotAllowedError("Only its signer withdraws a sign-off, on the page.")
-        if not _is_prose(reason.strip()):
-            expected = f"1 to {STATEMENT_LENGTH} characters"
-            found = f"{len(reason.strip())} characters"
-            raise InvalidRequestError((Finding("request", "request/reason", "reason", expected, found),))
+        if not is_prose(reason.strip(), STATEMENT_LENGTH):
+            found = length_of(reason.strip())
+            raise InvalidRequestError((Finding("request", "request/reason", "reason", PROSE, found),))
         earlier = SignOffWithdrawal.objects.filter(signoff=signoff).first()
         if earlier is not None:
             return earlier

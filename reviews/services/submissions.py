@@ -20,6 +20,7 @@ from reviews.errors import (
     Finding,
     InvalidRequestError,
     NotAllowedError,
+    length_of,
     printable,
 )
 from reviews.facts import Authentication, Standing
@@ -228,7 +229,7 @@ def _request_findings(*, title: str, as_of: str | None, key: str | None) -> list
     findings = []
     if not title or len(title) > TITLE_LENGTH or not title.isprintable():
         expected = f"1 to {TITLE_LENGTH} printable characters"
-        findings.append(Finding("request", "request/title", "title", expected, f"{len(title)} characters"))
+        findings.append(Finding("request", "request/title", "title", expected, length_of(title)))
     if as_of is not None:
         findings += _as_of_findings(as_of)
     if key is not None and not (0 < len(key) <= KEY_LENGTH and key.isascii() and key.isprintable()):
@@ -241,7 +242,7 @@ def _as_of_findings(as_of: str) -> list[Finding]:
     moment, now = parsed_time(as_of), database_now()
     if moment is None:
         expected = "UTC in whole seconds, as in 2026-09-20T16:00:00Z"
-        return [Finding("request", "request/as_of", "as_of", expected, printable(as_of))]
+        return [Finding("request", "request/as_of", "as_of", expected, printable(as_of) or "nothing")]
     if moment > now + AS_OF_AHEAD:
         return [Finding("request", "request/as_of", "as_of", f"a time not after now, {time_text(now)}", as_of)]
     return []

@@ -22,6 +22,8 @@ from reviews.errors import (
     NotAllowedError,
     NotAuthenticatedError,
     NotFoundError,
+    length_of,
+    printable,
 )
 from reviews.facts import Authentication
 from reviews.models import ApiToken, Person, Workspace
@@ -120,9 +122,11 @@ def _findings(*, label: str, scope: str, days: int) -> tuple[Finding, ...]:
     findings = []
     if not label or len(label) > LABEL_LENGTH or not label.isprintable():
         expected = f"1 to {LABEL_LENGTH} printable characters"
-        findings.append(Finding("request", "request/label", "label", expected, f"{len(label)} characters"))
+        findings.append(Finding("request", "request/label", "label", expected, length_of(label)))
     if scope not in SCOPES:
-        findings.append(Finding("request", "request/scope", "scope", " or ".join(SCOPES), scope[:40] or "nothing"))
+        findings.append(
+            Finding("request", "request/scope", "scope", " or ".join(SCOPES), printable(scope) or "nothing")
+        )
     if days not in LIFETIMES_DAYS:
         expected = f"one of {', '.join(map(str, LIFETIMES_DAYS))} days"
         findings.append(Finding("request", "request/days", "days", expected, str(days)))

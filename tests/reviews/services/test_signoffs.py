@@ -108,8 +108,15 @@ def test_a_signoff_is_one_entry_with_the_persons_token_and_no_name(people: Cast,
             id="no statement",
         ),
         pytest.param(
-            "bob", {"statement": "NUL \0"}, InvalidRequestError, "statement: expected", id="NUL in the statement"
+            "bob",
+            {"statement": "NUL \0"},
+            InvalidRequestError,
+            "found 5 characters, among them U+0000, which nobody sees.",
+            id="NUL in the statement",
         ),
+        pytest.param("bob", {"statement": "\u200b"}, InvalidRequestError, "among them U+200B", id="nothing to see"),
+        pytest.param("bob", {"statement": "No \u202eseY"}, InvalidRequestError, "among them U+202E", id="turned"),
+        pytest.param("bob", {"team": ""}, InvalidRequestError, "team: expected the team", id="no team"),
         pytest.param("bob", {"statement": "\ud800"}, InvalidRequestError, "statement: expected", id="half a character"),
         pytest.param(
             "bob", {"meaning": "\ud800"}, InvalidRequestError, r"found '\ud800'.", id="half a character as meaning"
