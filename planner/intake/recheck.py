@@ -6,7 +6,7 @@ again through its types, held to the rules of intake, and the digests are comput
 compute them as well.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -38,7 +38,7 @@ def recheck_contract(document: ContractDocument) -> None:
         tree = _rechecked(document, ContractDocument, Contract)
         if content_id(tree) != document.content_id:
             raise TamperedRecordError("the contract does not have the content id that it is given with")
-        _check_rules(tree, contract_problems)
+        _check_problems(contract_problems(tree))
         _check_types(document.limits, "limits")
         if document.limits != typed_limits(tree["gates"]):
             raise TamperedRecordError("the limits are not those of the contract")
@@ -55,7 +55,7 @@ def recheck_evidence(document: EvidenceDocument) -> None:
         bodies = trial_bodies(tree)
         if evidence_content_id(tree, bodies) != document.content_id:
             raise TamperedRecordError("the evidence does not have the content id that it is given with")
-        _check_rules(tree, lambda plain: evidence_problems(plain, bodies, None))
+        _check_problems(evidence_problems(tree, bodies, None))
         _check_types(document.trial_content_ids, "trial_content_ids")
         if document.trial_content_ids != {trial: file_sha256(body) for trial, body in bodies.items()}:
             raise TamperedRecordError("a trial does not have the content id that it is given with")
@@ -83,18 +83,18 @@ def _rechecked(
     for name in ("content_id", "file_sha256"):
         _check_types(getattr(document, name), name)
     _check_types(document.record, "record")
-    tree = msgspec.to_builtins(document.record)
-    # Equality tells a list from a tuple, which the tree cannot.
+    raw = msgspec.json.encode(document.record)
+    tree = msgspec.json.decode(raw)
+    # Equality tells a list from a tuple, which the tree cannot, and what JSON cannot write from null.
     if msgspec.convert(tree, record) != document.record:
         raise TamperedRecordError("the record does not hold what its types read")
+    _check_problems(text_problems(tree, raw))
     return tree
 
 
-def _check_rules(tree: Any, rules: Callable[[Any], Iterable[Problem]]) -> None:
-    """Hold a tree to what intake asks beyond types; rules take arrays as lists, as they come from a file."""
-    raw = msgspec.json.encode(tree)
-    plain = msgspec.json.decode(raw)
-    for problem in (*text_problems(plain, raw), *rules(plain)):
+def _check_problems(problems: Iterable[Problem]) -> None:
+    """Refuse what intake asks beyond types and did not get."""
+    for problem in problems:
         raise TamperedRecordError(f"{problem.pointer}: expected {problem.expected}, found {problem.found}")
 
 
