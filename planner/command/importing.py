@@ -1,6 +1,6 @@
 """``topogate import``: what result files of tools say, one JSON line a file; suggestions, never documents.
 
-Exit codes: 0 every file was read and no run of it is refused as evidence, 2 otherwise.
+Exit codes: 0 every file was read and no run of it is refused as evidence (held ones wait for a person), 2 otherwise.
 """
 
 import sys
@@ -43,7 +43,7 @@ def _run(arguments: Namespace) -> int:
         print(json_line(_shown(imported)), flush=True)
         if imported.problems:
             print(problem_lines(name, imported.problems), file=sys.stderr)
-        accepted = accepted and imported.usable
+        accepted = accepted and imported.status != "refused"
     return Exit.OK if accepted else Exit.BAD_INPUT
 
 
@@ -69,7 +69,7 @@ def _shown(imported: Imported) -> dict[str, Any]:
         "format": imported.format or None,
         "version": imported.version or None,
         "confidence": imported.confidence,
-        "usable": imported.usable,
+        "status": imported.status,
         "runs": [{"run": run.id, "status": run.status, "place": _place(run.place)} for run in runs],
         "more_runs": imported.more_runs,
         "values": [{"run": run.id, **_value(value)} for run in runs for value in run.values],

@@ -8,6 +8,9 @@ from collections.abc import Iterable
 
 from planner.errors import DocumentRefusedError, Problem
 from planner.importers import (
+    guidellm,
+    sglang_bench,
+    sglang_one_batch,
     vllm_bench,
 )
 from planner.importers.model import Imported, Importer, Recognised, Run
@@ -16,7 +19,12 @@ from planner.registry import collect
 
 __all__ = ["IMPORTERS", "MODULES", "Imported", "Importer", "Source", "import_file"]
 
-MODULES = (vllm_bench,)
+MODULES = (
+    vllm_bench,
+    sglang_bench,
+    sglang_one_batch,
+    guidellm,
+)
 IMPORTERS = collect(MODULES, Importer)
 
 MAX_RUNS = 1000

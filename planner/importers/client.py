@@ -1,17 +1,22 @@
 """What the files of load clients have in common: the load asked for, the model's name, times, definitions."""
 
+import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from math import isinf
 from typing import Any
 
 from planner.importers.model import Place
+from planner.importers.quantities import STATISTICS
 from planner.importers.scrubbed import last_part
 from planner.importers.sheet import Sheet
 
 __all__ = [
     "PER_REQUEST_DECODE",
     "answers_from_completed",
+    "flat_latency",
     "take_definitions",
+    "take_flat_latencies",
     "take_instants",
     "take_load",
     "take_model",
@@ -19,6 +24,11 @@ __all__ = [
 
 PER_REQUEST_DECODE = "(e2e-ttft)/(n-1)"
 """TPOT without the first token: the definition that limits ask for by default."""
+
+_FLAT = re.compile(r"(mean|median|std|min|max|p[0-9]{1,2}(?:\.[0-9]{1,3})?)_(ttft|tpot|itl|e2el|e2e_latency)(_ms)?")
+_FLAT_FAMILIES = {"ttft": "ttft_ms", "tpot": "tpot_ms", "itl": "itl_ms", "e2el": "e2e_ms", "e2e_latency": "e2e_ms"}
+_STATISTICS = {"median": "p50", "p99.9": "p99_9"}
+_TAKEN = frozenset({*STATISTICS, "std", "min", "p1", "p5", "p10", "p25", "p75"})
 
 _UNIX_RANGE = (946_684_800, 4_102_444_800)
 """2000 to 2100: seconds, not milliseconds."""
@@ -43,6 +53,26 @@ def take_load(sheet: Sheet, rate: str, concurrency: str) -> None:
         sheet.remark(
             "import/all_at_once", "all requests were sent at once: no load point is like it", sheet.place(rate)
         )
+
+
+def flat_latency(key: str) -> tuple[str, str] | None:
+    """Return name and unit of a key such as ``p99_ttft_ms``; without ``_ms`` the tools write seconds.
+
+    None for other keys, and for percentiles that we have no name for.
+    """
+    found = _FLAT.fullmatch(key)
+    if found is None:
+        return None
+    statistic = _STATISTICS.get(found[1], found[1])
+    return (f"{_FLAT_FAMILIES[found[2]]}.{statistic}", "ms" if found[3] else "s") if statistic in _TAKEN else None
+
+
+def take_flat_latencies(sheet: Sheet, keys: Iterable[str]) -> None:
+    """Take the latencies among the keys of a flat object."""
+    for key in keys:
+        known = flat_latency(key)
+        if known is not None:
+            sheet.number(known[0], key, unit=known[1])
 
 
 def take_model(sheet: Sheet, name: str, *path: str | int) -> None:

@@ -31,6 +31,8 @@ __all__ = [
 Effect = Literal["note", "held", "refused"]
 """What a remark does to its run: nothing, a person has to decide, or it is no evidence."""
 
+Status = Literal["usable", "held", "refused"]
+
 Standing = Literal["measured", "stated", "hint"]
 """``measured`` by the tool, ``stated`` by it as a setting, or a ``hint`` (free text, a name) that proves nothing."""
 
@@ -94,7 +96,7 @@ class Run:
 
     id: str
     place: Place
-    status: Literal["usable", "held", "refused"]
+    status: Status
     values: tuple[Value, ...]
     remarks: tuple[Remark, ...]
     missing: tuple[str, ...]
@@ -136,7 +138,9 @@ class Imported:
     problems: tuple[Problem, ...] = ()
 
     @property
-    def usable(self) -> bool:
-        """Say whether the file was read to its end and every run of it may stand as evidence or waits for a person."""
-        runs_stand = bool(self.runs) and all(run.status != "refused" for run in self.runs)
-        return self.recognised and not self.problems and runs_stand
+    def status(self) -> Status:
+        """``refused`` where the file was not read to its end or a run is no evidence, else the worst of its runs."""
+        runs = {run.status for run in self.runs}
+        if self.problems or "refused" in runs:
+            return "refused"
+        return "held" if "held" in runs else "usable"

@@ -5,7 +5,6 @@ objects; a sweep adds its parameters and ``run_number``, its summary is an array
 adds is text of free vocabulary: a hint. Percentiles are those of the file: there is no p95 unless it was asked for.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,13 +12,14 @@ from planner.importers.checks import check_client, check_name, client_quantities
 from planner.importers.client import (
     PER_REQUEST_DECODE,
     answers_from_completed,
+    flat_latency,
     take_definitions,
+    take_flat_latencies,
     take_instants,
     take_load,
     take_model,
 )
 from planner.importers.model import Importer, Recognised, Run
-from planner.importers.quantities import STATISTICS
 from planner.importers.scrubbed import found
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
@@ -27,10 +27,6 @@ from planner.importers.source import Source
 __all__ = ["IMPORTER"]
 
 _ALWAYS = {"model_id", "num_prompts", "completed", "total_input_tokens", "total_output_tokens", "request_throughput"}
-_FAMILIES = {"ttft": "ttft_ms", "tpot": "tpot_ms", "itl": "itl_ms", "e2el": "e2e_ms"}
-_LATENCY = re.compile(r"(mean|median|std|p[0-9]{1,2}(?:\.[0-9]{1,3})?)_(ttft|tpot|itl|e2el)_ms")
-_STATISTICS = {"median": "p50", "p99.9": "p99_9"}
-_TAKEN = frozenset({*STATISTICS, "std", "p1", "p5", "p10", "p25", "p75"})
 _CONTENT = ("generated_texts", "errors", "input_lens", "output_lens", "ttfts", "itls")
 _DEGREES = {"tensor_parallel_size": "tp", "pipeline_parallel_size": "pp", "data_parallel_size": "dp"}
 _KNOWN = frozenset(
@@ -55,7 +51,11 @@ def _recognise(source: Source) -> Recognised | None:
 
 def _is_run(tree: Any) -> bool:
     """Say whether a value is a run; one of its keys may be lost."""
-    return isinstance(tree, dict) and len(_ALWAYS - tree.keys()) <= 1 and any(map(_LATENCY.fullmatch, tree))
+    return isinstance(tree, dict) and len(_ALWAYS - tree.keys()) <= 1 and any(map(_is_latency, tree))
+
+
+def _is_latency(key: str) -> bool:
+    return key.endswith("_ms") and flat_latency(key) is not None
 
 
 def _version(run: dict[str, Any]) -> str:
@@ -104,11 +104,7 @@ def _take(sheet: Sheet) -> None:
     take_model(sheet, "tokenizer_name", "tokenizer_id")
     sheet.put_text("tool_name", "vllm bench serve", sheet.place())
     take_instants(sheet, "benchmark_start_time_unix", "benchmark_end_time_unix")
-    for key in sheet.tree:
-        latency = _LATENCY.fullmatch(key)
-        if latency and _STATISTICS.get(latency[1], latency[1]) in _TAKEN:
-            statistic = _STATISTICS.get(latency[1], latency[1])
-            sheet.number(f"{_FAMILIES[latency[2]]}.{statistic}", key, unit="ms")
+    take_flat_latencies(sheet, sheet.tree)
     _note_others(sheet)
     answers_from_completed(sheet, "ttft_ms", "e2e_ms")
     take_definitions(sheet, tpot=PER_REQUEST_DECODE, itl="per_chunk")
@@ -127,7 +123,7 @@ def _note_others(sheet: Sheet) -> None:
         sheet.remark("import/failed_unknown", sentence, sheet.place("num_prompts"))
     swept = "run_number" in sheet.tree
     for key, raw in sheet.tree.items():
-        if key in _KNOWN or _LATENCY.fullmatch(key) or not isinstance(raw, str | int | float):
+        if key in _KNOWN or _is_latency(key) or not isinstance(raw, str | int | float):
             continue
         if swept and key in _DEGREES:
             sheet.number(_DEGREES[key], key, standing="stated")

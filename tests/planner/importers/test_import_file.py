@@ -47,7 +47,7 @@ def test_a_name_does_not_tell_the_format() -> None:
 
 
 def test_a_byte_order_mark_is_no_hindrance() -> None:
-    assert imported(b"\xef\xbb\xbf" + json.dumps(vllm_run()).encode()).usable
+    assert imported(b"\xef\xbb\xbf" + json.dumps(vllm_run()).encode()).status == "usable"
 
 
 def test_a_wrong_byte_has_its_place() -> None:

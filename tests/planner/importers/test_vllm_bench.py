@@ -68,7 +68,7 @@ def test_a_run_without_a_completed_request_is_no_evidence() -> None:
     assert codes(run, "refused") == ["import/none_completed"]
     assert not [name for name in values(run) if name.startswith(("ttft", "tpot", "itl")) or name.endswith("_per_s")]
     assert {"ttft_ms.p50", "tpot_ms.mean"} <= set(run.missing)
-    assert not imported(vllm_run(completed=0)).usable
+    assert imported(vllm_run(completed=0)).status == "refused"
 
 
 def test_an_old_run_does_not_count_failed_requests() -> None:
@@ -110,7 +110,7 @@ def test_a_file_cut_in_its_second_run_keeps_the_first_and_says_where() -> None:
     assert len(read.runs) == 1
     (problem,) = read.problems
     assert (problem.code, problem.line) == ("import/syntax", 2)
-    assert not read.usable
+    assert read.status == "refused"
 
 
 def test_the_summary_of_a_sweep_holds_its_runs_with_their_repeat() -> None:
