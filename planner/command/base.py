@@ -8,12 +8,12 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from enum import IntEnum
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
-from planner.errors import PlannerError, Problem
+from planner.errors import DocumentRefusedError, PlannerError, Problem
+from planner.shown import printable
 from planner.strict_json import MAX_BYTES
 
 __all__ = [
@@ -25,11 +25,15 @@ __all__ = [
     "input_bytes",
     "input_file",
     "json_line",
+    "opened",
     "print_refused",
     "problem_json",
     "problem_lines",
+    "reading_of",
 ]
 
+
+T = TypeVar("T")
 
 Refused = dict[str, tuple[Problem, ...]]
 """What is wrong, by file."""
@@ -50,9 +54,11 @@ class Exit(IntEnum):
 class UnreadableInputError(PlannerError):
     """What ``name`` on the command line leads to cannot be read; ``found`` says what is there instead."""
 
-    def __init__(self, name: str, found: str, *, expected: str = "a file that can be read") -> None:
-        super().__init__(f"{name}: expected {expected}, found {found}")
-        self.problem = Problem("file/unreadable", "", expected, found)
+    def __init__(
+        self, name: str, found: str, *, expected: str = "a file that can be read", code: str = "file/unreadable"
+    ) -> None:
+        super().__init__(f"{printable(name)}: expected {expected}, found {found}")
+        self.problem = Problem(code, "", expected, found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,14 +76,19 @@ def add_format(parser: ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how the result is printed")
 
 
-def input_file(name: str) -> AbstractContextManager[BinaryIO]:
-    """Open a file to read, standard input for ``-``.
+def input_file(name: str) -> BinaryIO:
+    """Open a file to read, standard input for ``-``; that is closed as well, for there is nothing left in it.
 
     Raises:
         UnreadableInputError: there is nothing to read.
     """
     if name == "-":
-        return nullcontext(sys.stdin.buffer)
+        stdin = sys.stdin
+        if stdin is None:
+            raise UnreadableInputError(name, "a standard input that is closed")
+        if stdin.closed:
+            raise UnreadableInputError(name, "standard input again, which was read already")
+        return stdin.buffer
     try:
         return open(name, "rb")
     except OSError as error:
@@ -86,17 +97,43 @@ def input_file(name: str) -> AbstractContextManager[BinaryIO]:
         raise UnreadableInputError(repr(name), "a name that no file has") from error
 
 
-def input_bytes(name: str) -> bytes:
-    """Return the bytes of a file, of standard input for ``-``; no more than one byte over the size limit.
+def reading_of(name: str, read: Callable[[int], bytes], most: int) -> bytes:
+    """Return what ``read``, a method of the open file ``name``, gives when asked for ``most`` bytes.
 
     Raises:
-        UnreadableInputError: there is nothing to read.
+        UnreadableInputError: reading fails.
+    """
+    try:
+        return read(most)
+    except OSError as error:
+        raise UnreadableInputError(name, _found(error)) from error
+
+
+def input_bytes(name: str) -> bytes:
+    """Return the bytes of a file, of standard input for ``-``.
+
+    Raises:
+        UnreadableInputError: there is nothing to read, or more than a document may hold. Nothing is told of a part of
+            a file: its digests would be those of no file.
     """
     with input_file(name) as file:
-        try:
-            return file.read(MAX_BYTES + 1)
-        except OSError as error:
-            raise UnreadableInputError(name, _found(error)) from error
+        raw = reading_of(name, file.read, MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        raise UnreadableInputError(name, "more", expected=f"at most {MAX_BYTES:,} bytes", code="json/size")
+    return raw
+
+
+def opened(read: Callable[[bytes], T], name: str, refused: Refused) -> T | None:
+    """Return what ``read`` makes of a file, or None with what is wrong added to ``refused``."""
+    try:
+        return read(input_bytes(name))
+    except DocumentRefusedError as error:
+        problems = error.problems
+    except UnreadableInputError as error:
+        problems = (error.problem,)
+    # The same file may have been given twice and be refused as two kinds of document.
+    refused[name] = tuple(dict.fromkeys((*refused.get(name, ()), *problems)))
+    return None
 
 
 def _found(error: OSError) -> str:
@@ -118,7 +155,7 @@ def problem_json(problem: Problem) -> dict[str, Any]:
 def problem_lines(name: str, problems: tuple[Problem, ...]) -> str:
     """Write one line per problem, as compilers do: place, pointer, what was expected and found, code."""
     return "\n".join(
-        f"{name}:{_place(problem)} {problem.pointer or 'document'}: expected {problem.expected}, "
+        f"{printable(name)}:{_place(problem)} {printable(problem.pointer) or 'document'}: expected {problem.expected}, "
         f"found {problem.found} [{problem.code}]"
         for problem in problems
     )

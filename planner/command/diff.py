@@ -1,13 +1,10 @@
 """``topogate diff``: what changed from one plan to another, as Markdown for a pull request."""
 
-import sys
 from argparse import ArgumentParser, Namespace
 
-from planner.command.base import Command, Exit, input_bytes, problem_lines
-from planner.errors import DocumentRefusedError
+from planner.command.base import Command, Exit, Refused, opened, print_refused
 from planner.intake import read_plan
 from planner.plan_diff import plan_diff
-from planner.records.plan import Plan
 
 
 def _configure(parser: ArgumentParser) -> None:
@@ -16,19 +13,13 @@ def _configure(parser: ArgumentParser) -> None:
 
 
 def _run(arguments: Namespace) -> int:
-    before, after = _opened(arguments.before), _opened(arguments.after)
+    refused: Refused = {}
+    before, after = (opened(read_plan, name, refused) for name in (arguments.before, arguments.after))
     if before is None or after is None:
+        print_refused(refused, "text")
         return Exit.BAD_INPUT
     print(plan_diff(before, after), end="")
     return Exit.OK
-
-
-def _opened(name: str) -> Plan | None:
-    try:
-        return read_plan(input_bytes(name))
-    except DocumentRefusedError as error:
-        print(problem_lines(name, error.problems), file=sys.stderr)
-        return None
 
 
 COMMAND = Command(id="diff", help="compare two plans as Markdown", configure=_configure, run=_run)

@@ -10,6 +10,7 @@ from argparse import ArgumentParser, Namespace
 from planner.command.base import Command, Exit, UnreadableInputError, add_format, input_bytes, json_line, problem_lines
 from planner.errors import Problem
 from planner.intake import Verdict, judge
+from planner.shown import printable
 
 
 def _configure(parser: ArgumentParser) -> None:
@@ -25,6 +26,8 @@ def _run(arguments: Namespace) -> int:
         except UnreadableInputError as error:
             print(f"topogate: {error}", file=sys.stderr)
             complete = False
+            if arguments.format == "json":
+                print(json_line({"file": name, "file_sha256": None, "content_id": None}))
             continue
         _print(name, verdict, arguments.format)
         if verdict.content_id is None:
@@ -42,9 +45,8 @@ def _print(name: str, verdict: Verdict, form: str) -> None:
     if form == "json":
         print(json_line({"file": name, "file_sha256": verdict.file_sha256, "content_id": verdict.content_id}))
         return
-    print(
-        f"{name}\n  file_sha256  {verdict.file_sha256}\n  content_id   {verdict.content_id or 'none: no strict JSON'}"
-    )
+    print(printable(name))
+    print(f"  file_sha256  {verdict.file_sha256}\n  content_id   {verdict.content_id or 'none: no strict JSON'}")
 
 
 COMMAND = Command(id="digest", help="print file_sha256 and content_id", configure=_configure, run=_run)

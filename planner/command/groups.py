@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from planner.command.base import Command, Exit, input_file, json_line
+from planner.command.base import Command, Exit, input_file, json_line, reading_of
 from planner.errors import DocumentRefusedError
 from planner.layouts.asks import answer
 from planner.shown import shown
@@ -27,22 +27,25 @@ def _configure(parser: ArgumentParser) -> None:
 def _run(arguments: Namespace) -> int:
     complete = True
     with input_file(arguments.file) as file:
-        for number, line in _lines(file):
+        for number, line in _lines(arguments.file, file):
             found = _answer(line)
             complete = complete and "valid" in found
             print(json_line(found if "valid" in found else {"line": number, **found}))
     return Exit.OK if complete else Exit.BAD_INPUT
 
 
-def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield every line that is not blank with its number from 1; of one too long, the first part beyond the limit."""
+def _lines(name: str, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield every line that is not blank with its number from 1; of one too long, the first part beyond the limit.
+
+    One too long is yielded blank or not: what follows in it is not read.
+    """
     number = 0
-    while line := file.readline(MAX_LINE_BYTES + 1):
+    while line := reading_of(name, file.readline, MAX_LINE_BYTES + 1):
         number += 1
-        if line.strip():
+        if line.strip() or len(line) > MAX_LINE_BYTES:
             yield number, line
         while len(line) > MAX_LINE_BYTES and not line.endswith(b"\n"):
-            line = file.readline(MAX_LINE_BYTES + 1)
+            line = reading_of(name, file.readline, MAX_LINE_BYTES + 1)
 
 
 def _answer(line: bytes) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from planner.command.base import (
 from planner.errors import DocumentRefusedError, Problem
 from planner.hardware import Hardware, fragment, missing, numbered_nodes, read_hardware
 from planner.hardware.model import Device, Note
+from planner.shown import printable
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,47}")
 """Shorter than an id of a document may be: ids of devices, NICs and links are made from it."""
@@ -85,7 +86,7 @@ def _print_json(name: str, hardware: Hardware) -> None:
 
 
 def _print_text(name: str, hardware: Hardware) -> None:
-    print(f"{name}: {hardware.source}")
+    print(f"{printable(name)}: {hardware.source}")
     for line in _lines(hardware):
         print(f"  {line}")
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from planner.command.base import Command, Exit, UnreadableInputError, input_bytes, json_line
+from planner.command.base import Command, Exit, input_bytes, json_line
 from planner.errors import DocumentRefusedError, Problem
 from planner.hypotheses.asks import Answerer
 from planner.shown import shown
-from planner.strict_json import MAX_BYTES, Reading, read
+from planner.strict_json import Reading, read
 
 LISTS = ("goldens", "questions")
 
@@ -25,8 +25,6 @@ def _configure(parser: ArgumentParser) -> None:
 
 def _run(arguments: Namespace) -> int:
     raw = input_bytes(arguments.file)
-    if len(raw) > MAX_BYTES:
-        raise UnreadableInputError(arguments.file, "more", expected=f"at most {MAX_BYTES} bytes")
     answerer = Answerer()
     readable = True
     for question in _questions(raw):

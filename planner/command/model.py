@@ -5,8 +5,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import Any
 
-from planner.command.base import Command, Exit, Refused, add_format, input_bytes, json_line, print_refused
-from planner.errors import DocumentRefusedError
+from planner.command.base import Command, Exit, Refused, add_format, json_line, opened, print_refused
 from planner.hypotheses.config import ConfigModel, ConfigRefusedError, File, read_config
 from planner.hypotheses.config.figures import ConfigFigure, config_figures
 from planner.strict_json import read
@@ -29,14 +28,9 @@ def _configure(parser: ArgumentParser) -> None:
 
 
 def _run(arguments: Namespace) -> int:
-    names = [arguments.config, *arguments.more]
-    files = []
     refused: Refused = {}
-    for name in names:
-        try:
-            files.append(File(name=name, reading=read(input_bytes(name))))
-        except DocumentRefusedError as error:
-            refused[name] = error.problems
+    readings = [(name, opened(read, name, refused)) for name in (arguments.config, *arguments.more)]
+    files = [File(name=name, reading=reading) for name, reading in readings if reading is not None]
     if not refused:
         try:
             found = read_config(files, scale_bytes=arguments.scale_bytes, left_alone=tuple(arguments.left_alone))

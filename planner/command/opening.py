@@ -5,19 +5,14 @@ the default of ``--as-of``, and nowhere deeper.
 """
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TypeVar
 
-from planner.command.base import Refused, UnreadableInputError, input_bytes, print_refused
+from planner.command.base import Refused, opened, print_refused
 from planner.documents import ContractDocument, EvidenceDocument
-from planner.errors import DocumentRefusedError
 from planner.intake import read_contract, read_evidence
 from planner.times import parsed_time, time_text
 
 __all__ = ["add_documents", "as_of", "opened_documents", "utc_time"]
-
-Document = TypeVar("Document")
 
 
 def add_documents(parser: ArgumentParser) -> None:
@@ -44,20 +39,9 @@ def as_of(arguments: Namespace) -> str:
 def opened_documents(arguments: Namespace) -> tuple[ContractDocument, EvidenceDocument] | None:
     """Return both documents; None where one is refused, after every problem of both was printed."""
     refused: Refused = {}
-    contract = _opened(read_contract, arguments.contract, refused)
-    evidence = _opened(lambda raw: read_evidence(raw, contract), arguments.evidence, refused)
+    contract = opened(read_contract, arguments.contract, refused)
+    evidence = opened(lambda raw: read_evidence(raw, contract), arguments.evidence, refused)
     if contract is None or evidence is None:
         print_refused(refused, arguments.format)
         return None
     return contract, evidence
-
-
-def _opened(read: Callable[[bytes], Document], name: str, refused: Refused) -> Document | None:
-    """Return the document of a file, or None with its problems in ``refused``."""
-    try:
-        return read(input_bytes(name))
-    except DocumentRefusedError as error:
-        refused[name] = error.problems
-    except UnreadableInputError as error:
-        refused[name] = (error.problem,)
-    return None

@@ -18,15 +18,17 @@ from typing import Any
 from planner.command.base import (
     Command,
     Exit,
+    Refused,
     UnreadableInputError,
-    input_bytes,
     json_line,
+    opened,
     print_refused,
 )
 from planner.command.client import Answer, Client, NotReachedError, ServerAddressError
 from planner.command.opening import utc_time
 from planner.command.plan import EXIT
 from planner.errors import PlannerError, Problem
+from planner.shown import printable, shown
 
 TOKEN_VARIABLE = "TOPOGATE_TOKEN"  # noqa: S105 - the name of the variable that holds it
 FIRST_POLL_SECONDS = 0.1
@@ -39,10 +41,10 @@ class RefusedError(PlannerError):
 
 
 class ProblemsError(PlannerError):
-    """The server found problems in what was sent; ``problems`` is by the name that the user gave."""
+    """What was given cannot be sent, or the server found problems in it; ``problems`` is by the user's names."""
 
-    def __init__(self, problems: dict[str, tuple[Problem, ...]]) -> None:
-        super().__init__("the server refused what was sent")
+    def __init__(self, problems: Refused) -> None:
+        super().__init__("what was given is refused")
         self.problems = problems
 
 
@@ -50,9 +52,11 @@ def _configure(parser: ArgumentParser) -> None:
     parser.add_argument("contract", metavar="CONTRACT", help="contract file")
     parser.add_argument("evidence", metavar="EVIDENCE", help="evidence file")
     parser.add_argument("--server", required=True, metavar="URL", help="address of the server")
-    parser.add_argument("--workspace", required=True, metavar="NAME", help="workspace on the server")
+    parser.add_argument("--workspace", required=True, type=_text, metavar="NAME", help="workspace on the server")
     target = parser.add_mutually_exclusive_group()
-    target.add_argument("--title", metavar="TEXT", help="title of a new decision (default: the names of the files)")
+    target.add_argument(
+        "--title", type=_text, metavar="TEXT", help="title of a new decision (default: the names of the files)"
+    )
     target.add_argument("--decision", type=_number, metavar="N", help="make a revision of this decision")
     parser.add_argument("--as-of", type=utc_time, metavar="TIME", help="judge evidence at this UTC time (default: now)")
     parser.add_argument("--token-file", metavar="FILE", help=f"file with the API token (default: ${TOKEN_VARIABLE})")
@@ -62,6 +66,12 @@ def _configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--plain-http", action="store_true", help="send the token unencrypted to another machine")
     parser.add_argument("--format", choices=("json", "text"), default="json", help="how the result is printed")
+
+
+def _text(text: str) -> str:
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ArgumentTypeError(f"expected UTF-8, found {shown(text)}")
+    return text
 
 
 def _number(text: str) -> int:
@@ -116,14 +126,18 @@ def _submitted(client: Client, arguments: Namespace) -> dict[str, Any]:
     """Submit; return the revision.
 
     Raises:
-        UnreadableInputError: a file cannot be read.
         ProblemsError, RefusedError, NotReachedError: see there.
     """
-    files = {"contract": input_bytes(arguments.contract), "evidence": input_bytes(arguments.evidence)}
+    unread: Refused = {}
+    given = {name: opened(bytes, getattr(arguments, name), unread) for name in ("contract", "evidence")}
+    files = {name: raw for name, raw in given.items() if raw is not None}
+    if unread:
+        raise ProblemsError(unread)
     path = ["workspaces", arguments.workspace, "decisions"]
     fields = {} if arguments.as_of is None else {"as_of": arguments.as_of}
     if arguments.decision is None:
-        fields["title"] = arguments.title or f"{Path(arguments.contract).name}, {Path(arguments.evidence).name}"
+        names = f"{Path(arguments.contract).name}, {Path(arguments.evidence).name}"
+        fields["title"] = arguments.title or printable(names)
     else:
         path += [str(arguments.decision), "revisions"]
     answer = client.post(path, fields=fields, files=files, key=_key(path, fields, files))
@@ -147,7 +161,7 @@ def _accepted(answer: Answer, names: dict[str, str]) -> dict[str, Any]:
     raise NotReachedError(f"the server answered {answer.status}: {detail}")
 
 
-def _problems(value: dict[str, Any], names: dict[str, str]) -> dict[str, tuple[Problem, ...]]:
+def _problems(value: dict[str, Any], names: dict[str, str]) -> Refused:
     """Return the problems of an answer, by file as on the command line, by ``request`` for everything else."""
     found: dict[str, list[Problem]] = {}
     for item in value.get("problems", ()):

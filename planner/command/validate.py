@@ -14,6 +14,7 @@ from planner.command.base import (
     problem_lines,
 )
 from planner.intake import Verdict, judge
+from planner.shown import printable
 
 
 def _configure(parser: ArgumentParser) -> None:
@@ -42,7 +43,7 @@ def _print_json(name: str, verdict: Verdict) -> None:
 
 def _print_text(name: str, verdict: Verdict) -> None:
     if verdict.ok:
-        print(f"{name}: {verdict.kind}, accepted")
+        print(f"{printable(name)}: {verdict.kind}, accepted")
     else:
         print(problem_lines(name, verdict.problems))
 

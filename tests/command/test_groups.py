@@ -65,6 +65,16 @@ def test_blank_lines_are_passed_over(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert (code, len(answers)) == (0, 1)
 
 
+def test_a_line_too_long_that_begins_blank_is_not_passed_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "questions"
+    file.write_bytes(b" " * (MAX_LINE_BYTES + 1) + b'{"engine": "vllm"}\n\n')
+    assert main(["groups", str(file)]) == 2
+    (answer,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert answer == {"line": 1, "constraint": "unreadable", "error": "a line is at most 1048576 bytes"}
+
+
 def test_an_empty_file_has_no_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(b"", tmp_path, capsys) == (0, [])
 

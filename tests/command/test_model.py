@@ -92,3 +92,11 @@ def test_problems_of_two_files_are_told_apart(tmp_path: Path, capsys: pytest.Cap
         f"{config}: /hidden_size",
         f"{quantiser}: /quantization/quant_algo",
     ]
+
+
+@pytest.mark.parametrize("text", ["{}", '{"schema": "topogate.contract/v1"}', '{"quantization": {}}'])
+def test_a_file_of_another_kind_is_refused(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "config.json"
+    file.write_text(text, encoding="utf-8")
+    assert main(["model", str(file)]) == 2
+    assert "document: expected a config.json of a model, found an" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """``topogate submit`` on a bad day: lost answers, redirects, busy servers, strange answers, wrong addresses."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -185,6 +186,27 @@ def test_without_a_token_nothing_is_sent(submit: Submit, monkeypatch: pytest.Mon
         assert submit(server.address) == 2
         assert server.asked == []
     assert "expected an API token in $TOPOGATE_TOKEN or in --token-file, found none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--title", "--workspace"])
+def test_a_text_that_is_no_utf_8_is_bad_input(option: str, submit: Submit, capsys: Capture) -> None:
+    assert submit("http://localhost:1", option, "a\udcff") == 2
+    assert f"argument {option}: expected UTF-8, found" in capsys.readouterr().err
+
+
+def test_a_name_of_a_file_that_is_no_utf_8_can_be_a_title(submit: Submit, tmp_path: Path) -> None:
+    files = [tmp_path / "contract\udcff\n.json", tmp_path / "evidence.json"]
+    for file in files:
+        file.write_bytes(b"{}")
+    with stand_in(Say(201, revision())) as server:
+        assert main(["submit", *map(str, files), "--server", server.address, "--workspace", "lab"]) == 0
+    assert b"\r\n\r\ncontract\\udcff\\n.json, evidence.json\r\n" in server.asked[0].body
+
+
+def test_both_files_that_cannot_be_read_are_told_as_json(submit: Submit, tmp_path: Path, capsys: Capture) -> None:
+    absent = [str(tmp_path / name) for name in ("no-contract", "no-evidence")]
+    assert main(["submit", *absent, "--server", "http://localhost:1", "--workspace", "lab"]) == 2
+    assert [json.loads(line)["file"] for line in capsys.readouterr().out.splitlines()] == absent
 
 
 def test_a_boundary_never_stands_in_what_it_bounds() -> None:
