@@ -68,8 +68,8 @@ def read_config(
     the caller; they count only where the files do not state them.
 
     Raises:
-        ConfigRefusedError: a file is no object, or a value that is read is of another type or out of range; with every
-            problem of every file.
+        ConfigRefusedError: a file is no object, or holds nothing of a model, or a value that is read is of another
+            type or out of range; with every problem of every file.
     """
     no_object = (Problem("document/type", "", "an object", "another JSON value"),)
     strange = {file.name: no_object for file in files if not isinstance(file.reading.tree, dict)}
@@ -89,6 +89,10 @@ def read_config(
         )
         found = replace(found, weights=replace(found.weights, quantisation=stated))
     readers = [keys] if quantiser is None else [keys, quantiser]
+    sources = tuple(dict.fromkeys(source for reader in readers for source in reader.sources))
+    if not (sources or keys.problems or keys.has("model_type")):
+        # Some other JSON file: an empty shape would look like an answer.
+        keys.refuse("", "document/schema", "a config.json of a model", config.reading.tree)
     _check(readers)
     unread = [flaw for reader in readers for flaw in reader.flaws()[1]]
     notices = [] if quantiser else ["no quantiser is named; where weights are quantised, hf_quant_config.json says how"]
@@ -99,7 +103,7 @@ def read_config(
         formats=found.weights,
         model=model_section(shape),
         precision=found.precision,
-        sources=tuple(dict.fromkeys(source for reader in readers for source in reader.sources)),
+        sources=sources,
         missing=tuple(dict.fromkeys([*asked_for(shape, found.weights), *missing, *found.missing])),
         notices=tuple(dict.fromkeys(notices)),
     )
