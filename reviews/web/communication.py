@@ -94,6 +94,11 @@ def communication_context(source: MapSource, query: Query, own: str) -> dict[str
         "boundaries": boundaries_of(view, window),
         "links": links[: link_rows.MOST],
         "links_total": len(links),
+        "links_elsewhere": [
+            (name, query.link("links", window=name))
+            for name in offered
+            if not isinstance(view.trial.windows[name].links, UnsetType)
+        ],
         **downloads(own, query.changed(window=chosen)),
     }
 

@@ -82,6 +82,11 @@ class WindowSteps:
         """Whether there is a time of any rank."""
         return any(row.parts is not None for row in self.ranks)
 
+    @property
+    def has_unsplit(self) -> bool:
+        """Whether waiting was not split off from moving on some rank."""
+        return any(row.parts is not None and row.parts[1] for row in self.ranks)
+
     @cached_property
     def longest(self) -> Fraction:
         """The longest of what is laid end to end, in ms."""

@@ -88,6 +88,7 @@ def test_a_window_without_counters_says_which_fields_are_absent(traced: Decision
     links = text(people, visit).split('id="links"')[1].split("</section>")[0]
     assert "No byte counters of links" in links
     assert f"/trials/{TRIAL}/windows/trace/links/" in links
+    assert f'<a href="?trial={TRIAL}&amp;window=sat-1#links">Window sat-1</a> has them.' in links
 
 
 def test_one_rank_alone_has_no_boundary(decided: Decision, people: Cast, visit: Visit) -> None:
