@@ -18,8 +18,8 @@ from rest_framework.request import Request
 from reviews.api.authentication import actor, authentication, request_id
 from reviews.errors import DocumentName, Finding, InvalidRequestError
 from reviews.limits import passed_limit
-from reviews.models import Workspace
-from reviews.selectors.decision_page import decision_named
+from reviews.models import Decision, Workspace
+from reviews.selectors.decision_page import decision_of_member
 from reviews.services.submissions import submission_refuse
 
 DOCUMENTS: tuple[DocumentName, ...] = ("contract", "evidence")
@@ -78,11 +78,17 @@ def refusals_kept(request: Request, workspace: Workspace, number: int | None = N
                 actor=actor(request),
                 workspace=workspace,
                 problems=refused.problems if isinstance(refused, InvalidRequestError) else (passed,) if passed else (),
-                decision=decision_named(workspace, number) if number else None,
+                decision=_decision(request, workspace, number),
                 request_id=request_id(),
                 authentication=authentication(request),
             )
         raise
+
+
+def _decision(request: Request, workspace: Workspace, number: int | None) -> Decision | None:
+    if number is None:
+        return None
+    return decision_of_member(actor=actor(request), workspace=workspace, number=number)
 
 
 def uploaded(request: Request, *, fields: tuple[str, ...], needs_both: bool = True) -> Upload:

@@ -26,6 +26,16 @@ def decision_named(workspace: Workspace, number: int) -> Decision:
     return decision
 
 
+def decision_of_member(*, actor: Person, workspace: Workspace, number: int) -> Decision:
+    """Return a decision by its number to somebody who may know of it.
+
+    Raises:
+        NotFoundError: there is none, or the actor is no member of the workspace; a stranger does not learn which.
+    """
+    standing_of(actor, workspace)
+    return decision_named(workspace, number)
+
+
 def decision_page(
     *, actor: Person, workspace: Workspace, number: int, revision: int | None = None, read_plan: bool = True
 ) -> DecisionPage:

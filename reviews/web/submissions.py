@@ -16,10 +16,18 @@ from django.urls import reverse
 from django.utils.datastructures import MultiValueDict
 from django.views.decorators.http import require_http_methods
 
-from reviews.errors import ConflictError, Finding, InvalidRequestError, NotAllowedError, TamperedError
+from reviews.errors import (
+    ConflictError,
+    Finding,
+    InvalidRequestError,
+    NotAllowedError,
+    TamperedError,
+    length_of,
+    printable,
+)
 from reviews.models import Decision, Workspace
 from reviews.policies.permissions import may_submit
-from reviews.selectors.decision_page import decision_named
+from reviews.selectors.decision_page import decision_of_member
 from reviews.selectors.jobs import job_awaited
 from reviews.selectors.pages import reusable_documents
 from reviews.selectors.people import standing_of
@@ -53,6 +61,25 @@ class SubmissionForm(forms.Form):
     once = forms.SlugField(required=False, max_length=64)
     act = forms.ChoiceField(choices=(("check", "check"), ("submit", "submit")))
 
+    def findings(self) -> list[Finding]:
+        """Say which fields do not fit; what is typed fails here for a NUL alone, all else is judged later."""
+        return [
+            Finding("request", f"request/{name}", name, FITTING.get(name, "text without NUL"), self._found(name))
+            for name in self.errors
+        ]
+
+    def _found(self, name: str) -> str:
+        given = str(self.data.get(name, ""))
+        return (printable(given) if name in FITTING else length_of(given)) or "nothing"
+
+
+FITTING = {
+    "act": "check or submit",
+    "reuse": "the number of a revision",
+    "once": "at most 64 letters, digits, hyphens and underscores",
+}
+"""Field that no person types -> what it takes."""
+
 
 def given_files(files: MultiValueDict[str, UploadedFile[bytes]]) -> tuple[list[Given], list[Finding]]:
     """Read the uploaded files; one that is too large is not read."""
@@ -75,17 +102,12 @@ def given_files(files: MultiValueDict[str, UploadedFile[bytes]]) -> tuple[list[G
 def decision_new(request: PersonRequest, slug: str) -> HttpResponse:
     """Take a submission: check it, or make a revision of it."""
     workspace = workspace_of(slug)
-    number = number_or_none(request.GET.get("decision", ""))
-    decision = decision_named(workspace, number) if number else None
+    decision = revised(request, workspace)
     if request.method != "POST":
         return answer(request, slug, decision, {})
     form = SubmissionForm(request.POST)
     if not form.is_valid():
-        findings = [
-            Finding("request", f"request/{name}", name, "a value that fits", " ".join(map(str, errors)))
-            for name, errors in form.errors.items()
-        ]
-        return answer(request, slug, decision, dict(request.POST.items()), problems=findings)
+        return answer(request, slug, decision, dict(request.POST.items()), problems=form.findings())
     typed = form.cleaned_data
     files, too_large = given_files(request.FILES)
     given = sort_files(files, typed["contract"], typed["evidence"], needs_both=decision is None)
@@ -97,6 +119,18 @@ def decision_new(request: PersonRequest, slug: str) -> HttpResponse:
     except (ConflictError, NotAllowedError, TamperedError) as refused:
         problem = Finding("request", f"request/{refused.code}", "", "a submission that may be made", refused.message)
         return answer(request, slug, decision, typed, given=given, problems=[problem], status=refused.status)
+
+
+def revised(request: PersonRequest, workspace: Workspace) -> Decision | None:
+    """Return the decision that an address names; None where it names none, for a new one.
+
+    Raises:
+        NotFoundError: there is no such decision. A new one instead would be something else than was asked for.
+    """
+    number = request.GET.get("decision")
+    if number is None:
+        return None
+    return decision_of_member(actor=request.user, workspace=workspace, number=number_or_none(number) or 0)
 
 
 def documents_of(given: Sorted, typed: dict[str, Any], decision: Decision | None) -> dict[str, Any]:

@@ -42,6 +42,7 @@ EXPECTED: dict[tuple[str, str], tuple[int, ...]] = {
     ("api-contract", "GET"): READ,
     ("api-evidence", "GET"): READ,
     ("api-stress", "GET"): READ,
+    ("api-what-if", "GET"): READ,
     ("api-validate", "POST"): (*UNKNOWN, 403, 200, *ENDED),
     ("api-audit", "GET"): READ,
     ("api-schema", "GET"): OPEN,
@@ -58,6 +59,7 @@ PATHS = {
     "api-contract": "workspaces/lab/decisions/1/revisions/1/contract",
     "api-evidence": "workspaces/lab/decisions/1/revisions/1/evidence",
     "api-stress": "workspaces/lab/decisions/1/revisions/1/stress",
+    "api-what-if": "workspaces/lab/decisions/1/revisions/1/what-if?without=/gates/throughput",
     "api-validate": "workspaces/lab/validate",
     "api-audit": "workspaces/lab/audit",
     "api-schema": "schemas/contract",
@@ -193,3 +195,14 @@ def test_a_header_that_is_no_token_is_refused_even_with_a_session(header: str, p
     browser = Client()
     browser.force_login(people.bob, backend="django.contrib.auth.backends.ModelBackend")
     assert browser.get(f"{API}/workspaces/lab/decisions", headers={"Authorization": header}).status_code == 401
+
+
+def test_a_stranger_does_not_learn_which_decisions_there_are(people: Cast) -> None:
+    submitted(people)
+    client = Client()
+    client.force_login(people.charlie, backend="django.contrib.auth.backends.ModelBackend")
+    told = {
+        client.post(f"/api/v1/workspaces/lab/decisions/{number}/revisions", {"what": "x"}).json()["detail"]
+        for number in (1, 77)
+    }
+    assert told == {"There is no workspace lab that you belong to."}
