@@ -33,13 +33,13 @@ def time_text(moment: datetime) -> str:
 
 
 def window_seconds(window: Window) -> Fraction | None:
-    """Return end - start; None where a time has no zone or is no time, or the end is not after the start."""
+    """Return end - start, 0 within one second; None where a time has no zone or is no time, or the end comes first."""
     return _seconds_between(window.start, window.end)
 
 
 @lru_cache(maxsize=4096)
 def _seconds_between(first: str, last: str) -> Fraction | None:
     start, end = parsed_time(first), parsed_time(last)
-    if start is None or end is None or end <= start:
+    if start is None or end is None or end < start:
         return None
     return Fraction(int((end - start).total_seconds()))

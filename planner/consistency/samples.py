@@ -149,7 +149,7 @@ def _offered(facts: Facts) -> Iterator[Check]:
     """Open loop, without a count of completed requests: no more than twice what was offered."""
     point, seconds = facts.load_point, window_seconds(facts.window)
     rate = None if point is None or point.arrival != "open" else number(point.requests_per_s)
-    if rate is None or not seconds or facts.recorded(COMPLETED) is not None:
+    if rate is None or seconds is None or facts.recorded(COMPLETED) is not None:
         return
     most = ARRIVALS * rate * seconds
     for latency, at, statistics in _recorded(facts):

@@ -266,7 +266,7 @@ def _energy(facts: Facts) -> Iterator[Check]:
     energy, peak = metrics.get("energy_joules", NONE), metrics.get("power_peak_watts", NONE)
     seconds = window_seconds(facts.window)
     fields = ("/per_rank/energy_joules", "/per_rank/power_peak_watts", "/start", "/end")
-    if not seconds or not energy.values or not peak.values or peak.bound == "lower" or energy.bound == "upper":
+    if seconds is None or not energy.values or not peak.values or peak.bound == "lower" or energy.bound == "upper":
         return
     pairs = [(number_at(energy.values, rank), number_at(peak.values, rank)) for rank in range(facts.ranks)]
     both = [(rank, used, most) for rank, (used, most) in enumerate(pairs) if used is not None and most is not None]

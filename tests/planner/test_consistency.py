@@ -97,6 +97,12 @@ BREACHES: dict[str, tuple[tuple[Change, ...], list[tuple[str, tuple[str, ...]]]]
 }
 
 
+def test_a_window_that_ends_as_it_starts_holds_nothing() -> None:
+    found = broken(("/windows/w1/start", "2026-10-01T12:11:40Z"), ("/windows/w1/end", "2026-10-01T12:11:40Z"))
+    assert ("duration", ("/load/duration_s", "/start", "/end")) in found
+    assert ("C10", ("/links/a-up/mixed/tx_bytes_total",)) in found
+
+
 @pytest.mark.parametrize(("changes", "expected"), BREACHES.values(), ids=BREACHES.keys())
 def test_a_breach_names_its_identity_and_every_field_of_it(changes: tuple[Change, ...], expected: list[Any]) -> None:
     assert broken(*changes) == expected
