@@ -28,6 +28,8 @@ ACTIONS = (
     ("roster.", "Roster"),
     ("policy.", "Policy"),
 )
+NO_DECISION = -1
+"""Stands for what is no number of a decision: no entry fits, where the whole log would read as that decision's."""
 DOWNLOAD_ENTRIES = 10_000
 COLUMNS = (
     "seq",
@@ -48,12 +50,13 @@ COLUMNS = (
 
 def wanted_entries(query: Query) -> EntryFilter:
     """Read the filters of an address; a decision may be written ``D-0012``, a digest without its prefix."""
-    number = re.fullmatch(r"(?:[Dd]-)?0*(\d{1,9})", query.get("decision").strip())
+    asked = query.get("decision").strip()
+    number = re.fullmatch(r"(?:[Dd]-)?0*([0-9]{1,9})", asked)
     digest = query.get("digest").strip().lower()
     if digest and not digest.startswith("sha256:"):
         digest = f"sha256:{digest}"
     return EntryFilter(
-        decision=int(number.group(1)) if number else None,
+        decision=int(number.group(1)) if number else NO_DECISION if asked else None,
         action=query.get("action"),
         team=query.get("team").strip(),
         digest=digest,

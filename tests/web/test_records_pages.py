@@ -47,6 +47,9 @@ def test_the_log_is_newest_first_in_order_of_seq(decided: Decision, people: Cast
         ("?action=revision.", {"revision.created", "revision.planned"}),
         ("?team=serving", {"roster.seat_given"}),
         ("?decision=99", set()),
+        ("?decision=D-12-r1", set()),
+        ("?decision=%D9%A1", set()),
+        ("?decision=12345678901", set()),
     ],
 )
 def test_filters(query: str, actions: set[str], decided: Decision, people: Cast, visit: Visit) -> None:
