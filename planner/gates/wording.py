@@ -11,7 +11,8 @@ from planner.compare import Comparison
 from planner.figures import DECIMALS, grouped
 from planner.numbers import GIB, rounded
 
-MOST_PLACES = 15
+MOST_PLACES = 330
+"""More than the smallest double has, so that any two of them can be told apart."""
 NAMED = 3
 """How many of several problems a sentence names; the pointers name all."""
 
@@ -58,8 +59,9 @@ def apart(show: Shown, first: Fraction, second: Fraction, places: int) -> tuple[
 
 
 def _fixed(value: Fraction, places: int, *, per: int = 1) -> str:
-    whole, _, decimals = rounded(value, places, per=per).removeprefix("-").partition(".")
-    return f"{'−' if value.numerator < 0 else ''}{int(whole):,}.{decimals}"
+    text = rounded(value, places, per=per)
+    whole, _, decimals = text.removeprefix("-").partition(".")
+    return f"{'−' if text[0] == '-' else ''}{int(whole):,}.{decimals}"
 
 
 def counted(number: int, noun: str, several: str | None = None) -> str:
