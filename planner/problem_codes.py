@@ -99,6 +99,11 @@ PROBLEM_CODES: dict[str, str] = {
     "import/definition": "A figure has another definition than ours of the same name.",
     "import/weighted": "A distribution counts requests by their tokens.",
     "import/extreme": "A run is the lower end of a sweep.",
+    "import/output_longer": "Answers are longer than asked for: tokens may be counted twice; a person has to decide.",
+    "import/cancelled": "A run was cancelled before its end; a person has to decide.",
+    "import/several_phases": "Several phases of a run count; a person has to decide which is the load.",
+    "import/seen_twice": "Two sources of a file tell of the same device; it is counted once.",
+    "import/sampled": "Memory was sampled: what happened between samples is not known.",
     "import/metadata": "Free text of the person who ran the benchmark; a hint.",
     "file/unreadable": "The command line was given a file that is not there or cannot be read.",
 }

@@ -8,6 +8,9 @@ from collections.abc import Iterable
 
 from planner.errors import DocumentRefusedError, Problem
 from planner.importers import (
+    aiperf,
+    aiperf_records,
+    genai_perf,
     guidellm,
     sglang_bench,
     sglang_one_batch,
@@ -24,6 +27,9 @@ MODULES = (
     sglang_bench,
     sglang_one_batch,
     guidellm,
+    genai_perf,
+    aiperf,
+    aiperf_records,
 )
 IMPORTERS = collect(MODULES, Importer)
 

@@ -9,7 +9,7 @@ from typing import Any
 from planner.importers.model import Place
 from planner.importers.quantities import STATISTICS
 from planner.importers.scrubbed import last_part
-from planner.importers.sheet import Sheet
+from planner.importers.sheet import Path, Sheet
 
 __all__ = [
     "PER_REQUEST_DECODE",
@@ -20,6 +20,7 @@ __all__ = [
     "take_instants",
     "take_load",
     "take_model",
+    "unix_time",
 ]
 
 PER_REQUEST_DECODE = "(e2e-ttft)/(n-1)"
@@ -34,24 +35,24 @@ _UNIX_RANGE = (946_684_800, 4_102_444_800)
 """2000 to 2100: seconds, not milliseconds."""
 
 
-def take_load(sheet: Sheet, rate: str, concurrency: str) -> None:
+def take_load(sheet: Sheet, rate: Path, concurrency: Path) -> None:
     """Take the load asked for: a rate that is a number, "inf" or infinite, and the ceiling of requests in flight.
 
     Without a rate the loop is closed where a ceiling stands; with neither, everything was sent at once.
     """
-    asked, ceiling = sheet.get(rate), sheet.get(concurrency)
+    asked, ceiling = sheet.get(*rate), sheet.get(*concurrency)
     at_once = asked is None or asked == "inf" or (isinstance(asked, float) and isinf(asked) and asked > 0)
     if ceiling is not None:
-        sheet.number("concurrent_requests", concurrency, standing="stated")
+        sheet.number("concurrent_requests", *concurrency, standing="stated")
     if not at_once:
-        if sheet.number("offered_requests_per_s", rate, standing="stated") is not None:
-            sheet.put_text("arrival", "open", sheet.place(rate))
-            sheet.number("burstiness", "burstiness", standing="stated")
+        if sheet.number("offered_requests_per_s", *rate, standing="stated") is not None:
+            sheet.put_text("arrival", "open", sheet.place(*rate))
+            sheet.number("burstiness", *rate[:-1], "burstiness", standing="stated")
     elif ceiling is not None:
-        sheet.put_text("arrival", "closed", sheet.place(concurrency))
+        sheet.put_text("arrival", "closed", sheet.place(*concurrency))
     else:
         sheet.remark(
-            "import/all_at_once", "all requests were sent at once: no load point is like it", sheet.place(rate)
+            "import/all_at_once", "all requests were sent at once: no load point is like it", sheet.place(*rate)
         )
 
 

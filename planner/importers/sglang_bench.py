@@ -85,7 +85,7 @@ def _take(sheet: Sheet) -> None:
     sheet.number("in_flight_mean", "concurrency")
     sheet.number("acceptance_length_mean", "accept_length")
     sheet.put_text("tool_name", "sglang.bench_serving", sheet.place())
-    take_load(sheet, "request_rate", "max_concurrency")
+    take_load(sheet, ("request_rate",), ("max_concurrency",))
     take_flat_latencies(sheet, sheet.tree)
     answers_from_completed(sheet, "ttft_ms", "e2e_ms")
     take_definitions(sheet, tpot=PER_REQUEST_DECODE, itl="per_chunk")

@@ -99,7 +99,7 @@ def _take(sheet: Sheet) -> None:
     sheet.number("repeat", "run_number", standing="stated")
     sheet.text("local_time", "date")
     sheet.text("label", "label")
-    take_load(sheet, "request_rate", "max_concurrency")
+    take_load(sheet, ("request_rate",), ("max_concurrency",))
     take_model(sheet, "model_name", "model_id")
     take_model(sheet, "tokenizer_name", "tokenizer_id")
     sheet.put_text("tool_name", "vllm bench serve", sheet.place())

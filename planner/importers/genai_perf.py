@@ -1,0 +1,105 @@
+"""GenAI-Perf: ``profile_export_genai_perf.json``, its CSV, and the table of its console.
+
+Without streaming the first token is the whole answer, and TTFT is missing. Versions 24.11 and 24.12 count streamed
+tokens several times. There is no duration and no count of failed requests; the version is not in the files.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from planner.importers.checks import check_client, check_name, client_quantities
+from planner.importers.client import take_load, take_model
+from planner.importers.model import Importer, Recognised, Run
+from planner.importers.perf_metrics import json_metrics, take_metrics
+from planner.importers.perf_tables import console_header, console_metrics, csv_header, csv_metrics
+from planner.importers.sheet import Sheet
+from planner.importers.source import Source
+
+__all__ = ["IMPORTER"]
+
+_EXPECTED = client_quantities()
+_OWN_CONFIG = {"model_selection_strategy", "synthetic_input_tokens_mean", "profile_export_file", "service_kind", "u"}
+
+
+def _recognise(source: Source) -> Recognised | None:
+    if _is_json(source.first):
+        return Recognised()
+    header = csv_header(source)
+    if (
+        header
+        and "sum" not in header
+        and {"avg", "p99"} <= set(header)
+        and "time to first token" in source.head.lower()
+    ):
+        return Recognised()
+    if header and "sum" not in header and {"avg", "p99"} <= set(header) and "request latency" in source.head.lower():
+        return Recognised()
+    return Recognised(confidence=60) if console_header(source) else None
+
+
+def _is_json(first: Any) -> bool:
+    if not isinstance(first, dict) or not isinstance(first.get("request_latency"), dict):
+        return False
+    config = first.get("input_config")
+    return isinstance(config, dict) and bool(_OWN_CONFIG & config.keys()) and "benchmark_duration" not in first
+
+
+def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
+    if _is_json(source.first):
+        for number, document in enumerate(source.documents(), start=1):
+            sheet = Sheet(f"run-{number}", document.tree, line=document.line)
+            if _is_json(document.tree):
+                _take_config(sheet)
+                take_metrics(sheet, json_metrics(sheet), streaming=_streaming(sheet))
+            else:
+                sheet.remark("import/format", "this value is no export of GenAI-Perf", effect="refused")
+            yield _finished(sheet, source)
+        return
+    sheet = Sheet("run-1", {})
+    table = csv_metrics(source) if csv_header(source) else console_metrics(source)
+    take_metrics(sheet, table, streaming=None)
+    yield _finished(sheet, source)
+
+
+def _finished(sheet: Sheet, source: Source) -> Run:
+    sheet.put_text("tool_name", "genai-perf", sheet.place())
+    if sheet.value("failed") is None and not sheet.refused:
+        sheet.remark("import/failed_unknown", "the file does not count failed requests")
+    check_client(sheet)
+    check_name(sheet, source.name)
+    return sheet.finish(_EXPECTED)
+
+
+def _streaming(sheet: Sheet) -> bool | None:
+    stated = sheet.get("input_config", "streaming")
+    return stated if isinstance(stated, bool) else None
+
+
+def _take_config(sheet: Sheet) -> None:
+    config = Sheet("", sheet.get("input_config"), base=("input_config",))
+    model = config.get("model")
+    if isinstance(model, list) and len(model) == 1:
+        take_model(sheet, "model_name", "input_config", "model", 0)
+    elif isinstance(model, list) and len(model) > 1:
+        sheet.remark("import/contradiction", f"{len(model)} models were asked", config.place("model"), "held")
+    else:
+        take_model(sheet, "model_name", "input_config", "model")
+    take_model(sheet, "tokenizer_name", "input_config", "tokenizer")
+    take_load(sheet, ("input_config", "request_rate"), ("input_config", "concurrency"))
+    for name, spread_name, key in (
+        ("prompt_tokens", "prompt_tokens_mean", "synthetic_input_tokens"),
+        ("output_tokens", "output_tokens_asked_mean", "output_tokens"),
+    ):
+        mean = config.get(f"{key}_mean")
+        if isinstance(mean, int) and mean > 0:  # -1 is the tool's sign for not asked
+            spread = bool(config.get(f"{key}_stddev"))
+            sheet.put(spread_name if spread else name, mean, config.place(f"{key}_mean"), standing="stated")
+    count = config.get("request_count")
+    if isinstance(count, int) and count > 0:
+        sheet.put("sent", count, config.place("request_count"), standing="stated")
+    warm_up = config.get("warmup_request_count")
+    if isinstance(warm_up, int) and warm_up > 0:
+        sheet.put("warmup_requests", warm_up, config.place("warmup_request_count"), standing="stated")
+
+
+IMPORTER = Importer(id="genai-perf", title="GenAI-Perf", recognise=_recognise, read=_read)
