@@ -66,6 +66,13 @@ def known_versions(request: Request) -> frozenset[str]:
     return frozenset(etag.removeprefix("W/").strip('"') for etag in etags)
 
 
+def wanted_versions(request: Request) -> frozenset[str] | None:
+    """Return the versions that the client builds on, from If-Match, without quotes; None for whichever there is."""
+    given = request.META.get("HTTP_IF_MATCH")
+    etags = parse_etags(given or "*")
+    return None if etags == ["*"] else frozenset(etag.strip('"') for etag in etags if not etag.startswith("W/"))
+
+
 def unchanged(version: str, cache: str) -> HttpResponse:
     """Answer that the client's version is still right."""
     return HttpResponse(status=304, headers={"ETag": f'"{version}"', "Cache-Control": cache})

@@ -81,5 +81,11 @@ IDEMPOTENCY_KEY = OpenApiParameter(
 IF_NONE_MATCH = OpenApiParameter(
     "If-None-Match", {"type": "string"}, OpenApiParameter.HEADER, description="an ETag that the client has"
 )
+IF_MATCH = OpenApiParameter(
+    "If-Match",
+    {"type": "string"},
+    OpenApiParameter.HEADER,
+    description="The ETag of the newest revision; 409 when another one replaced it meanwhile.",
+)
 NOT_MODIFIED = {304: OpenApiResponse(description="What the client has is still right")}
 RAW_JSON = {(200, "application/json"): OpenApiResponse(response={"type": "object"}, description="The stored bytes")}

@@ -14,11 +14,13 @@ from reviews.api.base import (
     known_versions,
     raw_bytes,
     unchanged,
+    wanted_versions,
 )
 from reviews.api.documentation import (
     AS_OF,
     DOCUMENT,
     IDEMPOTENCY_KEY,
+    IF_MATCH,
     IF_NONE_MATCH,
     NOT_MODIFIED,
     PAGING,
@@ -65,7 +67,7 @@ class Revisions(WorkspaceView):
 
     @extend_schema(
         operation_id="revision_submit",
-        parameters=[IDEMPOTENCY_KEY],
+        parameters=[IDEMPOTENCY_KEY, IF_MATCH],
         request=body((), contract=DOCUMENT, evidence=DOCUMENT, as_of=AS_OF),
         responses={
             201: OpenApiResponse(serializers.Revision, description="The revision; Location leads to it"),
@@ -84,6 +86,7 @@ class Revisions(WorkspaceView):
             evidence=upload.evidence,
             as_of=upload.fields.get("as_of"),
             idempotency_key=request.META.get("HTTP_IDEMPOTENCY_KEY"),
+            seen_subjects=wanted_versions(request),
             request_id=request_id(),
             authentication=authentication(request),
         )

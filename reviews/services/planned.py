@@ -1,9 +1,12 @@
 """Binds a revision to its plan, or marks it as one that could not be planned."""
 
+from collections.abc import Collection
+
 from reviews.audit import Act, append
 from reviews.clock import database_now
+from reviews.errors import ConflictError
 from reviews.facts import SubjectParts
-from reviews.models import DecisionState, Plan, PlannedRevision, Revision, Workspace
+from reviews.models import Decision, DecisionState, Plan, PlannedRevision, Revision, Workspace
 from reviews.planning import subject_digest
 from reviews.services.states import decision_move
 
@@ -71,3 +74,19 @@ def revision_fail(workspace: Workspace, revision: Revision, *, code: str, reason
 def is_newest(revision: Revision) -> bool:
     """Whether the decision has no later revision."""
     return not Revision.objects.filter(decision_id=revision.decision_id, number__gt=revision.number).exists()
+
+
+def require_newest(decision: Decision, seen: Collection[str]) -> None:
+    """Let nobody build on a revision that another one replaced meanwhile. Call it inside ``workspace_write``.
+
+    Raises:
+        ConflictError: the newest revision's subject is none of those that were ``seen``, or it has none yet.
+    """
+    newest = Revision.objects.filter(decision=decision).select_related("planned").order_by("-number")[0]
+    planned = getattr(newest, "planned", None)
+    if planned is None or planned.subject not in seen:
+        found = planned.subject if planned else "no subject yet"
+        raise ConflictError(
+            f"{decision.label} moved: its newest revision is r{newest.number} with {found}. Read it, then send again.",
+            revision=newest.number,
+        )

@@ -1,5 +1,7 @@
 """A further revision of a decision: new evidence, a new contract, or both."""
 
+from collections.abc import Collection
+
 from reviews.blobs import blob_read
 from reviews.errors import NotFoundError
 from reviews.facts import Authentication
@@ -19,19 +21,20 @@ def revision_create(
     as_of: str | None,
     idempotency_key: str | None,
     reuse: int | None = None,
+    seen_subjects: Collection[str] | None = None,
     request_id: str = "",
     authentication: Authentication | None = None,
 ) -> Revision:
     """Make the next revision; a document that is not given is the one of revision ``reuse``, byte for byte.
 
     ``reuse`` is the newest revision when None. Whoever has read which documents are taken over names the revision, so
-    that a newer one does not change what is submitted.
+    that a newer one does not change what is submitted. ``seen_subjects``: see ``require_newest``.
 
     Raises:
         NotFoundError: no such decision or revision, or the actor is no member of the workspace.
         NotAllowedError: the actor may not submit.
         DocumentsRefusedError: with every problem of both documents and of the request.
-        ConflictError: the key was used for something else, or the decision's state takes no new revision.
+        ConflictError: the key was used for something else, or the decision moved or takes no new revision.
         TamperedError: a document that is taken over is not what was stored.
     """
     standing_of(actor, workspace)
@@ -46,6 +49,7 @@ def revision_create(
         as_of=as_of,
         idempotency_key=idempotency_key,
         decision=decision,
+        seen_subjects=seen_subjects,
         request_id=request_id,
         authentication=authentication,
     )

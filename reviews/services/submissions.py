@@ -4,6 +4,7 @@ Both documents pass the planner's own intake, the same as on the command line. A
 and leaves nothing else behind.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NoReturn
@@ -42,7 +43,7 @@ from reviews.planning import PLANNER_VERSION, Documents, identity_digest, intake
 from reviews.policies.permissions import may_submit
 from reviews.selectors.people import standing_of
 from reviews.services.jobs import job_restart, job_wake_after_commit
-from reviews.services.planned import revision_take_plan
+from reviews.services.planned import require_newest, revision_take_plan
 from reviews.services.states import decision_move
 
 TITLE_LENGTH = 200
@@ -82,20 +83,20 @@ def submission_create(
     as_of: str | None,
     idempotency_key: str | None,
     decision: Decision | None = None,
+    seen_subjects: Collection[str] | None = None,
     request_id: str = "",
     authentication: Authentication | None = None,
 ) -> Revision:
     """Make a revision: the first of a new decision, or the next of ``decision``.
 
     ``as_of`` is UTC in whole seconds (``2026-09-20T16:00:00Z``) and not in the future, now when None. With an
-    idempotency key, the same submission again returns the revision it made.
+    idempotency key, the same submission again returns the revision it made. ``seen_subjects``: see ``require_newest``.
 
     Raises:
         NotFoundError: the actor is no member of the workspace.
         NotAllowedError: the actor may not submit.
         DocumentsRefusedError: with every problem of both documents and of the request.
-        ConflictError: the key was used for something else, the decision is for another slot, or its state does not
-            take a new revision.
+        ConflictError: the key was used for something else, or the decision moved or does not take a new revision.
     """
     standing = standing_of(actor, workspace)
     attempt = Act(
@@ -114,6 +115,8 @@ def submission_create(
             made = _earlier(standing, draft)
             if made is not None:
                 return made
+            if decision is not None and seen_subjects is not None:
+                require_newest(decision, seen_subjects)
             revision = _revision(workspace, standing, draft, decision)
             append(workspace, _created(replace(attempt, action="revision.created"), revision))
             _take_or_wait(workspace, revision)

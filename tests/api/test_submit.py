@@ -1,13 +1,14 @@
 """Submitting by the API: a revision and its address, the same twice, everything that is wrong at once."""
 
 import json
+from typing import Any
 
 import pytest
 
 from reviews.models import AuditEntry, Decision, Revision
 from reviews.services.jobs import job_run
 from tests.api.asking import Caller, codes, parts, problem
-from tests.reviews.factories import AS_OF, Cast, documents, last_entry
+from tests.reviews.factories import AS_OF, Cast, documents, last_entry, planned, submitted
 
 pytestmark = pytest.mark.both_databases
 
@@ -182,3 +183,42 @@ def test_a_dry_run_of_wrong_parts_leaves_no_entry(alice: Caller, people: Cast) -
     before = AuditEntry.objects.count()
     assert alice.post("validate", parts(evidence=None)).status_code == 422
     assert AuditEntry.objects.count() == before
+
+
+def revised(caller: Caller, evidence: bytes, if_match: str) -> Any:
+    return caller.post("decisions/1/revisions", {"evidence": evidence}, {"If-Match": if_match})
+
+
+def test_a_revision_of_what_was_read_is_taken(alice: Caller, people: Cast) -> None:
+    planned(people)
+    etag = alice.get("decisions/1/revisions/1")["ETag"]
+    assert revised(alice, documents(tokens=200_000).evidence, etag).status_code == 201
+
+
+@pytest.mark.parametrize("if_match", ['"{old}"', '"sha256:0"', 'W/"{new}"', "{old}", '""'])
+def test_a_revision_of_what_was_replaced_is_a_conflict(if_match: str, alice: Caller, people: Cast) -> None:
+    old = planned(people).planned.subject
+    new = planned(people, pair=documents(tokens=200_000), decision=Decision.objects.get()).planned.subject
+    refused = revised(alice, documents(tokens=210_000).evidence, if_match.format(old=old, new=new))
+    assert (refused.status_code, Revision.objects.count()) == (409, 2)
+    assert f"its newest revision is r2 with {new}" in refused.json()["detail"]
+    assert last_entry(people)["action"] == "submission.refused"
+
+
+def test_nothing_is_built_on_a_revision_without_a_subject(alice: Caller, people: Cast) -> None:
+    submitted(people)
+    refused = revised(alice, documents(tokens=200_000).evidence, '"sha256:0"')
+    assert (refused.status_code, "no subject yet" in refused.json()["detail"]) == (409, True)
+
+
+def test_whatever_there_is_may_be_replaced(alice: Caller, people: Cast) -> None:
+    submitted(people)
+    assert revised(alice, documents(tokens=200_000).evidence, "*").status_code == 201
+
+
+def test_the_same_submission_again_meets_no_conflict(alice: Caller, people: Cast) -> None:
+    subject = planned(people).planned.subject
+    headers = {"If-Match": f'"{subject}"', "Idempotency-Key": "run-18"}
+    for _ in range(2):
+        answer = alice.post("decisions/1/revisions", {"evidence": documents(tokens=200_000).evidence}, headers)
+        assert (answer.status_code, answer.json()["revision"]) == (201, 2)
