@@ -126,7 +126,12 @@ def overridden_of_stored(
         ValueError: ``as_of`` is no such time.
     """
     check_binding(contract, evidence)
-    changed, overrides = _changed(msgspec.to_builtins(contract.record), settings)
+    try:
+        changed, overrides = _changed(msgspec.to_builtins(contract.record), settings)
+    except DocumentRefusedError as refused:
+        # Of readings only the trial can be asked for while there is no contract to judge by.
+        absent = (_no_trial(reading) for reading in readings if reading.trial not in evidence.record.trials)
+        raise DocumentRefusedError((*refused.problems, *absent)) from refused
     before, after = _decided(contract, evidence, as_of), _decided(changed, evidence, as_of)
     overrides += _overrides(after, readings)
     after = _with_readings(after, readings)
@@ -252,7 +257,7 @@ def _repeated(names: Iterable[str]) -> Iterator[Problem]:
 def _problems(decided: Decided, reading: Reading) -> Iterator[Problem]:
     candidate = decided.candidates.get(reading.trial)
     if candidate is None:
-        yield Problem(CODE, reading.name, "a trial of the evidence", shown(reading.trial))
+        yield _no_trial(reading)
         return
     gate = candidate.gates.get(reading.gate)
     if gate is None or reading.limit_id not in gate.limits:
@@ -263,6 +268,10 @@ def _problems(decided: Decided, reading: Reading) -> Iterator[Problem]:
         yield Problem(CODE, reading.name, "a reading of its own", f"{reading.gate}, which follows from another one")
     elif outcome.comparator not in ("<=", ">=") or number(outcome.limit) is None:
         yield Problem(CODE, reading.name, "a limit that compares a number", "one that does not")
+
+
+def _no_trial(reading: Reading) -> Problem:
+    return Problem(CODE, reading.name, "a trial of the evidence", shown(reading.trial))
 
 
 def _with_readings(decided: Decided, readings: Sequence[Reading]) -> Decided:

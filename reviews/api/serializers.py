@@ -118,6 +118,12 @@ class StressPage(serializers.Serializer[object]):
     next = serializers.URLField(allow_null=True)
 
 
+class WhatIfAnswer(serializers.Serializer[object]):
+    """The decision before and after all overrides together; never a plan, and nobody can sign it."""
+
+    what_if = serializers.JSONField(help_text="an answer by the schema `what-if`")
+
+
 class Requirement(serializers.Serializer[object]):
     """What one team owes."""
 

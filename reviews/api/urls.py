@@ -7,6 +7,7 @@ from reviews.api.decisions import DecisionDetail, Decisions, Validate
 from reviews.api.revisions import ContractFile, EvidenceFile, PlanFile, RevisionDetail, Revisions
 from reviews.api.schemas import Absent, Docs, DocumentSchema, OpenApi
 from reviews.api.stress import Stress
+from reviews.api.what_if import WhatIf
 
 WORKSPACE = "workspaces/<slug:workspace>"
 DECISION = f"{WORKSPACE}/decisions/<int:number>"
@@ -21,6 +22,7 @@ urlpatterns = [
     path(f"{REVISION}/contract", ContractFile.as_view(), name="api-contract"),
     path(f"{REVISION}/evidence", EvidenceFile.as_view(), name="api-evidence"),
     path(f"{REVISION}/stress", Stress.as_view(), name="api-stress"),
+    path(f"{REVISION}/what-if", WhatIf.as_view(), name="api-what-if"),
     path(f"{WORKSPACE}/validate", Validate.as_view(), name="api-validate"),
     path(f"{WORKSPACE}/audit", Audit.as_view(), name="api-audit"),
     path("schemas/<slug:kind>", DocumentSchema.as_view(), name="api-schema"),

@@ -14,6 +14,7 @@ from planner.gates import GATES
 from planner.records.plan import Plan
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError, ReviewError
 from reviews.selectors.pages import DecisionView, decision_view
+from reviews.selectors.what_if import Asked
 from reviews.services.signoffs import signoff_give
 from reviews.web.banner_rows import alternatives, banner, notices
 from reviews.web.flip_rows import flip_groups
@@ -24,6 +25,7 @@ from reviews.web.links import Query
 from reviews.web.matrix_rows import matrix
 from reviews.web.page_rows import Strip, Tab, event_of, head_of, moved_text, progress_of, stale_strip, turn_strip
 from reviews.web.signoff_rows import requirements_of, sign_panel
+from reviews.web.what_if_asked import address
 from reviews.web.why_rows import why_rows
 from reviews.web.words import OUTCOMES
 
@@ -33,6 +35,7 @@ PAGES = (
     ("Rank map", "decision-map"),
     ("Memory", "decision-memory"),
     ("Communication", "decision-communication"),
+    ("What if", "decision-what-if"),
     ("Stress", "decision-stress"),
     ("History", "decision-history"),
 )
@@ -104,6 +107,7 @@ def shown(
             plan,
             query=Query.of(request.GET.dict(), keep=KEPT),
             map_href=reverse("decision-map", args=[slug, decision.number]),
+            what_if_href=reverse("decision-what-if", args=[slug, decision.number]),
         ),
         **addresses_of(slug, decision.number, decision.shown.number),
         requirements=requirements_of(decision),
@@ -121,7 +125,7 @@ def shown(
     return render(request, "reviews/decision_detail.html", context, status=status)
 
 
-def answer_of(plan: Plan, *, query: Query, map_href: str) -> dict[str, Any]:
+def answer_of(plan: Plan, *, query: Query, map_href: str, what_if_href: str) -> dict[str, Any]:
     """Return what the page says of the plan; lists of candidates have those of the matrix's page."""
     candidates = matrix(plan, query=query, titles=gate_titles(), map_href=map_href)
     shown_trials = tuple(head.trial for head in candidates.heads)
@@ -129,7 +133,8 @@ def answer_of(plan: Plan, *, query: Query, map_href: str) -> dict[str, Any]:
         "notices": notices(plan),
         "banner": banner(plan, query=query),
         "why": why_rows(plan, query=query),
-        "flips": flip_groups(plan, query=query),
+        "flips": flip_groups(plan, query=query, what_if_href=what_if_href),
+        "what_if_href": what_if_href + address(Asked(), query.get("revision")),
         "baseline": plan.baseline,
         "order_text": order_text(plan),
         "order": order(plan, shown_trials),

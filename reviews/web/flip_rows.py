@@ -12,6 +12,7 @@ from reviews.web.cells import ALWAYS
 from reviews.web.formats import count, limit_text, percent, quantity
 from reviews.web.links import Query
 from reviews.web.names import Names, candidate_names
+from reviews.web.what_if_asked import address, asked_of_flip
 
 EFFECTS = (
     ("OTHER_WINS", "Another topology wins"),
@@ -36,6 +37,7 @@ class FlipRow:
     change: str
     of: str
     href: str
+    what_if_href: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,9 @@ def condition(flip: Flip, names: Names, subject: str) -> tuple[str, str, str]:
     return lead, f"were {sign}{windows}", f"measured {quantity(flip.old, flip.unit)}"
 
 
-def flip_row(flip: Flip, names: Names, query: Query) -> FlipRow:
-    """Make a row of a flip, linked to its cell where it is about one trial."""
+def flip_row(flip: Flip, plan: Plan, names: Names, query: Query, what_if_href: str) -> FlipRow:
+    """Make a row of a flip, linked to its cell where it is about one trial, and to the what-if that asks for it."""
+    asked = asked_of_flip(flip, plan)
     name, verb = happening(flip, names)
     lead, text, now = condition(flip, names, name)
     return FlipRow(
@@ -85,6 +88,7 @@ def flip_row(flip: Flip, names: Names, query: Query) -> FlipRow:
         change=change_text(flip),
         of=OF_WHAT[flip.kind] if flip.old else "",
         href=cell_link(query, flip.trial, flip.gate, flip.limit_id or ALWAYS) if flip.trial else "",
+        what_if_href=what_if_href + address(asked, query.get("revision")) if asked else "",
     )
 
 
@@ -98,12 +102,12 @@ def change_text(flip: Flip) -> str:
     return text if text.startswith("−") else f"+{text}"
 
 
-def flip_groups(plan: Plan, *, query: Query) -> tuple[FlipGroup, ...]:
+def flip_groups(plan: Plan, *, query: Query, what_if_href: str) -> tuple[FlipGroup, ...]:
     """Group the plan's flips by effect: who else wins, what leaves nothing, what only becomes eligible."""
     names = candidate_names(plan)
     groups = []
     for effect, title in EFFECTS:
-        rows = tuple(flip_row(flip, names, query) for flip in plan.flips if flip.effect == effect)
+        rows = tuple(flip_row(flip, plan, names, query, what_if_href) for flip in plan.flips if flip.effect == effect)
         if rows:
             groups.append(FlipGroup(title, rows[:SHOWN], rows[SHOWN:]))
     return tuple(groups)

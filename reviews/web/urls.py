@@ -17,6 +17,7 @@ from reviews.web import (
     stress,
     submissions,
     tokens,
+    what_if,
     withdrawals,
 )
 
@@ -40,6 +41,7 @@ urlpatterns = [
     path("w/<slug:slug>/decisions/<int:number>/plan.json", downloads.plan_json, name="plan-json"),
     path("w/<slug:slug>/decisions/<int:number>/matrix.csv", downloads.matrix_csv, name="matrix-csv"),
     path("w/<slug:slug>/decisions/<int:number>/stress/", stress.decision_stress, name="decision-stress"),
+    path("w/<slug:slug>/decisions/<int:number>/what-if/", what_if.decision_what_if, name="decision-what-if"),
     path("w/<slug:slug>/decisions/<int:number>/map/", maps.decision_map, name="decision-map"),
     re_path(
         rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/map/ranks\.(?P<suffix>csv|json)$",

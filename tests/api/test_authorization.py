@@ -59,7 +59,7 @@ PATHS = {
     "api-contract": "workspaces/lab/decisions/1/revisions/1/contract",
     "api-evidence": "workspaces/lab/decisions/1/revisions/1/evidence",
     "api-stress": "workspaces/lab/decisions/1/revisions/1/stress",
-    "api-what-if": "workspaces/lab/decisions/1/revisions/1/what-if?without=/gates/throughput",
+    "api-what-if": "workspaces/lab/decisions/1/revisions/1/what-if?set=/gates/throughput/floor/min_output_tokens_per_s=1",
     "api-validate": "workspaces/lab/validate",
     "api-audit": "workspaces/lab/audit",
     "api-schema": "schemas/contract",

@@ -139,6 +139,15 @@ def test_a_limit_left_out_is_not_declared() -> None:
     assert (price.gate, price.before, price.after) == ("cost", "PASS", None)
 
 
+def test_a_refused_contract_hides_no_trial_that_is_not_there() -> None:
+    stranger = Reading(trial="nobody", gate="ttft", limit_id="tail", value=1)
+    known = Reading(trial="w", gate="ttft", limit_id="of the new contract", value=1)
+    assert refused(Setting(at="/gates/nope", removes=True), readings=[stranger, known]) == [
+        ("/gates/nope", "something that the contract has", "nothing"),
+        ("nobody:ttft.tail", "a trial of the evidence", '"nobody"'),
+    ]
+
+
 def test_what_is_beside_limits_may_be_another_too() -> None:
     answer = asked(
         Setting(at=FLOOR, value=5000), Setting(at="/selection", value={"keys": [{"key": "ttft", "direction": "asc"}]})

@@ -20,6 +20,7 @@ PAGES: dict[str, list[Any]] = {
     "decision-detail": ["lab", 1],
     "decision-map": ["lab", 1],
     "decision-stress": ["lab", 1],
+    "decision-what-if": ["lab", 1],
     "decision-history": ["lab", 1],
     "audit-list": ["lab"],
     "plan-json": ["lab", 1],

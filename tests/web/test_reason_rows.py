@@ -126,7 +126,7 @@ def said(row: FlipRow) -> str:
 
 def test_flips_are_grouped_by_effect_another_winner_first() -> None:
     flips = (flip("NONE_LEFT", trial="t-1"), flip("OTHER_WINS"), flip("SAME_WINNER"))
-    groups = flip_groups(plan({"t-1": candidate()}, flips=flips), query=QUERY)
+    groups = flip_groups(plan({"t-1": candidate()}, flips=flips), query=QUERY, what_if_href="/what-if/")
     assert [(group.title, len(group.rows)) for group in groups] == [
         ("Another topology wins", 1),
         ("No topology would be left", 1),
@@ -161,18 +161,18 @@ def test_flips_are_grouped_by_effect_another_winner_first() -> None:
 )
 def test_a_flip_reads_as_a_sentence_with_the_names_of_the_matrix(made: Flip, sentence: str) -> None:
     of = plan({"t-1": candidate(topology="tp4"), "t-2": candidate("REJECTED", topology="tp8")}, flips=(made,))
-    assert said(flip_groups(of, query=QUERY)[0].rows[0]) == sentence
+    assert said(flip_groups(of, query=QUERY, what_if_href="/what-if/")[0].rows[0]) == sentence
 
 
 def test_a_flip_about_a_trial_links_to_its_cell() -> None:
     flips = (flip("OTHER_WINS", trial="t-1"), flip("OTHER_WINS"))
-    rows = flip_groups(plan({"t-1": candidate()}, flips=flips), query=QUERY)[0].rows
+    rows = flip_groups(plan({"t-1": candidate()}, flips=flips), query=QUERY, what_if_href="/what-if/")[0].rows
     assert [row.href for row in rows] == ["?cell=t-1~ttft~p95#cell", ""]
 
 
 def test_more_than_four_flips_of_a_kind_are_one_click_away() -> None:
     flips = tuple(flip("NONE_LEFT", gate=f"gate_{at}", limit_id=None) for at in range(6))
-    group = flip_groups(plan({"t-1": candidate()}, flips=flips), query=QUERY)[0]
+    group = flip_groups(plan({"t-1": candidate()}, flips=flips), query=QUERY, what_if_href="/what-if/")[0]
     assert ([row.gate for row in group.rows], [row.gate for row in group.more]) == (
         ["gate_0", "gate_1", "gate_2", "gate_3"],
         ["gate_4", "gate_5"],
