@@ -91,7 +91,7 @@ def compare_identity(
         found = seen.get(path, _ABSENT)
         if path in inner:
             differing[choice].append(Difference(at=at, expected=expected, found={"...": "..."}))
-        elif found is _ABSENT or UNKNOWN in (found, expected):
+        elif found in (_ABSENT, None) or UNKNOWN in (found, expected):
             unknown[choice].append(at)
         elif not same(expected, found):
             differing[choice].append(Difference(at=at, expected=expected, found=found))

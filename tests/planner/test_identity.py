@@ -62,6 +62,14 @@ def test_choices_and_environment_are_kept_apart() -> None:
     assert found.environment == (Difference(at="/hardware/nodes/n/sockets", expected=2, found=1),)
 
 
+def test_a_leaf_that_was_looked_for_and_is_missing_is_not_known() -> None:
+    bound = {"model": {"revision": "r1"}, "stack": {"engine": {"version": "1"}, "build": "b"}}
+    found = compared(bound, {"model": {"revision": None}, "stack": {"engine": None, "build": None}})
+    assert (found.choices, found.environment) == ((), ())
+    assert found.unknown_choices == ("/model/revision",)
+    assert found.unknown_environment == ("/stack/engine/version", "/stack/build")
+
+
 def test_a_choice_key_covers_everything_below_it_and_nothing_beside_it() -> None:
     bound = {"stack": {"flags": {"x": 1}, "flags2": 1}}
     found = compared(bound, {"stack": {"flags": {"x": 2}, "flags2": 2}}, ("/identity/stack/flags",))
