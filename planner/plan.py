@@ -23,6 +23,7 @@ from planner.gates import GATES
 from planner.intake import (
     Receipt,
     binding_problems,
+    load_point_problems,
     read_contract,
     read_stored_evidence,
     recheck_contract,
@@ -172,12 +173,19 @@ def check_binding(contract: ContractDocument, evidence: EvidenceDocument) -> Non
     """Refuse evidence of another contract; intake says the same when it reads both together.
 
     Raises:
-        DocumentRefusedError: it is not about this contract and slot.
+        DocumentRefusedError: it is not about this contract and slot, or names a load point that the contract has not.
     """
     record = evidence.record
-    problems = tuple(binding_problems(contract, bound=record.contract_content_id, scope=record.scope))
+    problems = [*binding_problems(contract, bound=record.contract_content_id, scope=record.scope)]
+    if not problems:
+        windows = (
+            (f"/trials/{trial_id}/windows/{window_id}", window.load_point)
+            for trial_id, trial in record.trials.items()
+            for window_id, window in trial.windows.items()
+        )
+        problems += load_point_problems(contract, windows)
     if problems:
-        raise DocumentRefusedError(problems)
+        raise DocumentRefusedError(tuple(problems))
 
 
 def _plan(

@@ -6,7 +6,7 @@ Page, API, worker, command line and importers all call these functions, so a doc
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.intake.contract import read_contract
 from planner.intake.evidence import read_evidence
-from planner.intake.evidence_rules import binding_problems
+from planner.intake.evidence_rules import binding_problems, load_point_problems
 from planner.intake.plan import read_plan
 from planner.intake.recheck import recheck_contract, recheck_evidence
 from planner.intake.stored import Receipt, read_stored_evidence, receipt_of
@@ -19,6 +19,7 @@ __all__ = [
     "Verdict",
     "binding_problems",
     "judge",
+    "load_point_problems",
     "read_contract",
     "read_evidence",
     "read_plan",

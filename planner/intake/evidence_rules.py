@@ -4,7 +4,7 @@ A rank map that names a node, device or NIC which the contract does not have is 
 gate answers it for that trial.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Any
@@ -16,7 +16,7 @@ from planner.intake.parts import array_at, object_at, objects_at, referenced, va
 from planner.pointers import child
 from planner.shown import shown
 
-__all__ = ["binding_problems", "evidence_problems"]
+__all__ = ["binding_problems", "evidence_problems", "load_point_problems"]
 
 
 def evidence_problems(tree: Any, bodies: Mapping[str, bytes], contract: ContractDocument | None) -> Iterator[Problem]:
@@ -43,12 +43,16 @@ def binding_problems(contract: ContractDocument, *, bound: Any, scope: Any) -> I
 def _binding(tree: Any, contract: ContractDocument) -> Iterator[Problem]:
     bound = value_at(tree, "contract_content_id")
     yield from binding_problems(contract, bound=bound, scope=value_at(tree, "scope"))
-    if bound != contract.content_id:
-        return
+    if bound == contract.content_id:
+        named = ((pointer, window.get("load_point")) for pointer, _, _, window in _windows(tree))
+        yield from load_point_problems(contract, named)
+
+
+def load_point_problems(contract: ContractDocument, named: Iterable[tuple[str, Any]]) -> Iterator[Problem]:
+    """Yield load points that the contract does not have; ``named`` are pointers of windows with theirs."""
     known = contract.record.identity.workload.load_points
-    for pointer, _, _, window in _windows(tree):
-        what = "a load point of the contract"
-        yield from referenced(window.get("load_point"), known, what, f"{pointer}/load_point")
+    for pointer, load_point in named:
+        yield from referenced(load_point, known, "a load point of the contract", f"{pointer}/load_point")
 
 
 def _windows(tree: Any) -> Iterator[tuple[str, str, str, dict[str, Any]]]:

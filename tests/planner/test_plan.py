@@ -8,6 +8,7 @@ import pytest
 from planner.canonical import canonical_bytes, content_id
 from planner.errors import DocumentRefusedError, Problem
 from planner.gates import GATES
+from planner.intake import read_evidence
 from planner.plan import plan_bytes, plan_parallelism
 from planner.records.plan import Contender, Demand, FrontierPoint, Plan, Ratio
 from tests.planner import documents as examples
@@ -196,6 +197,23 @@ def test_evidence_of_another_contract_is_refused_before_planning() -> None:
             "/contract_content_id",
             f'"{other.content_id}"',
             f'"{contract.content_id}": evidence belongs to another parallelism contract',
+        ),
+    )
+
+
+def test_a_load_point_that_the_contract_has_not_is_refused_before_planning() -> None:
+    contract, evidence = documents(a_contract(), {"a": A})
+    tree = msgspec.to_builtins(evidence.record)
+    window = next(iter(tree["trials"]["a"]["windows"].values()))
+    tree["trials"]["a"]["windows"]["other"] = {**window, "load_point": "no-such"}
+    with pytest.raises(DocumentRefusedError) as refused:
+        plan_parallelism(contract, read_evidence(examples.raw(tree)), AS_OF)
+    assert refused.value.problems == (
+        Problem(
+            "document/unknown_reference",
+            "/trials/a/windows/other/load_point",
+            "a load point of the contract",
+            '"no-such"',
         ),
     )
 
