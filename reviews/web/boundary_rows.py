@@ -19,7 +19,8 @@ from planner.records.base import UnsetType
 from planner.records.sections import Collective, Handoff
 from planner.view import TrialView
 from reviews.web.byte_text import bytes_text, signed_bytes
-from reviews.web.formats import count, percent, quantity
+from reviews.web.csv_text import Value, plain
+from reviews.web.formats import count, percent
 from reviews.web.formats import number as number_text
 from reviews.web.stacked import scaled
 
@@ -80,7 +81,7 @@ class BoundaryRow:
     facts: tuple[tuple[str, str], ...]
     estimate_width: int | None
     measured_width: int | None
-    values: tuple[int | None, int | None, int | float | None]
+    values: tuple[int | None, int | None, Value]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +224,7 @@ def handoff_measured(found: Handoff) -> Measured:
     if route is not None:
         facts.append(("Route, measured", quantity_of(route)))
     if idle is not None:
-        facts.append(("Decode pool idle", quantity(float(idle), "share")))
+        facts.append(("Decode pool idle", number_text(idle, "share")))
     return Measured(
         id="handoff",
         kind="handoff",
@@ -254,7 +255,7 @@ def boundary_row(kind: str, phase: str, boundary: Boundary | None, match: Measur
         estimate="" if payload is None else bytes_text(payload),
         measured="" if message is None else bytes_text(message),
         difference="" if difference is None else signed_bytes(difference),
-        share=percent(float(difference / payload)) if difference is not None and payload else "",
+        share=percent(difference / payload) if difference is not None and payload else "",
         times="" if boundary is None or not boundary.times else count(boundary.times, *TIMES[boundary.kind]),
         per_step="" if per_step is None else bytes_text(per_step),
         formula="" if boundary is None else boundary.payload.formula,
@@ -263,13 +264,8 @@ def boundary_row(kind: str, phase: str, boundary: Boundary | None, match: Measur
         facts=match.facts if match else (),
         estimate_width=None if payload is None else scaled(payload, scale),
         measured_width=None if message is None else scaled(message, scale),
-        values=(payload, boundary.times if boundary else None, None if message is None else plain(message)),
+        values=(payload, boundary.times if boundary else None, plain(message)),
     )
-
-
-def plain(value: Fraction) -> int | float:
-    """Return a figure for a spreadsheet."""
-    return value.numerator if value.denominator == 1 else float(value)
 
 
 HEADER = (
@@ -283,6 +279,6 @@ HEADER = (
 )
 
 
-def download_rows(rows: Sequence[BoundaryRow]) -> list[list[str | int | float | None]]:
+def download_rows(rows: Sequence[BoundaryRow]) -> list[list[Value]]:
     """Return every row in the order of ``HEADER``."""
     return [[row.name, row.phase, row.measured_id, *row.values, row.formula] for row in rows]

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 
 from django.http import HttpResponse
 
@@ -14,6 +15,19 @@ RISKY = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
 def defused(value: Value) -> Value:
     """Return the value with an apostrophe before text that a spreadsheet would run."""
     return f"'{value}" if isinstance(value, str) and value.startswith(RISKY) else value
+
+
+def plain(value: Fraction | None) -> Value:
+    """Return a figure for a spreadsheet: whole numbers in full, others as the nearest double, or in digits where there
+    is none that large."""
+    if value is None:
+        return None
+    if value.denominator == 1:
+        return value.numerator
+    try:
+        return float(value)
+    except OverflowError:
+        return str(round(value))
 
 
 def csv_response(name: str, header: Sequence[str], rows: Iterable[Sequence[Value]]) -> HttpResponse:

@@ -142,7 +142,7 @@ def limit_text(comparator: str | None, value: Value, unit: str | None) -> str:
     return f"{sign} {quantity(value, unit)}".lstrip()
 
 
-def percent(share: Value, *, signed: bool = True) -> str:
+def percent(share: Value | Fraction, *, signed: bool = True) -> str:
     """Write a share as per cent; the sign is printed, and zero is ``±0 %``."""
     if share is None or isinstance(share, str):
         return ""

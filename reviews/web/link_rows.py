@@ -50,14 +50,16 @@ def link_rows(view: TrialView, window: WindowView, outcomes: Mapping[str, LimitO
         limit = ceiling_of(view, outcomes, link_class)
         for sample in utilizations(window, sought, ()):
             name, phase = sample.place["link"], sample.place["phase"]
-            counters = next(value for key, value in recorded[name].items() if key == phase)
-            sent, received = number(counters.tx_bytes_total), number(counters.rx_bytes_total)
-            interval = number(counters.sample_interval_s)
+            counters = {str(key): value for key, value in recorded[name].items()}.get(phase)
+            sent, received, interval = (
+                None if counters is None else number(getattr(counters, field))
+                for field in ("tx_bytes_total", "rx_bytes_total", "sample_interval_s")
+            )
             row = LinkRow(
                 id=name,
                 link_class=link_class,
                 phase=phase,
-                share="" if sample.value is None else percent(float(sample.value), signed=False),
+                share="" if sample.value is None else percent(sample.value, signed=False),
                 width=None if sample.value is None else scaled(sample.value, 1),
                 limit=None if limit is None else scaled(limit, 1),
                 is_over=sample.value is not None and limit is not None and sample.value > limit,

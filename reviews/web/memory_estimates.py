@@ -205,7 +205,7 @@ def rows_of(row: Alike, memory: WindowMemory, scale: Fraction) -> Iterator[Estim
             measured="" if measured is None else bytes_text(measured),
             at="" if found is None else f"rank {found[1]}",
             difference="" if difference is None else signed_bytes(difference),
-            share="" if difference is None or not expected else percent_of(difference, expected),
+            share="" if difference is None or not expected else percent(difference / expected),
             remark=REMARKS[component],
             parts=tuple(part_of(name, row.parts[name]) for name in names),
             estimate_width=None if expected is None else scaled(expected, scale),
@@ -221,12 +221,6 @@ def drawn(row: Alike, memory: WindowMemory) -> Iterator[Fraction | int]:
             yield expected
         if found is not None:
             yield found[0]
-
-
-def percent_of(difference: Fraction, of: int) -> str:
-    """Write a difference as per cent of a figure."""
-    share = difference / of
-    return percent(float(share)) if share else "±0 %"
 
 
 def part_of(name: PartName, part: Expected) -> EstimatePart:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from reviews.web.byte_text import bytes_text
-from reviews.web.csv_text import Value
+from reviews.web.csv_text import Value, plain
 from reviews.web.formats import count, number, percent, spans
 from reviews.web.memory_estimates import MATCHED
 from reviews.web.memory_facts import RankMemory, WindowMemory, component_name, inside
@@ -205,7 +205,7 @@ def headline(memory: WindowMemory) -> str:
         return f"{where} has the highest peak: {gib(worst.peak)} GiB."
     if worst.room < 0:
         return f"{where} uses {gib(worst.peak)} GiB, {gib(-worst.room)} GiB more than the {gib(worst.most)} GiB it may."
-    left = percent(float(worst.room / worst.most), signed=False) if worst.most else ""
+    left = percent(worst.room / worst.most, signed=False) if worst.most else ""
     return f"{where} has the least room: {gib(worst.peak)} of {gib(worst.most)} GiB, {left} left."
 
 
@@ -259,10 +259,3 @@ def download_rows(memory: WindowMemory, estimated: Sequence[dict[str, int | None
         ]
         for row in memory.ranks
     ]
-
-
-def plain(value: Fraction | None) -> Value:
-    """Return a figure for a spreadsheet: whole bytes as whole numbers."""
-    if value is None:
-        return None
-    return value.numerator if value.denominator == 1 else float(value)

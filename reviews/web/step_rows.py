@@ -9,7 +9,7 @@ from planner.gates.handoff_queue import queue_hint
 from planner.rank_times import rank_time
 from planner.records.base import UNSET, UnsetType
 from planner.view import TrialView
-from reviews.web.csv_text import Value
+from reviews.web.csv_text import Value, plain
 from reviews.web.formats import count, percent, spans
 from reviews.web.formats import number as number_text
 from reviews.web.stacked import Segment, Skyline, scaled, segments, skyline
@@ -84,7 +84,7 @@ def ms(value: Fraction | None) -> str:
 
 def share_text(value: Fraction | None) -> str:
     """Write a share as per cent, an en dash where there is none."""
-    return "–" if value is None else percent(float(value), signed=False)
+    return "–" if value is None else percent(value, signed=False)
 
 
 def step_rows(steps: WindowSteps, ranks: range) -> tuple[StepRow, ...]:
@@ -302,7 +302,7 @@ def download_rows(steps: WindowSteps) -> list[list[Value]]:
             row.node,
             row.device,
             *(
-                None if value is None else float(value)
+                plain(value)
                 for value in (
                     row.step,
                     row.own,

@@ -1,10 +1,13 @@
 """Bars, links, labels for Plotly, CSV."""
 
+from fractions import Fraction
+
 import pytest
 
 from planner.records.plan import Outcome, Ratio, Value
 from reviews.web.bars import Bar, bar_of
-from reviews.web.csv_text import csv_response, defused
+from reviews.web.csv_text import Value as Cell
+from reviews.web.csv_text import csv_response, defused, plain
 from reviews.web.links import Query
 from reviews.web.plot_labels import plot_label
 
@@ -60,6 +63,19 @@ def test_text_that_a_spreadsheet_would_run_is_defused(first: str) -> None:
 def test_numbers_stay_numbers_in_csv() -> None:
     answer = csv_response("a.csv", ("name", "value"), [["=1", -1.5], ["b", None]])
     assert answer.content == b'"name","value"\r\n"\'=1",-1.5\r\n"b",""\r\n'
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        pytest.param(None, None, id="nothing"),
+        pytest.param(Fraction(2**60), 2**60, id="a whole number in full"),
+        pytest.param(Fraction(1, 3), 1 / 3, id="the nearest double"),
+        pytest.param(Fraction(10**400, 3), str(round(Fraction(10**400, 3))), id="beyond every double"),
+    ],
+)
+def test_a_figure_for_a_spreadsheet(value: Fraction | None, cell: Cell) -> None:
+    assert plain(value) == cell
 
 
 def test_csv_is_saved_and_never_guessed_at() -> None:
