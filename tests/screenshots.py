@@ -42,6 +42,8 @@ PAGES = {
     "new": ("author", "/w/demo/decisions/new"),
     "decision": ("reviewer-serving", "/w/demo/decisions/{worked}/"),
     "map": ("reviewer-networking", "/w/demo/decisions/{worked}/map/"),
+    "memory": ("reviewer-serving", "/w/demo/decisions/{worked}/memory/"),
+    "communication": ("reviewer-networking", "/w/demo/decisions/{worked}/communication/"),
     "stress": ("reviewer-networking", "/w/demo/decisions/{worked}/stress/"),
     "history": ("auditor", "/w/demo/decisions/{worked}/history/"),
     "audit": ("auditor", "/w/demo/audit/"),
