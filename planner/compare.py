@@ -40,8 +40,7 @@ def compare(reading: Reading, comparator: Comparator, limit: Fraction | None = N
     failed: list[Judged] = []
     unsure: list[Judged] = []
     for sample in reading.samples:
-        own = sample.limit if limit is None else limit
-        entry = (sample, _verdict(sample, comparator, own), _margin(sample, comparator, own))
+        entry = _judged(sample, comparator, sample.limit if limit is None else limit)
         judged.append(entry)
         if entry[1] == "UNKNOWN" or sample.doubts:
             unsure.append(entry)
@@ -53,6 +52,14 @@ def compare(reading: Reading, comparator: Comparator, limit: Fraction | None = N
         would = None if reading.missing or not judged else _would([verdict for _, verdict, _ in judged])
         return _comparison("UNKNOWN", would, unsure or judged, limit, reading)
     return _comparison("PASS", None, judged, limit, reading)
+
+
+def _judged(sample: Sample, comparator: Comparator, limit: Fraction | None) -> Judged:
+    margin = _margin(sample, comparator, limit)
+    if margin is not None and sample.low is sample.value is sample.high:
+        # Exact evidence: one number settles both.
+        return sample, "PASS" if margin.numerator >= 0 else "FAIL", margin
+    return sample, _verdict(sample, comparator, limit), margin
 
 
 def _verdict(sample: Sample, comparator: Comparator, limit: Fraction | None) -> Outcome:

@@ -40,12 +40,14 @@ Findings = dict[str, dict[str, Finding]]
 class Called:
     """A gate that says something under a contract: its limits, or what is owed where it is always on.
 
-    ``reads`` are the load points that a limit reads.
+    ``reads`` are the load points that a limit reads. ``of_placement`` says that trials placed alike share what it
+    finds.
     """
 
     gate: Gate
     limits: Mapping[str, Limit | Standing]
     reads: Mapping[str, frozenset[str]]
+    of_placement: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +94,7 @@ def weigh(view: TrialView, order: tuple[OrderKey, ...]) -> Verdict:
     """Judge a trial by every gate and read its value of every selection key."""
     docket = view.ground.kept.once(("docket", order), lambda: _docket(view, order))
     findings = _findings(view, docket)
-    outcomes = {gate: {finding.outcome for finding in findings[gate].values()} for gate in docket.speaking}
-    failing = tuple([gate for gate, found in outcomes.items() if "FAIL" in found])
-    unsure = tuple([gate for gate, found in outcomes.items() if "UNKNOWN" in found and "FAIL" not in found])
+    failing, unsure = _not_passed(docket, findings)
     keys = {key.label: key_value(view, key) for key in order}
     missing_keys = tuple([name for name, value in keys.items() if value is None])
     return Verdict(
@@ -107,6 +107,19 @@ def weigh(view: TrialView, order: tuple[OrderKey, ...]) -> Verdict:
         keys=keys,
         missing_keys=missing_keys,
     )
+
+
+def _not_passed(docket: Docket, findings: Findings) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the gates that FAIL, and the others that are UNKNOWN, in their order."""
+    failing: list[str] = []
+    unsure: list[str] = []
+    for gate in docket.speaking:
+        found = [finding.outcome for finding in findings[gate].values()]
+        if "FAIL" in found:
+            failing.append(gate)
+        elif "UNKNOWN" in found:
+            unsure.append(gate)
+    return tuple(failing), tuple(unsure)
 
 
 def recorded(verdict: Verdict) -> Candidate:
@@ -181,6 +194,8 @@ def _docket(view: TrialView, order: tuple[OrderKey, ...]) -> Docket:
                 name: frozenset(ask.load_point for ask in limit.asks())
                 for name, limit in view.limits.get(gate.id, {}).items()
             },
+            of_placement=gate.of_placement is True
+            or (callable(gate.of_placement) and all(map(gate.of_placement, view.limits[gate.id].values()))),
         )
         for gate in GATES
         if gate.limit is None or view.limits.get(gate.id)
@@ -207,17 +222,18 @@ def _run(called: Called, view: TrialView, undefined: Mapping[str, str]) -> dict[
     lacking = next((undefined[ground] for ground in gate.needs if ground in undefined), None) if undefined else None
     if lacking is not None:
         return {name: Finding(outcome="UNKNOWN", sentence=lacking) for name in called.limits}
-    if not gate.of_placement:
+    if not called.of_placement:
         return {name: gate.rule(view, limit) for name, limit in called.limits.items()}
     at, found = view.placed.kept.once(
         gate.id, lambda: (view.at, {name: gate.rule(view, limit) for name, limit in called.limits.items()})
     )
-    return {name: _moved(finding, at, view.at) for name, finding in found.items()}
+    to = view.at
+    return found if at == to else {name: _moved(finding, at, to) for name, finding in found.items()}
 
 
 def _moved(finding: Finding, at: str, to: str) -> Finding:
     """Point a finding about one trial at another one that is placed alike."""
-    if at == to:
+    if not finding.measured_at and not finding.missing:
         return finding
     return replace(
         finding,

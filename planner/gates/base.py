@@ -135,7 +135,7 @@ class Gate:
     fields it may read (``<section>.<field>``); a limit says by ``asks`` which of them it does read.
     ``needs`` is what must be defined before the rule makes sense, ``grounds`` what a FAIL of it leaves undefined.
     ``of_placement`` says that the rule reads topology, rank map and contract alone (``planner.placed``), so that
-    trials placed alike share its findings.
+    trials placed alike share its findings; or it tells by a limit whether the rule does.
     ``hint`` names likely responses to a FAIL; it is shown as a hint and decides nothing.
     """
 
@@ -149,7 +149,7 @@ class Gate:
     comparator: Comparator
     needs: tuple[Ground, ...]
     grounds: Ground | None
-    of_placement: bool
+    of_placement: bool | Callable[[Any], bool]
     hint: str | None
 
     @property
@@ -169,7 +169,7 @@ def gate(
     comparator: Comparator = None,
     needs: tuple[Ground, ...] = (),
     grounds: Ground | None = None,
-    of_placement: bool = False,
+    of_placement: bool | Callable[[Any], bool] = False,
     hint: str | None = None,
 ) -> Callable[[Rule], Gate]:
     """Make a gate of a rule. The rule gets (view, limit), or (view, ``Standing``) where the gate is always on."""
@@ -194,7 +194,13 @@ def gate(
 
 
 def compared(
-    comparison: Comparison, sentence: Sentence, *, limit_field: str | None = None, notes: Iterable[str] = ()
+    comparison: Comparison,
+    sentence: Sentence,
+    *,
+    limit_field: str | None = None,
+    notes: Iterable[str] = (),
+    unit: str | None = None,
+    comparator: Comparator = None,
 ) -> Finding:
     """Make the finding of a comparison; ``sentence`` is what the gate says about it."""
     decides = comparison.decides
@@ -209,6 +215,8 @@ def compared(
         missing=comparison.missing,
         notes=tuple(dict.fromkeys([*notes, *comparison.notes])),
         would=comparison.would,
+        unit=unit,
+        comparator=comparator,
         limit_field=limit_field,
     )
 

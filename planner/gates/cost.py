@@ -8,8 +8,6 @@ from fractions import Fraction
 from functools import partial
 from typing import ClassVar
 
-from msgspec.structs import replace
-
 from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, unknown
 from planner.gates.slo import THROUGHPUT_READS
@@ -19,6 +17,7 @@ from planner.numbers import exact
 from planner.readings import Reading, Sample
 from planner.records.base import UNSET, Id, Number, UnsetType
 from planner.records.plan import OrderKey
+from planner.site import Charge
 from planner.view import TrialView
 
 FAMILY = "cost"
@@ -83,12 +82,18 @@ def _unpriced(view: TrialView) -> str:
 
 
 def _priced(view: TrialView, limit: CostLimit, field: str, hourly: Fraction, result: Comparison) -> Finding:
-    charge = view.charge
-    stranded = f"{len(charge.used):,} used, {len(charge.spares):,} spare, {len(charge.stranded):,} stranded."
-    finding = compared(
-        result, partial(_sentence, view, limit, field, hourly, result), limit_field=field, notes=(stranded,)
+    stranded = view.placed.kept.once("stranded", lambda: _stranded(view.charge))
+    return compared(
+        result,
+        partial(_sentence, view, limit, field, hourly, result),
+        limit_field=field,
+        notes=(stranded,),
+        unit="USD/h" if field == PER_HOUR else "USD/M tokens",
     )
-    return replace(finding, unit="USD/h" if field == PER_HOUR else "USD/M tokens")
+
+
+def _stranded(charge: Charge) -> str:
+    return f"{len(charge.used):,} used, {len(charge.spares):,} spare, {len(charge.stranded):,} stranded."
 
 
 def _sentence(view: TrialView, limit: CostLimit, field: str, hourly: Fraction, result: Comparison) -> str:

@@ -80,6 +80,7 @@ LINK_READS = ("links.peak_tx_bytes", "links.peak_rx_bytes", "links.sample_interv
     unit="groups",
     comparator="<=",
     needs=("groups", "devices"),
+    of_placement=lambda limit: limit.rule != "allowed_if_measured",
     hint="Keep tensor groups inside one island: fewer tensor ranks, or another map of the same degrees.",
 )
 def tensor_locality(view: TrialView, limit: TensorLocalityLimit) -> Finding:

@@ -11,8 +11,6 @@ from fractions import Fraction
 from functools import partial
 from typing import ClassVar, Literal
 
-from msgspec.structs import replace
-
 from planner.compare import Comparator, Comparison, compare
 from planner.failure import Loss, Range, distinct, losses
 from planner.gates.base import Ask, Finding, Limit, compared, gate, unknown
@@ -107,8 +105,14 @@ def failure_domain(view: TrialView, limit: FailureDomainLimit) -> Finding:
     result = compare(reading, comparator, floor)
     measured = result.decides is not None and "injection" in result.decides.place
     notes = () if measured else (ARITHMETIC,)
-    finding = compared(result, partial(_sentence, view, limit, found, result), limit_field=field, notes=notes)
-    return replace(finding, unit=unit, comparator=comparator)
+    return compared(
+        result,
+        partial(_sentence, view, limit, found, result),
+        limit_field=field,
+        notes=notes,
+        unit=unit,
+        comparator=comparator,
+    )
 
 
 KINDS: dict[str, tuple[Comparator, str]] = {
