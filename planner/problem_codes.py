@@ -104,6 +104,11 @@ PROBLEM_CODES: dict[str, str] = {
     "import/several_phases": "Several phases of a run count; a person has to decide which is the load.",
     "import/seen_twice": "Two sources of a file tell of the same device; it is counted once.",
     "import/sampled": "Memory was sampled: what happened between samples is not known.",
+    "import/offline": "A run was offline, in one process: its latencies are not a server's; a person has to decide.",
+    "import/no_result": "A log ends without results; it is no evidence.",
+    "import/invalid": "The tool itself calls a run invalid, or it is none for performance; it is no evidence.",
+    "import/no_tokens": "A result has no tokens: it is of no language model.",
+    "import/limits": "The limits that the tool held a run against.",
     "import/metadata": "Free text of the person who ran the benchmark; a hint.",
     "file/unreadable": "The command line was given a file that is not there or cannot be read.",
 }

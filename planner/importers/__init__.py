@@ -12,8 +12,10 @@ from planner.importers import (
     aiperf_records,
     genai_perf,
     guidellm,
+    mlperf,
     sglang_bench,
     sglang_one_batch,
+    trtllm_bench,
     vllm_bench,
 )
 from planner.importers.model import Imported, Importer, Recognised, Run
@@ -30,6 +32,8 @@ MODULES = (
     genai_perf,
     aiperf,
     aiperf_records,
+    trtllm_bench,
+    mlperf,
 )
 IMPORTERS = collect(MODULES, Importer)
 
