@@ -8,11 +8,11 @@ from django.utils.http import parse_etags
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from reviews.api.authentication import grant
+from reviews.api.authentication import actor, grant
 from reviews.api.rows import Links
 from reviews.errors import NotFoundError
 from reviews.models import Workspace
-from reviews.selectors.people import workspace_named
+from reviews.selectors.people import workspace_of_member
 
 NOT_KEPT = "private, no-store"
 KEPT_FOR_EVER = "private, max-age=31536000, immutable"
@@ -36,8 +36,8 @@ class ApiView(APIView):
 class WorkspaceView(ApiView):
     """A view below a workspace; ``space`` and ``links`` are there before the view runs.
 
-    Whether the person belongs to the workspace is asked by every selector and service. A token works in its own
-    workspace alone, and elsewhere nothing says whether there is another.
+    Every selector and service asks whether the person belongs to the workspace; here it is asked before anything of
+    the request is judged, so that no refusal says whether there is such a workspace. A token works in its own alone.
     """
 
     space: Workspace
@@ -46,7 +46,7 @@ class WorkspaceView(ApiView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Find the workspace once it is known who asks."""
         super().initial(request, *args, **kwargs)
-        self.space = workspace_named(kwargs["workspace"])
+        self.space = workspace_of_member(actor(request), kwargs["workspace"])
         token = grant(request)
         if token is not None and token.workspace_id != self.space.pk:
             raise NotFoundError(f"There is no workspace {self.space.slug} that you belong to.")

@@ -34,6 +34,19 @@ def workspace_named(slug: str) -> Workspace:
     return workspace
 
 
+def workspace_of_member(person: Person, slug: str) -> Workspace:
+    """Return a workspace to one of its members.
+
+    Raises:
+        NotFoundError: there is none of that name, or the person is no member, or switched off; nobody learns which.
+    """
+    is_theirs = {"memberships__person_id": person.pk, "memberships__person__is_active": True}
+    workspace = Workspace.objects.filter(slug=slug, **is_theirs).first()
+    if workspace is None:
+        raise NotFoundError(f"There is no workspace {slug} that you belong to.")
+    return workspace
+
+
 def standing_of(person: Person, workspace: Workspace) -> Standing:
     """Return who the person is in the workspace.
 

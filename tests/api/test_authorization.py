@@ -59,7 +59,8 @@ PATHS = {
     "api-contract": "workspaces/lab/decisions/1/revisions/1/contract",
     "api-evidence": "workspaces/lab/decisions/1/revisions/1/evidence",
     "api-stress": "workspaces/lab/decisions/1/revisions/1/stress",
-    "api-what-if": "workspaces/lab/decisions/1/revisions/1/what-if?set=/gates/throughput/floor/min_output_tokens_per_s=1",
+    "api-what-if": "workspaces/lab/decisions/1/revisions/1/what-if"
+    "?set=/gates/throughput/floor/min_output_tokens_per_s=1",
     "api-validate": "workspaces/lab/validate",
     "api-audit": "workspaces/lab/audit",
     "api-schema": "schemas/contract",
@@ -206,3 +207,16 @@ def test_a_stranger_does_not_learn_which_decisions_there_are(people: Cast) -> No
         for number in (1, 77)
     }
     assert told == {"There is no workspace lab that you belong to."}
+
+
+@pytest.mark.parametrize("address", ["decisions?nonsense=1", "audit?limit=0", "decisions/1/revisions/1/stress?page=x"])
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_stranger_does_not_learn_which_workspaces_there_are(method: str, address: str, people: Cast) -> None:
+    client = Client()
+    client.force_login(people.charlie, backend="django.contrib.auth.backends.ModelBackend")
+    told = {
+        (answer.status_code, answer.json()["detail"].replace(workspace, "W"))
+        for workspace in ("lab", "nowhere")
+        for answer in [getattr(client, method)(f"/api/v1/workspaces/{workspace}/{address}", {})]
+    }
+    assert len(told) == 1
