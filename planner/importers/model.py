@@ -33,8 +33,9 @@ Effect = Literal["note", "held", "refused"]
 
 Status = Literal["usable", "held", "refused"]
 
-Standing = Literal["measured", "stated", "hint"]
-"""``measured`` by the tool, ``stated`` by it as a setting, or a ``hint`` (free text, a name) that proves nothing."""
+Standing = Literal["measured", "stated", "hint", "predicted"]
+"""``measured`` by the tool, ``stated`` by it as a setting, a ``hint`` (free text, a name) that proves nothing, or
+``predicted`` by a model: that fills no field of our documents, ever."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ for people; no gate reads it. Statistics are ``<family>.<statistic>``, such as `
 
 from dataclasses import dataclass
 
-__all__ = ["FAMILIES", "QUANTITIES", "STATISTICS", "Quantity", "quantity"]
+__all__ = ["FAMILIES", "OTHER_FAMILIES", "QUANTITIES", "STATISTICS", "Quantity", "quantity"]
 
 _WINDOW = "/trials/<id>/windows/<id>"
 _LOAD = f"{_WINDOW}/load"
@@ -15,6 +15,7 @@ _INSTANCE = "/trials/<id>/topology/instances/<index>"
 _POINT = "/identity/workload/load_points/<id>"
 _REPLICA = f"{_WINDOW}/replicas/<id>"
 _RANK = f"{_WINDOW}/per_rank"
+_COLLECTIVE = f"{_WINDOW}/collectives/<id>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ def _contract(unit: str, field: str) -> Quantity:
 FAMILIES = ("ttft_ms", "tpot_ms", "itl_ms", "e2e_ms")
 STATISTICS = ("n", "mean", "p50", "p90", "p95", "p99", "p99_9", "max")
 """What our documents hold of a distribution."""
+OTHER_FAMILIES = {"collective_ms": f"{_WINDOW}/collectives/<id>/time_ms"}
+"""Distributions of other things than requests, and where they stand."""
 _OTHER_STATISTICS = ("std", "min", "p1", "p5", "p10", "p25", "p75")
 
 QUANTITIES: dict[str, Quantity] = {
@@ -66,6 +69,7 @@ QUANTITIES: dict[str, Quantity] = {
     "queued_requests_mean": _evidence("requests", f"{_LOAD}/queued_requests_mean"),
     "kv_used_peak_share": _evidence("share", f"{_LOAD}/kv_used_peak_share"),
     "output_tokens_per_s_per_device": _evidence("tokens/s", f"{_LOAD}/output_tokens_per_s/value"),
+    "output_tokens_per_s_per_decode_device": Quantity("tokens/s"),
     "total_tokens_per_s_per_device": Quantity("tokens/s"),
     "input_tokens_per_s_per_device": Quantity("tokens/s"),
     "started_at": _evidence("", f"{_WINDOW}/start"),
@@ -121,6 +125,46 @@ QUANTITIES: dict[str, Quantity] = {
     "kv_capacity_tokens": _evidence("tokens", f"{_REPLICA}/kv_capacity_tokens"),
     "kv_max_concurrent_requests": _evidence("requests", f"{_REPLICA}/kv_max_concurrent_requests"),
     "kv_used_mean_share": _evidence("share", f"{_REPLICA}/kv_used_mean_share"),
+    "kv_measured_at_context_tokens": _evidence("tokens", f"{_REPLICA}/kv_measured_at_context_tokens"),
+    "kv_used_share": Quantity("share"),
+    "running_requests": Quantity("requests"),
+    "waiting_requests": Quantity("requests"),
+    "queued_requests_max": _evidence("requests", f"{_LOAD}/queued_requests_max"),
+    "preemptions": _evidence("count", f"{_LOAD}/preemptions"),
+    "cache_hit_share": _evidence("share", f"{_LOAD}/cache_hit_share"),
+    "cancelled": _evidence("requests", f"{_LOAD}/requests/cancelled"),
+    "activations_bytes": _evidence("bytes", f"{_RANK}/activations_bytes/values/<index>"),
+    "graph_bytes": _evidence("bytes", f"{_RANK}/graph_and_kernel_workspaces_bytes/values/<index>"),
+    "other_memory_bytes": Quantity("bytes"),
+    "memory_budget_share": Quantity("share"),
+    "device_used_bytes": Quantity("bytes"),
+    "device_busy_share": Quantity("share"),
+    "device_power_w": Quantity("W"),
+    "device_error_code": Quantity(""),
+    "collective_timeouts": _evidence("count", f"{_WINDOW}/incidents/collective_timeouts/count"),
+    # links and collectives
+    "all_reduce_path": _evidence("", "/trials/<id>/transport/<id>/all_reduce"),
+    "link_rate_bytes_per_s": _contract("bytes/s", "/identity/hardware/links/<id>/bytes_per_s_one_way"),
+    "link_tx_bytes_per_s": Quantity("bytes/s"),
+    "link_rx_bytes_per_s": Quantity("bytes/s"),
+    "link_tx_bytes_counter": Quantity("bytes"),
+    "link_rx_bytes_counter": Quantity("bytes"),
+    "link_tx_bytes_total": _evidence("bytes", f"{_WINDOW}/links/<id>/<id>/tx_bytes_total"),
+    "link_rx_bytes_total": _evidence("bytes", f"{_WINDOW}/links/<id>/<id>/rx_bytes_total"),
+    "collective_operation": _evidence("", f"{_COLLECTIVE}/operation"),
+    "message_bytes": _evidence("bytes", f"{_COLLECTIVE}/message_bytes"),
+    "collective_bytes_total": _evidence("bytes", f"{_COLLECTIVE}/bytes_total"),
+    "bus_bytes_per_s": _evidence("bytes/s", f"{_COLLECTIVE}/bus_bytes_per_s"),
+    "algorithm_bytes_per_s": Quantity("bytes/s"),
+    "wrong_results": _evidence("count", f"{_COLLECTIVE}/wrong"),
+    "arrival_lag_ms": _evidence("ms", f"{_RANK}/arrival_lag_ms/values/<index>"),
+    "group_ranks": Quantity("ranks"),
+    "group_kind": _evidence("", f"{_COLLECTIVE}/group_kind"),
+    "communicators": Quantity("communicators"),
+    "communicators_state": Quantity(""),
+    "processes": Quantity("processes"),
+    "rank_node": _evidence("", "/trials/<id>/rank_map/<index>/node"),
+    "rank_device": _evidence("", "/trials/<id>/rank_map/<index>/device"),
     # which program wrote the figures
     "tool_name": _evidence("", "/provenance/tool/name"),
     "tool_version": _evidence("", "/provenance/tool/version"),
@@ -137,7 +181,8 @@ def quantity(name: str) -> Quantity:
     family, _, statistic = name.partition(".")
     if not statistic:
         return QUANTITIES[name]
-    if family not in FAMILIES or statistic not in (*STATISTICS, *_OTHER_STATISTICS):
+    if family not in (*FAMILIES, *OTHER_FAMILIES) or statistic not in (*STATISTICS, *_OTHER_STATISTICS):
         raise KeyError(name)
-    unit = "requests" if statistic == "n" else "ms"
-    return _evidence(unit, f"{_LOAD}/{family}/{statistic}") if statistic in STATISTICS else Quantity(unit)
+    unit = ("requests" if family in FAMILIES else "samples") if statistic == "n" else "ms"
+    field = OTHER_FAMILIES.get(family, f"{_LOAD}/{family}")
+    return _evidence(unit, f"{field}/{statistic}") if statistic in STATISTICS else Quantity(unit)

@@ -124,8 +124,8 @@ class Sheet:
             raw=raw,
             raw_unit=raw_unit,
             place=place,
-            document=own.document,
-            field=own.field,
+            document=None if standing == "predicted" else own.document,
+            field=None if standing == "predicted" else own.field,
             standing=standing,
             of=of,
         )
@@ -163,7 +163,7 @@ class Sheet:
 
     def finish(self, expected: Sequence[str] = ()) -> Run:
         """Return the run; of ``expected`` quantities those without a value are missing."""
-        names = {name for (name, _), value in self._values.items() if value.standing != "hint"}
+        names = {name for (name, _), value in self._values.items() if value.standing not in ("hint", "predicted")}
         effects = {remark.effect for remark in self._remarks}
         return Run(
             id=self.run,
@@ -176,5 +176,10 @@ class Sheet:
         )
 
 
-_COUNTS = ("requests", "tokens", "devices", "ranks", "nodes", "bytes", "samples", "instances")
+_COUNTS = frozenset(
+    {
+        *("requests", "tokens", "devices", "ranks", "nodes", "bytes", "samples", "instances"),
+        *("count", "communicators", "processes"),
+    }
+)
 """Units of which a whole double is a count."""

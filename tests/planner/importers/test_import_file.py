@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.importers import IMPORTERS, MAX_RUNS, Source, import_file
-from planner.importers.quantities import FAMILIES, QUANTITIES, STATISTICS, quantity
+from planner.importers.quantities import FAMILIES, OTHER_FAMILIES, QUANTITIES, STATISTICS, quantity
 from planner.importers.questions import asked_of
 from planner.pointers import steps
 from planner.problem_codes import PROBLEM_CODES
@@ -91,7 +91,10 @@ def test_every_format_has_a_title_and_an_id_of_its_own() -> None:
 
 
 def pointers() -> Iterator[tuple[str, str]]:
-    names = [*QUANTITIES, *(f"{family}.{statistic}" for family in FAMILIES for statistic in STATISTICS)]
+    names = [
+        *QUANTITIES,
+        *(f"{family}.{statistic}" for family in (*FAMILIES, *OTHER_FAMILIES) for statistic in STATISTICS),
+    ]
     for name in names:
         known = quantity(name)
         if known.document and known.field:
