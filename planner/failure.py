@@ -13,8 +13,6 @@ from fractions import Fraction
 
 from msgspec import Struct
 
-from planner.numbers import total
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
@@ -66,17 +64,14 @@ def distinct(found: Iterable[Loss], beside: Callable[[Loss], Hashable] = lambda 
     return tuple(kept.values())
 
 
-def equal_shares(whole: Fraction, shapes: Sequence[object]) -> tuple[Fraction, ...] | None:
-    """Split a measured total over groups; None where their shapes differ, because no rule says how."""
-    if len(set(shapes)) != 1:
-        return None
-    return (whole / len(shapes),) * len(shapes)
+def parts_lost(parts: Sequence[int], loss: Loss) -> int:
+    """Add up what the lost groups have of the capacity; ``parts[g]`` are those of group g."""
+    return sum([parts[group] for group in loss.groups])
 
 
-def capacity_left(capacities: Sequence[Fraction], loss: Loss, whole: Fraction | None = None) -> Fraction:
-    """Return the capacity of the groups that survive; ``whole`` is that of all groups, where it is known already."""
-    everything = total(capacities) if whole is None else whole
-    return everything - total([capacities[group] for group in loss.groups])
+def capacity_left(parts: Sequence[int], loss: Loss, part: Fraction) -> Fraction:
+    """Return the capacity of the groups that survive, where ``part`` is the rate of one part."""
+    return (sum(parts) - parts_lost(parts, loss)) * part
 
 
 def pools_left(rates: Sequence[Fraction], shares: Sequence[Fraction]) -> Fraction:

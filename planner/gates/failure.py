@@ -20,6 +20,7 @@ from planner.gates.failure_capacity import (
     all_after_recovery,
     capacity,
     distinct_in,
+    heaviest,
     injected,
     left_at_once,
 )
@@ -152,7 +153,10 @@ def _capacity_samples(
     known = capacity(view, window)
     injections = injected(view, limit.domain, limit.load_point, found)
     most = None if isinstance(limit.max_recovery_s, UnsetType) else exact(limit.max_recovery_s)
-    for loss in distinct_in(view, limit.domain, found):
+    differing: Sequence[Loss] = distinct_in(view, limit.domain, found)
+    if limit.horizon == "immediate" and not injections and reserved_capacity(view.contract) < 1:
+        differing = heaviest(differing, known)
+    for loss in differing:
         spoken = injections.get(loss.domain, ())
         lefts: tuple[Left, ...] = (left_at_once(view, loss, known, spoken),)
         if limit.horizon == "after_recovery":

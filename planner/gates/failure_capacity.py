@@ -14,10 +14,9 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from planner.failure import Loss, Range, capacity_left, distinct, equal_shares, pools_left, pools_left_bounds
+from planner.failure import Loss, Range, capacity_left, distinct, parts_lost, pools_left, pools_left_bounds
 from planner.figures import grouped
 from planner.gates.wording import counted
-from planner.numbers import total
 from planner.readings import WindowView, number, throughput
 from planner.records.base import UnsetType
 from planner.records.evidence import Handoff, Injection
@@ -29,6 +28,7 @@ __all__ = [
     "all_after_recovery",
     "capacity",
     "distinct_in",
+    "heaviest",
     "injected",
     "left_after_recovery",
     "left_at_once",
@@ -45,10 +45,13 @@ Injections = Sequence[tuple[str, Injection]]
 class Capacity:
     """Measured rates of the serving groups in one window, in tokens per second, or what is missing for them.
 
-    ``pools`` holds the group indices of each pool where the topology has prefill and decode pools; ``rates`` are then
-    those of whole pools, or the one of the whole service where they were not measured.
+    Group g has the rate ``parts[g]`` x ``part``: whole numbers are added up for every loss. ``pools`` holds the group
+    indices of each pool where the topology has prefill and decode pools; ``rates`` are then those of whole pools, or
+    the one of the whole service where they were not measured.
     """
 
+    parts: tuple[int, ...] = ()
+    part: Fraction = Fraction(0)
     rates: tuple[Fraction, ...] = ()
     pools: tuple[tuple[int, ...], ...] = ()
     read: tuple[str, ...] = ()
@@ -59,7 +62,7 @@ class Capacity:
     @cached_property
     def total(self) -> Fraction:
         """The rate of the whole deployment; of pools, that of the slower one."""
-        return min(self.rates) if self.pools else total(self.rates)
+        return min(self.rates) if self.pools else sum(self.parts) * self.part
 
 
 class Left(Struct, frozen=True, kw_only=True, gc=False):
@@ -94,7 +97,8 @@ def capacity(view: TrialView, window: WindowView) -> Capacity:
             note="Pool rates are not measured: bounds.",
         )
     return Capacity(
-        rates=equal_shares(whole.value, shapes) or (),
+        parts=(1,) * len(shapes),
+        part=whole.value / len(shapes),
         read=whole.read,
         doubts=whole.doubts,
         note="The total is split evenly over groups of one shape.",
@@ -141,15 +145,14 @@ def _replica_rates(view: TrialView, window: WindowView) -> Capacity:
     duration = None if isinstance(load, UnsetType) else number(load.duration_s)
     fields = tuple(f"/replicas/{name}/output_tokens_total" for name, _ in replicas)
     tokens = [replica.output_tokens_total for _, replica in replicas]
-    missing = [window.at + field for field, value in zip(fields, tokens, strict=True) if not isinstance(value, int)]
-    if not duration:
-        missing.append(f"{window.at}/load/duration_s")
-    if missing or not duration:
-        return Capacity(missing=tuple(missing))
+    parts = tuple([value for value in tokens if isinstance(value, int)])
+    if not duration or len(parts) < len(tokens):
+        missing = [window.at + field for field, value in zip(fields, tokens, strict=True) if not isinstance(value, int)]
+        return Capacity(missing=(*missing, *(() if duration else (f"{window.at}/load/duration_s",))))
     every = (*fields, "/load/duration_s")
-    rates = {value: value / duration for value in set(tokens) if isinstance(value, int)}
     return Capacity(
-        rates=tuple([rates[value] for value in tokens if isinstance(value, int)]),
+        parts=parts,
+        part=1 / duration,
         read=tuple([window.at + field for field in every]),
         doubts=window.doubts(every),
     )
@@ -197,6 +200,16 @@ def distinct_in(view: TrialView, kind: str, found: Sequence[Loss]) -> tuple[Loss
     return view.placed.kept.once(("distinct losses", kind), lambda: distinct(found, _counts(view, kind)))
 
 
+def heaviest(found: Sequence[Loss], known: Capacity) -> Sequence[Loss]:
+    """Leave only the first of those that take the most capacity away, where arithmetic alone says what is left.
+
+    The others have the same evidence and leave more, so that they decide nothing.
+    """
+    if len(found) < 2 or not any(known.parts):
+        return found
+    return [max(found, key=lambda loss: parts_lost(known.parts, loss))]
+
+
 def _counts(view: TrialView, kind: str) -> Callable[[Loss], tuple[int, int]]:
     """Return how to count the ranks and the spares that stand in a lost domain itself."""
     domains, used = view.site.domains(kind) or {}, set(view.rank_device)
@@ -232,7 +245,7 @@ def _survivors(found: Capacity, loss: Loss) -> Range:
             return pools_left_bounds(found.total, shares)
         left = pools_left(found.rates, shares)
     else:
-        left = capacity_left(found.rates, loss, found.total)
+        left = capacity_left(found.parts, loss, found.part)
     return Range(low=left, high=left)
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from planner.failure import Loss, capacity_left, equal_shares, losses, pools_left, pools_left_bounds
+from planner.failure import Loss, capacity_left, losses, pools_left, pools_left_bounds
 
 
 def blocks(count: int, size: int) -> list[list[int]]:
@@ -105,16 +105,11 @@ GOLDEN = {
 @pytest.mark.parametrize("case", GOLDEN.values(), ids=GOLDEN.keys())
 def test_losing_a_domain_leaves_what_the_golden_case_says(case: Golden) -> None:
     ranks = sum(map(len, case.groups))
-    shares = equal_shares(Fraction(case.total), ["one shape"] * len(case.groups))
-    assert shares is not None
+    parts = (1,) * len(case.groups)
     found = losses(case.groups, devices(ranks), nodes(ranks, case.per_domain))
-    left = [capacity_left(shares, loss) for loss in found]
+    left = [capacity_left(parts, loss, Fraction(case.total, len(parts))) for loss in found]
     assert {len(loss.groups) for loss in found} == {case.lost}
     assert (min(left), min(left) / case.required) == (Fraction(case.left), case.fraction)
-
-
-def test_fd_8_unequal_groups_have_no_share_of_a_total() -> None:
-    assert equal_shares(Fraction(10_000), ["tp8", "tp4", "tp4"]) is None
 
 
 def test_other_ranks_of_a_lost_group_are_lost_with_it() -> None:
