@@ -12,8 +12,10 @@ from planner.importers import (
     aiperf_records,
     genai_perf,
     guidellm,
+    inferencex,
     mlperf,
     sglang_bench,
+    sglang_log,
     sglang_one_batch,
     trtllm_bench,
     vllm_bench,
@@ -34,6 +36,8 @@ MODULES = (
     aiperf_records,
     trtllm_bench,
     mlperf,
+    inferencex,
+    sglang_log,
 )
 IMPORTERS = collect(MODULES, Importer)
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from math import isinf
-from typing import Any
 
 from planner.importers.model import Place
 from planner.importers.quantities import STATISTICS
@@ -104,16 +103,12 @@ def answers_from_completed(sheet: Sheet, *families: str) -> None:
     """Count one sample a completed request for figures that every completed request has."""
     completed = sheet.value("completed")
     for family in families:
-        if completed and sheet.value(f"{family}.mean") is not None:
+        if completed and sheet.has(family):
             sheet.put(f"{family}.n", completed, sheet.place_of("completed"))
 
 
 def take_definitions(sheet: Sheet, *, tpot: str = "", itl: str = "", place: Place | None = None) -> None:
     """Say how a tool defines TPOT and ITL, where the run has them."""
-    known: tuple[tuple[str, str, Any], ...] = (
-        ("tpot_definition", tpot, sheet.value("tpot_ms.mean")),
-        ("itl_definition", itl, sheet.value("itl_ms.mean")),
-    )
-    for name, definition, value in known:
-        if definition and value is not None:
+    for name, family, definition in (("tpot_definition", "tpot_ms", tpot), ("itl_definition", "itl_ms", itl)):
+        if definition and sheet.has(family):
             sheet.put_text(name, definition, place or sheet.place())

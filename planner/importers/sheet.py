@@ -135,6 +135,14 @@ class Sheet:
         kept = self._values.get((name, of))
         return None if kept is None else kept.value
 
+    def things(self, name: str) -> tuple[str, ...]:
+        """Return of which things a value was taken, in the order of the file."""
+        return tuple(of for kept, of in self._values if kept == name)
+
+    def has(self, family: str) -> bool:
+        """Say whether any statistic of a family was taken."""
+        return any(name.startswith(f"{family}.") for name, _ in self._values)
+
     def place_of(self, name: str) -> Place:
         """Return where a taken value stands."""
         return self._values[name, ""].place
