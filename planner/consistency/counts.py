@@ -98,10 +98,12 @@ def _duration(facts: Facts) -> Iterator[Check]:
         )
 
 
+ENDS = ("completed", "failed", "cut_off")
+
+
 def _request_counts(facts: Facts) -> Iterator[Check]:
     """sent = completed + failed + cut_off, as counts."""
-    names = ("sent", "completed", "failed", "cut_off")
-    fields = tuple(f"/load/requests/{name}" for name in names)
+    fields = tuple(f"/load/requests/{name}" for name in ("sent", *ENDS))
     found = facts.values(*fields)
     if found is not None:
         ended = total(found[1:])
@@ -110,6 +112,26 @@ def _request_counts(facts: Facts) -> Iterator[Check]:
             if found[0] == ended
             else broken("requests", fields, f"{int(found[0]):,} sent; completed + failed + cut_off is {int(ended):,}.")
         )
+
+
+AMONG = ((("good",), "completed"), (("good",), "sent"), (("refused",), "failed"), (("timed_out",), "failed"))
+"""Counts of requests that are among others."""
+
+
+def _request_parts(facts: Facts) -> Iterator[Check]:
+    """No count is more than the one that it is among; ends of requests are together at most those sent."""
+    ended = tuple(name for name in ENDS if facts.recorded(f"/load/requests/{name}") is not None)
+    # With every end recorded, their sum is held to equal what was sent.
+    for names, whole in (*AMONG, *(((ended, "sent"),) if 0 < len(ended) < len(ENDS) else ())):
+        fields = tuple(f"/load/requests/{name}" for name in (*names, whole))
+        found = facts.values(*fields)
+        if found is not None:
+            *parts, most = found
+            yield (
+                kept("parts", fields)
+                if total(parts) <= most
+                else broken("parts", fields, f"{' + '.join(names)} is {int(total(parts)):,}; {whole} is {int(most):,}.")
+            )
 
 
 def _replica_sums(facts: Facts) -> Iterator[Check]:
@@ -140,5 +162,6 @@ IDENTITIES: tuple[Identity, ...] = (
     _stated_rates,
     _duration,
     _request_counts,
+    _request_parts,
     _replica_sums,
 )

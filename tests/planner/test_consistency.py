@@ -90,6 +90,26 @@ BREACHES: dict[str, tuple[tuple[Change, ...], list[tuple[str, tuple[str, ...]]]]
         ((f"{LOAD}/requests/sent", 201),),
         [("requests", tuple(f"/load/requests/{name}" for name in ("sent", "completed", "failed", "cut_off")))],
     ),
+    "more completed than were sent": (
+        ((f"{LOAD}/requests", {"sent": 199, "completed": 200}),),
+        [("parts", ("/load/requests/completed", "/load/requests/sent"))],
+    ),
+    "more ends than requests": (
+        ((f"{LOAD}/requests", {"sent": 210, "completed": 200, "failed": 11}),),
+        [("parts", ("/load/requests/completed", "/load/requests/failed", "/load/requests/sent"))],
+    ),
+    "more good than completed": (
+        ((f"{LOAD}/requests/good", 201),),
+        [("parts", ("/load/requests/good", f"/load/requests/{whole}")) for whole in ("completed", "sent")],
+    ),
+    "more refused than failed": (
+        ((f"{LOAD}/requests/refused", 1),),
+        [("parts", ("/load/requests/refused", "/load/requests/failed"))],
+    ),
+    "more timed out than failed": (
+        ((f"{LOAD}/requests/timed_out", 1),),
+        [("parts", ("/load/requests/timed_out", "/load/requests/failed"))],
+    ),
     "replicas that do not sum to the deployment": (
         (("/windows/w1/replicas", {"r0": {"ranks": [0, 1, 2, 3], "completed": 190}}),),
         [("replicas", ("/load/requests/completed", "/replicas/r0/completed"))],

@@ -30,6 +30,9 @@ def prompts(p50: int = 900, p95: int = 2000, total: int = 200_000) -> tuple[Chan
     )
 
 
+OPEN_RATE = "/identity/workload/load_points/open/requests_per_s"
+
+
 def open_loop(sent: int) -> tuple[Change, ...]:
     return tuple(
         change
@@ -160,16 +163,18 @@ CASES = [
         gate="workload_match",
         outcome="FAIL",
         limit=LIMIT | {"load_point": "open"},
-        trial=open_loop(195),
-        sentence="Sent rate is 1.95 requests per s, declared 2, in window w1.",
+        contract=((OPEN_RATE, 2.05),),
+        trial=open_loop(200),
+        sentence="Sent rate is 2 requests per s, declared 2.05, in window w1.",
     ),
     Case(
         name="open loop sent as offered",
         gate="workload_match",
         outcome="PASS",
         limit=LIMIT | {"load_point": "open"},
-        trial=open_loop(196),
-        sentence="Nothing differs by more than 0.050; at most 0.100. "
+        contract=((OPEN_RATE, 2.04),),
+        trial=open_loop(200),
+        sentence="Nothing differs by more than 0.029; at most 0.100. "
         "Sent rate is 2.1 requests per s, declared 2, in window w2.",
     ),
     Case(

@@ -25,6 +25,13 @@ def both(pointer: str, first: Any, second: Any) -> tuple[Change, ...]:
     return ((f"/windows/w1{pointer}", first), (f"/windows/w2{pointer}", second))
 
 
+def refused(first: int, second: int) -> tuple[Change, ...]:
+    """Refuse so many requests of the 200 and 210 sent in both windows."""
+    windows = ((200, first), (210, second))
+    counts = [{"sent": sent, "failed": count, "refused": count, "cut_off": 0} for sent, count in windows]
+    return both("/load/requests", *counts)
+
+
 def shapes(latency: str = "ttft_ms", **figures: Any) -> tuple[Change, ...]:
     record = {"long": {latency: figures}}
     return both("/load/shapes", record, record)
@@ -99,7 +106,7 @@ CASES = [
         "refused too many",
         "FAIL",
         {"max_refused_share": 0.05},
-        both("/load/requests/refused", 20, 0),
+        refused(20, 0),
         "0.100 of the requests are refused at saturated in window w1; at most 0.050.",
         unit="share",
     ),
@@ -107,7 +114,7 @@ CASES = [
         "refused as few as declared",
         "PASS",
         {"min_refused_share": 0.1},
-        both("/load/requests/refused", 20, 42),
+        refused(20, 42),
         "0.100 of the requests are refused at saturated in window w1; at least 0.100.",
         comparator=">=",
     ),
