@@ -4,6 +4,7 @@ Rules kept: stored bytes passed intake when they were uploaded, so they are deco
 and only the trial that is asked for is decoded, whatever the size of the evidence.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -51,9 +52,17 @@ class MapSource:
 
 
 def map_source(
-    *, actor: Person, workspace: Workspace, number: int, revision: int | None = None, trial_id: str = ""
+    *,
+    actor: Person,
+    workspace: Workspace,
+    number: int,
+    revision: int | None = None,
+    trial_id: str = "",
+    preferred: Sequence[str] = (),
 ) -> MapSource:
-    """Return what the rank map of a trial needs; without a trial, of the selected one, else of the first.
+    """Return what the rank map of a trial needs.
+
+    Without a trial it is the first of the ``preferred`` that the revision has, else the selected one, else the first.
 
     Raises:
         NotFoundError: no such decision, revision or trial, or the actor is no member of the workspace.
@@ -62,7 +71,8 @@ def map_source(
     raw = revision_bytes(actor=actor, workspace=workspace, revision_id=page.shown.id)
     evidence = msgspec.json.decode(raw.evidence, type=_Trials)
     selected = page.shown.plan.selected_trial if page.shown.plan else ""
-    chosen = trial_id or selected or min(evidence.trials)
+    known = (trial for trial in preferred if trial in evidence.trials)
+    chosen = trial_id or next(known, selected) or min(evidence.trials)
     if chosen not in evidence.trials:
         raise NotFoundError(f"{page.label} r{page.shown.number} has no trial {chosen[:80]}.")
     return MapSource(

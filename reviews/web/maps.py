@@ -9,7 +9,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from reviews.errors import NotFoundError
 from reviews.selectors.maps import MapSource, map_source
 from reviews.web import map_compare, map_page
 from reviews.web.csv_text import Value, attachment, csv_response
@@ -25,16 +24,14 @@ from reviews.web.rank_metrics import metrics_of
 from reviews.web.rank_table import rank_rows
 
 
-def source_of(
-    request: PersonRequest, slug: str, number: int, revision: str = "revision", trial: str = "trial"
-) -> MapSource:
-    """Return the trial that the address names, by the names of its fields."""
+def source_of(request: PersonRequest, slug: str, number: int) -> MapSource:
+    """Return the trial that the address names."""
     return map_source(
         actor=request.user,
         workspace=workspace_of(slug),
         number=number,
-        revision=number_or_none(request.GET.get(revision, "")),
-        trial_id=request.GET.get(trial, ""),
+        revision=number_or_none(request.GET.get("revision", "")),
+        trial_id=request.GET.get("trial", ""),
     )
 
 
@@ -99,28 +96,17 @@ def decision_map_compare(request: PersonRequest, slug: str, number: int) -> Http
 def pair_of(request: PersonRequest, slug: str, number: int) -> tuple[MapSource, MapSource]:
     """Return both sides; without a second trial the first other one, or the same one of another revision."""
     before = source_of(request, slug, number)
-    asked = request.GET.get("with", "")
     revision = number_or_none(request.GET.get("with_revision", "")) or before.page.shown.number
-    is_same = revision == before.page.shown.number
     others = [trial for trial in before.trial_ids if trial != before.trial_id]
-    trial = asked or (next(iter(others), before.trial_id) if is_same else before.trial_id)
-    found = map_source(
+    after = map_source(
         actor=request.user,
         workspace=workspace_of(slug),
         number=number,
         revision=revision,
-        trial_id=trial if asked or is_same else known_trial(request, slug, number, revision, trial),
+        trial_id=request.GET.get("with", ""),
+        preferred=[*others, before.trial_id] if revision == before.page.shown.number else [before.trial_id],
     )
-    return before, found
-
-
-def known_trial(request: PersonRequest, slug: str, number: int, revision: int, trial: str) -> str:
-    """Return a trial's id where another revision has it too; else none, so that its selected one is taken."""
-    try:
-        map_source(actor=request.user, workspace=workspace_of(slug), number=number, revision=revision, trial_id=trial)
-    except NotFoundError:
-        return ""
-    return trial
+    return before, after
 
 
 @require_safe

@@ -93,8 +93,24 @@ def test_the_page_lays_the_selected_trial_beside_another(worked: Decision, peopl
     assert "no such rank" in page
 
 
+def sides(people: Cast, visit: Visit, query: str) -> tuple[str, str]:
+    context = visit(people.audrey).get(f"{PAGE}{query}").context
+    return context["sides"][0].trial, context["sides"][1].trial
+
+
 def test_without_a_second_trial_the_first_other_one_is_shown(worked: Decision, people: Cast, visit: Visit) -> None:
-    assert text(people, visit).count("<article") == 2
+    assert sides(people, visit, "?trial=t-base-16") == ("t-base-16", "t-one-node")
+    assert sides(people, visit, "?trial=t-one-node") == ("t-one-node", "t-base-16")
+
+
+def test_a_trial_that_the_other_revision_does_not_have_is_laid_beside_its_selected_one(
+    people: Cast, visit: Visit
+) -> None:
+    example = example_pair()
+    first = planned(people, pair=example)
+    renamed = Pair(example.contract, example.evidence.replace(b"t-base-16", b"t-renamed"))
+    selected = planned(people, pair=renamed, decision=first.decision).planned.plan.selected_trial
+    assert sides(people, visit, "?revision=1&trial=t-base-16&with_revision=2") == ("t-base-16", selected)
 
 
 @pytest.mark.parametrize("asked", ["?with=t-nothing", "?with_revision=9", "?trial=t-nothing"])
