@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from planner.records.plan import Candidate, GateOutcome, LimitOutcome, Outcome
 from reviews.web.bars import Bar, bar_of
+from reviews.web.document_links import DocumentLinks
 from reviews.web.formats import limit_text, percent, quantity
 from reviews.web.words import OUTCOMES, Word
 
@@ -46,11 +47,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A name and a value; ``is_code`` for pointers and ids."""
+    """A name and a value; a pointer has the address ``href`` at which its document shows it."""
 
     name: str
     value: str
-    is_code: bool = False
+    href: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +67,7 @@ class Detail:
     sentence: str
     because: str
     facts: tuple[Fact, ...]
-    missing: tuple[str, ...]
+    missing: tuple[Fact, ...]
     notes: tuple[str, ...]
     close_href: str
     map_href: str
@@ -126,7 +127,7 @@ def margin_text(outcome: LimitOutcome) -> str:
     return f"{signed} ({share})" if share else signed
 
 
-def facts_of(outcome: LimitOutcome) -> tuple[Fact, ...]:
+def facts_of(outcome: LimitOutcome, documents: DocumentLinks) -> tuple[Fact, ...]:
     """List what an opened cell shows beside its sentence; what is absent is left out."""
     worst = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in outcome.worst.items())
     rows = [
@@ -134,14 +135,21 @@ def facts_of(outcome: LimitOutcome) -> tuple[Fact, ...]:
         Fact("Limit", limit_text(outcome.comparator, outcome.limit, outcome.unit)),
         Fact("Margin", margin_text(outcome)),
         Fact("Worst", worst),
-        *(Fact("Value at", pointer, is_code=True) for pointer in outcome.measured_at),
-        Fact("Limit at", outcome.limit_at or "", is_code=True),
+        *(Fact("Value at", pointer, documents.to(pointer)) for pointer in outcome.measured_at),
+        Fact("Limit at", outcome.limit_at or "", documents.to(outcome.limit_at or "")),
     ]
     return tuple(row for row in rows if row.value)
 
 
 def detail_of(
-    key: CellKey, candidate: Candidate, *, name: str, title: str, close_href: str, map_href: str
+    key: CellKey,
+    candidate: Candidate,
+    *,
+    name: str,
+    title: str,
+    close_href: str,
+    map_href: str,
+    documents: DocumentLinks,
 ) -> Detail | None:
     """Open a cell; None when the plan has no such gate or limit."""
     gate = candidate.gates.get(key.gate)
@@ -157,8 +165,8 @@ def detail_of(
         would={"PASS": "It would pass.", "FAIL": "It would fail."}.get(outcome.would or "", ""),
         sentence=outcome.sentence,
         because=outcome.because or "",
-        facts=facts_of(outcome),
-        missing=outcome.missing,
+        facts=facts_of(outcome, documents),
+        missing=tuple(Fact("Missing", pointer, documents.to(pointer)) for pointer in outcome.missing),
         notes=outcome.notes,
         close_href=close_href,
         map_href=map_href,

@@ -17,6 +17,7 @@ from reviews.selectors.pages import DecisionView, decision_view
 from reviews.selectors.what_if import Asked
 from reviews.services.signoffs import signoff_give
 from reviews.web.banner_rows import alternatives, banner, notices
+from reviews.web.document_links import DocumentLinks
 from reviews.web.flip_rows import flip_groups
 from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
 from reviews.web.frontier_rows import frontier, order, order_text
@@ -108,6 +109,11 @@ def shown(
             query=Query.of(request.GET.dict(), keep=KEPT),
             map_href=reverse("decision-map", args=[slug, decision.number]),
             what_if_href=reverse("decision-what-if", args=[slug, decision.number]),
+            documents=DocumentLinks(
+                contract=reverse("document", args=[slug, decision.number, "contract"]),
+                evidence=reverse("document", args=[slug, decision.number, "evidence"]),
+                revision=decision.shown.number,
+            ),
         ),
         **addresses_of(slug, decision.number, decision.shown.number),
         requirements=requirements_of(decision),
@@ -125,9 +131,11 @@ def shown(
     return render(request, "reviews/decision_detail.html", context, status=status)
 
 
-def answer_of(plan: Plan, *, query: Query, map_href: str, what_if_href: str) -> dict[str, Any]:
+def answer_of(
+    plan: Plan, *, query: Query, map_href: str, what_if_href: str, documents: DocumentLinks
+) -> dict[str, Any]:
     """Return what the page says of the plan; lists of candidates have those of the matrix's page."""
-    candidates = matrix(plan, query=query, titles=gate_titles(), map_href=map_href)
+    candidates = matrix(plan, query=query, titles=gate_titles(), map_href=map_href, documents=documents)
     shown_trials = tuple(head.trial for head in candidates.heads)
     return {
         "notices": notices(plan),

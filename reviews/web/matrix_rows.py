@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from planner.numbers import exact
 from planner.records.plan import Candidate, LimitOutcome, Outcome, Plan
 from reviews.web.cells import ALWAYS, Cell, CellKey, Detail, cell_of, detail_of, limit_outcome
+from reviews.web.document_links import DocumentLinks
 from reviews.web.formats import KEY_UNITS, count, key_title, limit_text, percent, quantity
 from reviews.web.links import Query
 from reviews.web.names import Names, candidate_names
@@ -117,6 +118,7 @@ class Context:
     query: Query
     titles: Mapping[str, str]
     map_href: str
+    documents: DocumentLinks
 
     @property
     def selected(self) -> str:
@@ -229,6 +231,7 @@ def open_cell(context: Context, key: CellKey) -> Detail | None:
         title=context.titles.get(key.gate, ""),
         close_href=context.query.link("matrix", cell=None),
         map_href=f"{context.map_href}?trial={key.trial}",
+        documents=context.documents,
     )
 
 
@@ -298,7 +301,7 @@ def summary_of(plan: Plan) -> str:
     return f"{count(len(states), 'candidate')}: {', '.join(parts)}"
 
 
-def matrix(plan: Plan, *, query: Query, titles: Mapping[str, str], map_href: str) -> Matrix:
+def matrix(plan: Plan, *, query: Query, titles: Mapping[str, str], map_href: str, documents: DocumentLinks) -> Matrix:
     """Make the matrix of a plan.
 
     ``query`` may hold ``rows`` (gates or candidates), ``page``, ``cell`` (``trial~gate~limit``) and ``passing``.
@@ -307,7 +310,9 @@ def matrix(plan: Plan, *, query: Query, titles: Mapping[str, str], map_href: str
     names, order = candidate_names(plan), candidate_order(plan)
     number = page_number(query, order, PAGE_SIZE)
     query = query.changed(page=number if number > 1 else None)
-    context = Context(plan=plan, names=names, order=order, query=query, titles=titles, map_href=map_href)
+    context = Context(
+        plan=plan, names=names, order=order, query=query, titles=titles, map_href=map_href, documents=documents
+    )
     can_show_gates = len(context.order) <= GATES_AS_ROWS_UP_TO
     as_gates = can_show_gates and query.get("rows") != "candidates"
     shown, page = page_of(context, number, PAGE_SIZE)

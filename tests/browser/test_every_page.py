@@ -30,6 +30,8 @@ PAGES = [
     ("stress", f"{D}1/stress/"),
     ("a what-if", f"{D}1/what-if/?set=/gates/ttft/saturated_p95/max_ms=400&without=/gates/cost"),
     ("a refused what-if", f"{D}1/what-if/?set=/gates/ttft/saturated_p95/max_ms=fast&reading=t-9:ttft.single_p95=1"),
+    ("a place of the evidence", f"{D}1/documents/evidence/?at=/trials/t-base-16/windows/sat-2/load/ttft_ms/p95"),
+    ("a pointer to nothing", f"{D}1/documents/contract/?at=/gates/nope"),
     ("history", f"{D}3/history/"),
     ("audit", "/w/lab/audit/?verify=1"),
     ("entry", "/w/lab/audit/?seq=5"),

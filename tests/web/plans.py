@@ -18,10 +18,12 @@ from planner.records.plan import (
     Ratio,
     Selected,
 )
+from reviews.web.document_links import DocumentLinks
 from tests.shared import ROOT
 
 AS_OF = "2026-09-20T16:00:00Z"
 DIGEST = "sha256:" + "ab" * 32
+DOCUMENTS = DocumentLinks("/documents/contract/", "/documents/evidence/", 1)
 
 
 @cache

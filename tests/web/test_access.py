@@ -35,6 +35,7 @@ PAGES: dict[str, list[Any]] = {
     "decision-communication": ["lab", 1],
     "communication-download": ["lab", 1, "steps", "csv"],
     "audit-download": ["lab", "json"],
+    "document": ["lab", 1, "evidence"],
     "digest-detail": ["lab", DIGEST],
     "digest-raw": ["lab", DIGEST],
     "token-list": ["lab"],

@@ -1,13 +1,13 @@
 from planner.records.plan import Plan
 from reviews.web.links import Query
 from reviews.web.matrix_rows import Matrix, candidate_order, matrix
-from tests.web.plans import candidate, example_plan, gate, limit, plan
+from tests.web.plans import DOCUMENTS, candidate, example_plan, gate, limit, plan
 
 TITLES = {"ttft": "First token in time", "throughput": "Output rate reaches its floor"}
 
 
 def made(of: Plan, **query: str) -> Matrix:
-    return matrix(of, query=Query(tuple(query.items())), titles=TITLES, map_href="/map/")
+    return matrix(of, query=Query(tuple(query.items())), titles=TITLES, map_href="/map/", documents=DOCUMENTS)
 
 
 def three() -> Plan:

@@ -8,7 +8,7 @@ from reviews.web.frontier_rows import frontier, order
 from reviews.web.links import Query
 from reviews.web.matrix_rows import matrix
 from reviews.web.words import OUTCOMES
-from tests.web.plans import candidate, gate, limit, plan
+from tests.web.plans import DOCUMENTS, candidate, gate, limit, plan
 
 MOST_BYTES = 200_000
 FAIL, UNKNOWN, PASS = OUTCOMES["FAIL"], OUTCOMES["UNKNOWN"], OUTCOMES["PASS"]
@@ -19,7 +19,7 @@ def test_the_matrix_of_a_full_page_stays_small() -> None:
     rejected["ttft"] = gate("FAIL", saturated_p95=limit("FAIL", measured=540, margin_share=-0.08))
     of = plan({f"t-{at:02}": candidate("REJECTED", gates=rejected, failing=("ttft",)) for at in range(25)})
     query = Query()
-    rows = matrix(of, query=query, titles={}, map_href="/map/")
+    rows = matrix(of, query=query, titles={}, map_href="/map/", documents=DOCUMENTS)
     words = {"fail": FAIL, "unknown": UNKNOWN, "passed": PASS}
     table = render_to_string("reviews/_matrix.html", {"matrix": rows, "words": words})
     others = render_to_string(
