@@ -131,9 +131,10 @@ def _score(view: TrialView, name: str, entry: Quality, field: str) -> Sample:
         "reference_score": reference is not None or field == "min_score",
     }
     lacking = [what for what, found in owed.items() if not found]
+    doubts = [f"Its {what} is not recorded." for what in lacking] or _score_doubts(entry)
     drop = None if score is None or reference is None else reference - score
     value = score if field == "min_score" else drop
-    usable = None if lacking else value
+    usable = None if doubts else value
     return Sample(
         value=value,
         low=usable,
@@ -141,8 +142,19 @@ def _score(view: TrialView, name: str, entry: Quality, field: str) -> Sample:
         where=(("quality", name),),
         read=(f"{at}/score",),
         missing=tuple(f"{at}/{what}" for what in lacking),
-        notes=tuple(f"Its {what} is not recorded." for what in lacking),
+        notes=tuple(doubts),
     )
+
+
+def _score_doubts(entry: Quality) -> list[str]:
+    """Say why a score whose fields are all there cannot be true."""
+    doubts = [] if entry.n else ["It is over 0 items."]
+    score, interval = number(entry.score), entry.interval
+    if score is not None and not isinstance(interval, UnsetType):
+        low, high = exact(interval.low), exact(interval.high)
+        if not low <= score <= high:
+            doubts.append(f"Its interval, {grouped(low, 4)} to {grouped(high, 4)}, does not hold it.")
+    return doubts
 
 
 def _quality_sentence(view: TrialView, limit: QualityLimit, result: Comparison, field: str, bound: Fraction) -> str:

@@ -10,7 +10,7 @@ from typing import ClassVar
 from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable, unknown
 from planner.gates.slo import THROUGHPUT_READS
-from planner.gates.wording import apart, no_window, share, why
+from planner.gates.wording import apart, counted, no_window, share, why
 from planner.numbers import exact
 from planner.rankmap import derived_name
 from planner.readings import number
@@ -55,6 +55,11 @@ def scale_out(view: TrialView, limit: ScaleOutLimit) -> Finding:
     baseline = view.trial.baseline
     if isinstance(baseline, UnsetType):
         return unknown("No smaller topology is recorded as measured or tried.", missing=(f"{view.at}/baseline",))
+    if baseline.ranks > view.ranks or (baseline.ranks == view.ranks and not baseline.fits):
+        sentence = (
+            f"The baseline has {counted(baseline.ranks, 'rank')}, the trial {view.ranks:,}: it is no smaller one."
+        )
+        return unknown(sentence, missing=(f"{view.at}/baseline/ranks",))
     if not baseline.fits:
         return not_applicable(f"A smaller topology, {shown(baseline.topology)}, was tried and does not fit.")
     if baseline.topology == derived_name(view.trial.topology):
@@ -95,6 +100,6 @@ def _sentence(view: TrialView, result: Comparison, limit: ScaleOutLimit, baselin
     if decides.value is None:
         return f"Output rate at {limit.load_point} is not recorded in window {window}."
     found, least = apart(share, decides.value, floor, 3)
-    what = f"{view.ranks:,} ranks against {baseline.ranks:,} of {baseline.topology}"
+    what = f"{view.ranks:,} ranks against {baseline.ranks:,} of {shown(baseline.topology, quote=False)}"
     measure = "per rank " if limit.given == "min_efficiency" else ""
     return f"{what}: {found} × as fast {measure}in window {window}; at least {least}.{why(result)}"

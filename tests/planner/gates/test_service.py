@@ -13,7 +13,7 @@ AT = "/trials/t/windows"
 FLOOR = {"benchmark": "gsm8k", "min_score": 0.8}
 DROP = {"benchmark": "gsm8k", "max_drop": 0.02}
 NAME = "tp2-pp2-ep1-dp1"
-INTERVAL = {"low": 0.78, "high": 0.82, "confidence": 0.95}
+INTERVAL = {"low": 0.5, "high": 0.9, "confidence": 0.95}
 
 
 def score(value: float | None, **changed: Any) -> tuple[Change, ...]:
@@ -152,6 +152,30 @@ CASES = [
         limit=FLOOR,
         trial=score(0.83, interval=ABSENT),
         sentence=f'{NAME} scores 0.83 on "gsm8k"; at least 0.8. Its interval is not recorded.',
+    ),
+    Case(
+        name="a score over nothing",
+        gate="quality",
+        outcome="UNKNOWN",
+        limit=FLOOR,
+        trial=score(0.83, n=0),
+        sentence=f'{NAME} scores 0.83 on "gsm8k"; at least 0.8. It is over 0 items.',
+    ),
+    Case(
+        name="a score at the end of its interval",
+        gate="quality",
+        outcome="PASS",
+        limit=FLOOR,
+        trial=score(0.9),
+        sentence=f'{NAME} scores 0.9 on "gsm8k"; at least 0.8.',
+    ),
+    Case(
+        name="a score outside its interval",
+        gate="quality",
+        outcome="UNKNOWN",
+        limit=FLOOR,
+        trial=score(0.91),
+        sentence=f'{NAME} scores 0.91 on "gsm8k"; at least 0.8. Its interval, 0.5 to 0.9, does not hold it.',
     ),
     Case(
         name="another benchmark",

@@ -53,6 +53,23 @@ CASES = [
         also={"limit_at": "/gates/scale_out/limit/min_efficiency"},
     ),
     Case(
+        name="a baseline of more ranks",
+        gate="scale_out",
+        outcome="UNKNOWN",
+        limit=SPEEDUP,
+        trial=baseline(10_000, ranks=8),
+        sentence="The baseline has 8 ranks, the trial 4: it is no smaller one.",
+        also={"missing": (f"{AT}/ranks",)},
+    ),
+    Case(
+        name="one of as many ranks that does not fit",
+        gate="scale_out",
+        outcome="UNKNOWN",
+        limit=SPEEDUP,
+        trial=baseline(None, ranks=4, fits=False),
+        sentence="The baseline has 4 ranks, the trial 4: it is no smaller one.",
+    ),
+    Case(
         name="no baseline",
         gate="scale_out",
         outcome="UNKNOWN",
