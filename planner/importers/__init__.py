@@ -12,13 +12,16 @@ from planner.importers import (
     aiperf_records,
     genai_perf,
     guidellm,
+    inference_perf,
     inferencex,
+    llmd_report,
     mlperf,
     sglang_bench,
     sglang_log,
     sglang_one_batch,
     trtllm_bench,
     vllm_bench,
+    vllm_log,
 )
 from planner.importers.model import Imported, Importer, Recognised, Run
 from planner.importers.source import Source
@@ -37,6 +40,9 @@ MODULES = (
     trtllm_bench,
     mlperf,
     inferencex,
+    llmd_report,
+    inference_perf,
+    vllm_log,
     sglang_log,
 )
 IMPORTERS = collect(MODULES, Importer)

@@ -1,0 +1,124 @@
+"""Log lines of inference servers: process, rank, message; and settings as engines print them."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from planner.importers.model import Place, Standing
+from planner.importers.scrubbed import last_part
+from planner.importers.sheet import Sheet
+from planner.importers.source import Source
+
+__all__ = ["LogLine", "log_lines", "number_in", "put_model", "put_once", "put_text_once", "setting"]
+
+MAX_MESSAGE = 64 * 2**10
+"""Settings of an engine take a tenth of it; texts of requests may be longer."""
+
+_PROCESS = re.compile(r"\((?P<name>[A-Za-z][A-Za-z0-9_]{0,63})(?: pid=[0-9]+)?\)\s?")
+_HEAD = re.compile(
+    r"(?:(?P<level>[A-Z]{4,8})\s+)?"
+    r"(?P<time>(?:[0-9]{4}-)?[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,][0-9]+)?\s+"
+    r"(?:\[?[\w.]+\.py:[0-9]+\]\s?)?"
+)
+_SGLANG = re.compile(
+    r"\[(?P<time>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})(?P<name>(?: [A-Z]{2,3}[0-9]{1,4}){0,4})\]\s?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line: its number, the process that wrote it ("" where none is named), local time, and what it says."""
+
+    number: int
+    process: str
+    level: str
+    time: str
+    message: str
+
+    @property
+    def place(self) -> Place:
+        """Where it stands."""
+        return Place(line=self.number)
+
+
+def log_lines(source: Source) -> Iterator[LogLine]:
+    """Yield the lines of a log; text of several lines has no time and an empty level."""
+    for number, line in source.console():
+        process = level = time = ""
+        rest = line
+        sglang = _SGLANG.match(rest)
+        if sglang:
+            process, time = sglang["name"].strip(), sglang["time"]
+            rest = rest[sglang.end() :]
+        else:
+            named = _PROCESS.match(rest)
+            if named:
+                process = named["name"]
+                rest = rest[named.end() :]
+            head = _HEAD.match(rest)
+            if head:
+                level, time = head["level"] or "", head["time"]
+                rest = rest[head.end() :]
+        yield LogLine(number, process, level, time, rest[:MAX_MESSAGE].strip())
+
+
+def number_in(text: str) -> int | float | None:
+    """Return a number with separators of thousands."""
+    plain = text.replace(",", "")
+    try:
+        return int(plain) if plain.isdecimal() else float(plain)
+    except ValueError:
+        return None
+
+
+def setting(text: str, key: str) -> str | None:
+    """Return what ``key=value`` or ``'key': value`` says, without quotes; None where it is absent or ``None``."""
+    found = re.search(rf"(?<![\w.-])'?{re.escape(key)}'?\s*(?:=|:)\s*(?:'([^']*)'|\"([^\"]*)\"|([^\s,()}}\]]+))", text)
+    if found is None:
+        return None
+    value = next((group for group in found.groups() if group is not None), "")
+    return None if value in ("", "None") else value
+
+
+def put_once(
+    sheet: Sheet,
+    name: str,
+    text: str | int | float,
+    line: LogLine,
+    *,
+    unit: str | None = None,
+    of: str = "",
+    standing: Standing = "measured",
+) -> None:
+    """Take a number; another one for the same thing later in the run holds it, the first stays."""
+    value = number_in(text) if isinstance(text, str) else text
+    if value is None:
+        return
+    before = sheet.value(name, of)
+    if before is None:
+        sheet.put(name, value, line.place, unit=unit, of=of, standing=standing)
+        return
+    probe = Sheet("", {})
+    if probe.put(name, value, line.place, unit=unit) != before:
+        sheet.remark("import/contradiction", f"{name} is {before} first and {text} later", line.place, "held")
+
+
+def put_text_once(sheet: Sheet, name: str, text: str | None, line: LogLine, *, of: str = "") -> None:
+    """Take a text that the engine states; another one later in the run holds it."""
+    if text is None:
+        return
+    before = sheet.value(name, of)
+    if before is None:
+        sheet.put_text(name, text, line.place, of=of)
+    elif before != text:
+        sheet.remark("import/contradiction", f"{name} is {before} first and another later", line.place, "held")
+
+
+def put_model(sheet: Sheet, path: str | None, line: LogLine) -> None:
+    """Take the name of the model; of a path on a machine its last part."""
+    if path is None or sheet.value("model_name") is not None:
+        return
+    name = last_part(path)
+    kept = sheet.put_text("model_name", name, line.place)
+    if name != path:
+        sheet.remark("import/local_path", f"model_name is a path on a machine; its last part, {kept}, is taken")
