@@ -10,12 +10,14 @@ from planner.errors import DocumentRefusedError, Problem
 from planner.importers import (
     aiperf,
     aiperf_records,
+    dcgm,
     genai_perf,
     guidellm,
     inference_perf,
     inferencex,
     llmd_report,
     mlperf,
+    node_exporter,
     sglang_bench,
     sglang_log,
     sglang_one_batch,
@@ -44,6 +46,8 @@ MODULES = (
     inference_perf,
     vllm_log,
     sglang_log,
+    dcgm,
+    node_exporter,
 )
 IMPORTERS = collect(MODULES, Importer)
 

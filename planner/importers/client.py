@@ -86,12 +86,12 @@ def take_model(sheet: Sheet, name: str, *path: str | int) -> None:
         sheet.text(name, *path)
 
 
-def take_instants(sheet: Sheet, start: str, end: str) -> None:
+def take_instants(sheet: Sheet, start: Path, end: Path) -> None:
     """Take start and end given in seconds since 1970, which have no zone to mistake."""
-    for name, key in (("started_at", start), ("ended_at", end)):
-        raw = sheet.get(key)
+    for name, path in (("started_at", start), ("ended_at", end)):
+        raw = sheet.get(*path)
         if isinstance(raw, int | float) and _UNIX_RANGE[0] < raw < _UNIX_RANGE[1]:
-            sheet.put_text(name, unix_time(raw), sheet.place(key), standing="measured")
+            sheet.put_text(name, unix_time(raw), sheet.place(*path), standing="measured")
 
 
 def unix_time(seconds: float) -> str:

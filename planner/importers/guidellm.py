@@ -76,7 +76,7 @@ def _take(sheet: Sheet, report: dict[str, Any]) -> None:
     if made:
         _take_counts(sheet, made)
     sheet.number("duration_s", "duration")
-    take_instants(sheet, "start_time", "end_time")
+    take_instants(sheet, ("start_time",), ("end_time",))
     streaming = _take_backend(sheet, report)
     for family, metric, unit in _LATENCIES:
         base: Path = ("metrics", metric, "successful")

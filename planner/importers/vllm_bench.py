@@ -103,7 +103,7 @@ def _take(sheet: Sheet) -> None:
     take_model(sheet, "model_name", "model_id")
     take_model(sheet, "tokenizer_name", "tokenizer_id")
     sheet.put_text("tool_name", "vllm bench serve", sheet.place())
-    take_instants(sheet, "benchmark_start_time_unix", "benchmark_end_time_unix")
+    take_instants(sheet, ("benchmark_start_time_unix",), ("benchmark_end_time_unix",))
     take_flat_latencies(sheet, sheet.tree)
     _note_others(sheet)
     answers_from_completed(sheet, "ttft_ms", "e2e_ms")
