@@ -16,6 +16,7 @@ from planner.hypotheses.kv_cache import cached_elements, caches_of
 from planner.hypotheses.payloads import reduced_per_forward, token_bytes
 from planner.hypotheses.splits import InstanceSplit
 from planner.hypotheses.steps import Steps
+from planner.layouts import LAYOUTS
 from planner.records.contract import Precision
 
 __all__ = ["Boundary", "BoundaryKind", "boundaries"]
@@ -75,8 +76,8 @@ def _crossed(shape: Shape, layout: str, split: InstanceSplit) -> Iterator[tuple[
         times = reduced_per_forward(sum(split.layers))
         yield "tensor", times, 1, "tokens * hidden * bytes for each all-reduce; two a layer and one for the embedding"
     if len(split.layers) > 1:
-        both = layout == "vllm"
-        text = "; vLLM sends hidden states and residual" if both else ""
+        both = LAYOUTS[layout].residual_apart
+        text = f"; {LAYOUTS[layout].title} sends hidden states and residual" if both else ""
         yield "pipeline", len(split.layers) - 1, 2 if both else 1, f"tokens * hidden * bytes{text}"
     if split.expert_ranks > 1:
         sparse = _sparse_layers(shape)

@@ -21,6 +21,12 @@ from planner.shown import shown
 Group = tuple[int, ...]
 Groups = tuple[Group, ...]
 Extra = int | bool | str | None
+LayerSplit = Callable[[int, int], tuple[int, ...]]
+"""Layers and stages in, layers of each stage out."""
+
+ExpertPlacement = Callable[[int, int], Groups]
+"""Experts of a layer and expert-parallel ranks in, the experts of each rank out."""
+
 Role = Literal["tensor", "pipeline", "context", "expert", "data", "other"]
 
 MAX_RANKS = 65_536
@@ -141,6 +147,28 @@ class DivisibilityCheck:
     danger: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shards:
+    """Over how many ranks of an instance an engine splits each dimension of a model.
+
+    ``attention`` is for heads, ``dense`` for feed-forward widths and the vocabulary, ``shared`` for the width of shared
+    experts, ``expert_width`` for the width of a routed expert, ``expert_ranks`` for the number of routed experts.
+    ``kv_copies_of_mla`` is how often latent attention is held. ``attention_data`` is the degree of attention data
+    parallelism, ``schedulers`` how many queues share the requests. ``kv_rounded_up`` says that a rank's share of
+    key-value heads is rounded up.
+    """
+
+    attention: int
+    dense: int
+    shared: int
+    expert_width: int
+    expert_ranks: int
+    kv_copies_of_mla: int
+    schedulers: int
+    attention_data: int = 1
+    kv_rounded_up: bool = False
+
+
 Divisibility = Callable[[Model, Degrees, int | None], tuple[DivisibilityCheck, ...]]
 
 
@@ -150,7 +178,9 @@ class Layout:
 
     ``build`` raises ``LayoutRefusedError``. ``divisibility`` takes the model, the degrees and the block of the
     quantisation format in elements (None: no block). ``seats`` raises ``LayoutRefusedError`` where the launcher
-    refuses. Both expect degrees that ``build`` accepts.
+    refuses. ``shards`` takes the degrees and the sizes that ``build`` found, ``layer_split`` gives the split of layers
+    over stages. All of them expect degrees that ``build`` accepts. ``residual_apart`` says that a stage passes on
+    hidden states and residual as two arrays.
     """
 
     id: str
@@ -159,6 +189,10 @@ class Layout:
     build: Callable[[Degrees], InstanceGroups]
     divisibility: Divisibility
     seats: Callable[[Degrees, Launch], Seats]
+    shards: Callable[[Degrees, Mapping[str, int]], Shards]
+    layer_split: Callable[[Degrees], LayerSplit]
+    place_experts: ExpertPlacement
+    residual_apart: bool = False
 
 
 def check_count(name: str, value: object, *, least: int = 1) -> int:

@@ -5,23 +5,11 @@ accepts although it is uneven passes with a notice, and fails only where work wo
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from msgspec import UNSET, UnsetType
 
-from planner.layouts.base import DivisibilityCheck, LayoutRefusedError
-from planner.layouts.layers import Split
+from planner.layouts.base import DivisibilityCheck, LayerSplit, LayoutRefusedError, Shards
 from planner.records.contract import Model
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shards:
-    """Over how many ranks heads and widths are split; ``kv_copies_of_mla`` is how often latent attention is held."""
-
-    attention: int
-    dense: int
-    expert_width: int
-    kv_copies_of_mla: int
 
 
 def count_of(value: int | UnsetType) -> int | None:
@@ -83,7 +71,7 @@ def latent_kv(copies: int) -> DivisibilityCheck:
     )
 
 
-def layers(count: int, stages: int, split: Split) -> DivisibilityCheck:
+def layers(count: int, stages: int, split: LayerSplit) -> DivisibilityCheck:
     """Layers split over stages by the engine's own rule."""
     try:
         counts = split(count, stages)

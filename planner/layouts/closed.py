@@ -4,20 +4,25 @@ Rules kept: world = tp x pp x ep x dp; rank = ((dp * EP + ep) * PP + pp) * TP + 
 changes coordinates. It matches no engine; it exists so that rank accounting can be audited.
 """
 
+from collections.abc import Mapping
+
 from planner.layouts import checks, layers
 from planner.layouts.base import (
     Degrees,
     DivisibilityCheck,
     InstanceGroups,
     Launch,
+    LayerSplit,
     Layout,
     LayoutRefusedError,
     Seats,
+    Shards,
     check_extra,
     check_world,
     grid,
     seats_by_block,
 )
+from planner.layouts.experts import place_even
 from planner.records.contract import Model
 
 
@@ -37,19 +42,32 @@ def build(degrees: Degrees) -> InstanceGroups:
     )
 
 
-def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tuple[DivisibilityCheck, ...]:
-    """Everything splits evenly; there is no engine to accept less."""
-    shards = checks.Shards(
+def shards(degrees: Degrees, sizes: Mapping[str, int]) -> Shards:
+    """Tensor ranks split every width, expert ranks the experts."""
+    return Shards(
         attention=degrees.tp,
         dense=degrees.tp,
+        shared=degrees.tp,
         expert_width=degrees.tp,
+        expert_ranks=degrees.ep,
         kv_copies_of_mla=degrees.tp,
+        schedulers=degrees.dp,
     )
+
+
+def layer_split(degrees: Degrees) -> LayerSplit:
+    """Return the split of layers: equal stages only."""
+    return layers.split_even
+
+
+def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tuple[DivisibilityCheck, ...]:
+    """Everything splits evenly; there is no engine to accept less."""
+    split = shards(degrees, {})
     return (
-        *checks.attention_checks(model, shards),
-        checks.layers(model.layers, degrees.pp, layers.split_even),
-        *checks.expert_checks(model, degrees.ep, 0),
-        *checks.width_checks(model, shards, block),
+        *checks.attention_checks(model, split),
+        checks.layers(model.layers, degrees.pp, layer_split(degrees)),
+        *checks.expert_checks(model, split.expert_ranks, 0),
+        *checks.width_checks(model, split, block),
     )
 
 
@@ -65,4 +83,7 @@ LAYOUT = Layout(
     build=build,
     divisibility=divisibility,
     seats=seats,
+    shards=shards,
+    layer_split=layer_split,
+    place_experts=place_even,
 )

@@ -7,9 +7,7 @@ placement is what the engine reports.
 from dataclasses import dataclass
 from itertools import pairwise
 
-from planner.layouts.base import LayoutRefusedError
-
-ByRank = tuple[tuple[int, ...], ...]
+from planner.layouts.base import Groups, LayoutRefusedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,14 +18,14 @@ class HeadShare:
     kv_heads: int
 
 
-def place_linear(experts: int, ep: int) -> ByRank:
+def place_linear(experts: int, ep: int) -> Groups:
     """Consecutive experts, the first ``experts % ep`` ranks hold one more (vLLM ``linear``)."""
     base, rest = divmod(experts, ep)
     starts = [rank * base + min(rank, rest) for rank in range(ep + 1)]
     return tuple([tuple(range(start, end)) for start, end in pairwise(starts)])
 
 
-def place_round_robin(experts: int, ep: int) -> ByRank:
+def place_round_robin(experts: int, ep: int) -> Groups:
     """Expert e on rank e mod ep (vLLM ``round_robin``).
 
     Raises:
@@ -42,13 +40,13 @@ def place_round_robin(experts: int, ep: int) -> ByRank:
     return tuple([tuple(range(rank, experts, ep)) for rank in range(ep)])
 
 
-def place_floor(experts: int, ep: int) -> ByRank:
+def place_floor(experts: int, ep: int) -> Groups:
     """``experts // ep`` consecutive experts a rank; the remainder is held by no rank (TensorRT-LLM)."""
     base = experts // ep
     return tuple([tuple(range(rank * base, (rank + 1) * base)) for rank in range(ep)])
 
 
-def place_even(experts: int, ep: int) -> ByRank:
+def place_even(experts: int, ep: int) -> Groups:
     """Equal shares only (SGLang, Megatron, ``closed``).
 
     Raises:

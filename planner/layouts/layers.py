@@ -4,15 +4,12 @@ One function per rule, layer counts per stage out. Sources stand in ``docs/refer
 stages of unequal speed; a stage also carries the embedding (first) or norm and head (last), which no engine counts.
 """
 
-from collections.abc import Callable, Mapping
 from itertools import accumulate
-from types import MappingProxyType
 
 from planner.layouts.base import LayoutRefusedError
 from planner.shown import shown
 
 Counts = tuple[int, ...]
-Split = Callable[[int, int], Counts]
 
 
 def split_even(layers: int, stages: int) -> Counts:
@@ -62,18 +59,6 @@ def split_first(layers: int, stages: int) -> Counts:
     """TensorRT-LLM: one more layer for the first stages."""
     base, rest = divmod(layers, stages)
     return tuple([base + (stage < rest) for stage in range(stages)])
-
-
-SPLITS: Mapping[str, Split] = MappingProxyType(
-    {
-        "closed": split_even,
-        "vllm": split_before_last,
-        "sglang": split_last,
-        "megatron": split_even,
-        "trtllm": split_first,
-    }
-)
-"""The rule of each layout."""
 
 
 def split_given(layers: int, stages: int, given: Counts) -> Counts:

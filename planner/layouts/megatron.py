@@ -19,9 +19,11 @@ from planner.layouts.base import (
     Groups,
     InstanceGroups,
     Launch,
+    LayerSplit,
     Layout,
     LayoutRefusedError,
     Seats,
+    Shards,
     check_count,
     check_extra,
     check_world,
@@ -31,6 +33,7 @@ from planner.layouts.base import (
     grid,
     seats_by_block,
 )
+from planner.layouts.experts import place_even
 from planner.records.contract import Model
 from planner.shown import shown
 
@@ -214,28 +217,35 @@ def check_layers(count: int, degrees: Degrees) -> None:
         )
 
 
-def layer_split(degrees: Degrees) -> layers.Split:
+def layer_split(degrees: Degrees) -> LayerSplit:
     """Return the split of layers, with the uneven first and last stage where they are given."""
     first = extra_count(degrees, "num_layers_in_first_pipeline_stage", 0, least=0)
     last = extra_count(degrees, "num_layers_in_last_pipeline_stage", 0, least=0)
     return partial(layers.split_with_ends, first=first, last=last) if first or last else layers.split_even
 
 
-def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tuple[DivisibilityCheck, ...]:
-    """Heads and dense widths by tp, expert width by etp, experts by ep, layers by pp (and virtual stages)."""
-    built = build(degrees)
-    shards = checks.Shards(
+def shards(degrees: Degrees, sizes: Mapping[str, int]) -> Shards:
+    """Heads and dense widths by tp, expert width by etp, experts by ep."""
+    return Shards(
         attention=degrees.tp,
         dense=degrees.tp,
-        expert_width=built.sizes["etp"],
+        shared=degrees.tp,
+        expert_width=sizes["etp"],
+        expert_ranks=degrees.ep,
         kv_copies_of_mla=degrees.tp,
+        schedulers=degrees.dp,
     )
+
+
+def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tuple[DivisibilityCheck, ...]:
+    """Equal shares, of layers over virtual stages too."""
+    split = shards(degrees, build(degrees).sizes)
     return (
-        *checks.attention_checks(model, shards),
+        *checks.attention_checks(model, split),
         checks.layers(model.layers, degrees.pp, layer_split(degrees)),
         *_virtual_stages(model, degrees),
-        *checks.expert_checks(model, degrees.ep, 0),
-        *checks.width_checks(model, shards, block),
+        *checks.expert_checks(model, split.expert_ranks, 0),
+        *checks.width_checks(model, split, block),
     )
 
 
@@ -259,4 +269,7 @@ LAYOUT = Layout(
     build=build,
     divisibility=divisibility,
     seats=seats,
+    shards=shards,
+    layer_split=layer_split,
+    place_experts=place_even,
 )

@@ -8,7 +8,7 @@ Attention order inside a stage is (attn_dp, attn_cp, attn_tp), expert order (moe
 Not handled: elastic expert parallelism, which changes groups at run time.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,9 +21,11 @@ from planner.layouts.base import (
     Groups,
     InstanceGroups,
     Launch,
+    LayerSplit,
     Layout,
     LayoutRefusedError,
     Seats,
+    Shards,
     check_extra,
     check_world,
     chunks,
@@ -33,6 +35,7 @@ from planner.layouts.base import (
     grid,
     never_launched,
 )
+from planner.layouts.experts import place_even
 from planner.records.contract import Model
 
 EXTRA = (
@@ -173,7 +176,7 @@ def _check_unsplit(degrees: Degrees) -> None:
     layer_split(degrees)
 
 
-def layer_split(degrees: Degrees) -> layers.Split:
+def layer_split(degrees: Degrees) -> LayerSplit:
     """Return the split of layers: by rule, or by ``SGLANG_PP_LAYER_PARTITION`` ("15,15,15,16")."""
     partition = extra_text(degrees, "layer_partition", "")
     if not partition or degrees.pp == 1:
@@ -264,20 +267,29 @@ def _notices(widths: Widths) -> tuple[str, ...]:
     return tuple(notices)
 
 
-def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tuple[DivisibilityCheck, ...]:
+def shards(degrees: Degrees, sizes: Mapping[str, int]) -> Shards:
     """Heads by attn_tp, dense widths by tp, expert width by moe_tp, physical experts by moe_ep."""
-    sizes = build(degrees).sizes
-    shards = checks.Shards(
-        attention=sizes["attn_tp"],
+    attention = sizes["attn_tp"]
+    return Shards(
+        attention=attention,
         dense=degrees.tp,
+        shared=degrees.tp,
         expert_width=sizes["moe_tp"],
-        kv_copies_of_mla=max(1, sizes["attn_tp"] // degrees.dcp),
+        expert_ranks=sizes["moe_ep"],
+        kv_copies_of_mla=max(1, attention // degrees.dcp),
+        schedulers=degrees.dp * sizes["attn_dp"],
+        attention_data=sizes["attn_dp"],
     )
+
+
+def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tuple[DivisibilityCheck, ...]:
+    """Equal shares of everything but layers; redundant experts count."""
+    split = shards(degrees, build(degrees).sizes)
     return (
-        *checks.attention_checks(model, shards),
+        *checks.attention_checks(model, split),
         checks.layers(model.layers, degrees.pp, layer_split(degrees)),
-        *checks.expert_checks(model, sizes["moe_ep"], extra_count(degrees, "redundant_experts", 0, least=0)),
-        *checks.width_checks(model, shards, block),
+        *checks.expert_checks(model, split.expert_ranks, extra_count(degrees, "redundant_experts", 0, least=0)),
+        *checks.width_checks(model, split, block),
     )
 
 
@@ -359,4 +371,7 @@ LAYOUT = Layout(
     build=build,
     divisibility=divisibility,
     seats=seats,
+    shards=shards,
+    layer_split=layer_split,
+    place_experts=place_even,
 )

@@ -8,7 +8,7 @@ the rest of the block unless given. Attention data parallelism makes every tenso
 Not handled: draft models with a mapping of their own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from planner.layouts import checks, layers
@@ -18,9 +18,11 @@ from planner.layouts.base import (
     Groups,
     InstanceGroups,
     Launch,
+    LayerSplit,
     Layout,
     LayoutRefusedError,
     Seats,
+    Shards,
     check_count,
     check_extra,
     check_world,
@@ -30,6 +32,7 @@ from planner.layouts.base import (
     grid,
     short_of_nodes,
 )
+from planner.layouts.experts import place_floor
 from planner.records.contract import Model
 from planner.shown import shown
 
@@ -219,23 +222,39 @@ def _notices(degrees: Degrees, sizes: Sizes, attention_dp: bool) -> Iterator[str
         yield f"attention data parallelism: attention weights are held {degrees.tp} times"
 
 
-def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tuple[DivisibilityCheck, ...]:
-    """Heads by tp x cp (1 with attention data parallelism), expert width by moe_tp, experts floored over moe_ep."""
-    built = build(degrees)
-    ranks = 1 if built.sizes["attention_dp"] > 1 else degrees.tp
-    shards = checks.Shards(
-        attention=ranks,
+def shards(degrees: Degrees, sizes: Mapping[str, int]) -> Shards:
+    """Attention by tp, or by nothing with attention data parallelism; expert width by moe_tp, experts by moe_ep."""
+    attention_data = sizes["attention_dp"]
+    attention = 1 if attention_data > 1 else degrees.tp
+    return Shards(
+        attention=attention,
         dense=degrees.tp,
-        expert_width=built.sizes["moe_tp"],
-        kv_copies_of_mla=ranks,
+        shared=degrees.tp,
+        expert_width=sizes["moe_tp"],
+        expert_ranks=sizes["moe_ep"],
+        kv_copies_of_mla=attention,
+        schedulers=attention_data,
+        attention_data=attention_data,
+        kv_rounded_up=True,
     )
+
+
+def layer_split(degrees: Degrees) -> LayerSplit:
+    """Return the split of layers: the first stages hold one more."""
+    return layers.split_first
+
+
+def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tuple[DivisibilityCheck, ...]:
+    """Query heads split over cp too, key-value heads are rounded up, experts floored."""
+    split = shards(degrees, build(degrees).sizes)
+    ranks = split.attention
     return (
         checks.attention_heads(model.attention_heads, ranks * degrees.cp),
         checks.latent_kv(ranks) if model.attention == "mla" else checks.kv_heads_up(model.kv_heads, ranks),
         *_context(degrees),
-        checks.layers(model.layers, degrees.pp, layers.split_first),
-        *_experts(model, built.sizes["moe_ep"]),
-        *checks.width_checks(model, shards, block),
+        checks.layers(model.layers, degrees.pp, layer_split(degrees)),
+        *_experts(model, split.expert_ranks),
+        *checks.width_checks(model, split, block),
     )
 
 
@@ -288,4 +307,7 @@ LAYOUT = Layout(
     build=build,
     divisibility=divisibility,
     seats=seats,
+    shards=shards,
+    layer_split=layer_split,
+    place_experts=place_floor,
 )

@@ -7,7 +7,7 @@ is on (data x context x tensor) and 1 when it is off, so a contradiction with th
 Not handled: Ray's node order, which follows node id strings; ranks of another launcher (``external_dp``) have no seat.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from planner.layouts import checks, layers
@@ -18,9 +18,11 @@ from planner.layouts.base import (
     Groups,
     InstanceGroups,
     Launch,
+    LayerSplit,
     Layout,
     LayoutRefusedError,
     Seats,
+    Shards,
     check_extra,
     check_world,
     chunks,
@@ -31,6 +33,7 @@ from planner.layouts.base import (
     never_launched,
     singles,
 )
+from planner.layouts.experts import place_linear
 from planner.records.contract import Model
 
 EXTRA = (
@@ -174,25 +177,37 @@ def _decode_context(shape: tuple[int, ...], dcp: int) -> Groups:
     return chunks(grid(shape, (TP, PCP)), dcp)
 
 
-def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tuple[DivisibilityCheck, ...]:
-    """Attention and dense widths by tp, expert width by the expert-tensor degree, experts by the expert group."""
-    sizes = build(degrees).sizes
-    shards = checks.Shards(
+def shards(degrees: Degrees, sizes: Mapping[str, int]) -> Shards:
+    """Attention and dense widths by tp, expert width by moe_tp, experts by moe_ep.
+
+    A shared expert is whole on every rank where the experts run sequence-parallel.
+    """
+    expert_ranks = sizes.get("moe_ep", 1)
+    sequence_parallel = expert_ranks > 1 and degrees.tp > 1 and degrees.dp > 1
+    return Shards(
         attention=degrees.tp,
         dense=degrees.tp,
+        shared=1 if sequence_parallel else degrees.tp,
         expert_width=sizes.get("moe_tp", 1),
+        expert_ranks=expert_ranks,
         kv_copies_of_mla=max(1, degrees.tp // degrees.dcp),
+        schedulers=degrees.dp * extra_count(degrees, "external_dp"),
     )
+
+
+def divisibility(model: Model, degrees: Degrees, block: int | None = None) -> tuple[DivisibilityCheck, ...]:
+    """Equal shares, but for experts without the balancer, which may be uneven; and what decode context asks."""
+    split = shards(degrees, build(degrees).sizes)
     return (
-        *checks.attention_checks(model, shards),
+        *checks.attention_checks(model, split),
         *_decode_context_checks(model, degrees),
         checks.layers(model.layers, degrees.pp, layer_split(degrees)),
-        *_expert_checks(model, degrees, sizes.get("moe_ep", 1)),
-        *checks.width_checks(model, shards, block),
+        *_expert_checks(model, degrees, split.expert_ranks),
+        *checks.width_checks(model, split, block),
     )
 
 
-def layer_split(degrees: Degrees) -> layers.Split:
+def layer_split(degrees: Degrees) -> LayerSplit:
     """Return the split of layers: by rule, or by ``VLLM_PP_LAYER_PARTITION`` ("15,15,16,15")."""
     partition = extra_text(degrees, "layer_partition", "")
     return partial(layers.split_given, given=layers.partition_of(partition)) if partition else layers.split_before_last
@@ -356,4 +371,8 @@ LAYOUT = Layout(
     build=build,
     divisibility=divisibility,
     seats=seats,
+    shards=shards,
+    layer_split=layer_split,
+    place_experts=place_linear,
+    residual_apart=True,
 )

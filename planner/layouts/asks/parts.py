@@ -4,31 +4,28 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from planner.layouts import experts, layers, sglang, vllm
+from planner.layouts import LAYOUTS, experts, layers
 from planner.layouts.asks.facts import Ask
-from planner.layouts.base import Degrees, LayoutRefusedError, check_count
+from planner.layouts.base import Degrees, ExpertPlacement, LayoutRefusedError, check_count
 from planner.shown import shown
 
 Answer = dict[str, Any]
 
-BY_HAND: Mapping[str, Callable[[Degrees], layers.Split]] = MappingProxyType(
-    {"vllm": vllm.layer_split, "sglang": sglang.layer_split}
-)
+BY_HAND = frozenset({"vllm", "sglang"})
 """The engines that take a partition written by hand."""
 
 
 def _layer_part(engine: str, ask: Ask) -> Answer:
     count, stages = check_count("num_layers", ask["num_layers"]), check_count("pp", ask.get("pp", 1))
     given = ask.get("env_partition")
-    if given is None:
-        counts = layers.SPLITS[engine](count, stages)
-    elif not isinstance(given, str):
-        raise LayoutRefusedError("layer_partition", f"env_partition is text; found {shown(given)}")
-    elif engine not in BY_HAND:
-        raise LayoutRefusedError("layer_partition", f"{engine} takes no partition by hand; found {shown(given)}")
-    else:
+    degrees = Degrees(pp=stages)
+    if given is not None:
+        if not isinstance(given, str):
+            raise LayoutRefusedError("layer_partition", f"env_partition is text; found {shown(given)}")
+        if engine not in BY_HAND:
+            raise LayoutRefusedError("layer_partition", f"{engine} takes no partition by hand; found {shown(given)}")
         degrees = Degrees(pp=stages, extra=MappingProxyType({"layer_partition": given}))
-        counts = BY_HAND[engine](degrees)(count, stages)
+    counts = LAYOUTS[engine].layer_split(degrees)(count, stages)
     return {"ranges": layers.ranges(counts)}
 
 
@@ -45,13 +42,10 @@ def _expert_part(engine: str, ask: Ask) -> Answer:
     }
 
 
-def _strategy(engine: str, strategy: object) -> Callable[[int, int], experts.ByRank]:
-    if engine == "trtllm":
-        return experts.place_floor
-    if engine != "vllm":
-        return experts.place_even
-    if strategy in (None, "linear"):
-        return experts.place_linear
+def _strategy(engine: str, strategy: object) -> ExpertPlacement:
+    """Return the engine's placement; vLLM alone is asked for another one."""
+    if engine != "vllm" or strategy in (None, "linear"):
+        return LAYOUTS[engine].place_experts
     if strategy == "round_robin":
         return experts.place_round_robin
     raise LayoutRefusedError("strategy", f"strategy is linear or round_robin; found {shown(strategy)}")

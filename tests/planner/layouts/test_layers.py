@@ -4,12 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from planner.layouts import LAYOUTS, LayoutRefusedError
-from planner.layouts.layers import SPLITS, partition_of, ranges, split_even, split_given, split_with_ends
-
-
-def test_every_layout_has_a_way_to_split_layers() -> None:
-    assert set(SPLITS) == set(LAYOUTS)
+from planner.layouts import LAYOUTS, Degrees, LayoutRefusedError
+from planner.layouts.layers import partition_of, ranges, split_even, split_given, split_with_ends
 
 
 @pytest.mark.parametrize(
@@ -28,7 +24,7 @@ def test_every_layout_has_a_way_to_split_layers() -> None:
 def test_the_remainder_goes_where_the_engine_puts_it(
     engine: str, layers: int, stages: int, expected: tuple[int, ...]
 ) -> None:
-    assert SPLITS[engine](layers, stages) == expected
+    assert LAYOUTS[engine].layer_split(Degrees(pp=stages))(layers, stages) == expected
 
 
 @pytest.mark.parametrize(
