@@ -19,9 +19,9 @@ from reviews.web.frame import PersonRequest, frame, page
 from reviews.web.links import Query
 from reviews.web.maps import head_for, source_of, table_answer
 from reviews.web.memory_facts import window_of
-from reviews.web.memory_rows import DENSE_FROM
+from reviews.web.rank_pages import page_links, rank_page
 from reviews.web.step_facts import METRICS, OTHER_METRICS, steps_of
-from reviews.web.trial_page import KEPT, PER_PAGE, page_of, said_by, trial_context, window_options
+from reviews.web.trial_page import KEPT, PER_PAGE, said_by, trial_context, window_options
 
 GATES = ("communication_share", "straggler", "link_utilization", "kv_handoff", "stage_balance")
 
@@ -38,9 +38,7 @@ def decision_communication(request: PersonRequest, slug: str, number: int) -> Ht
         "inbox",
         head=head_for(source, slug, number, "decision-communication"),
         said=said_by(source.page.plan(), source.trial_id, GATES, reverse("decision-detail", args=[slug, number])),
-        map_href=reverse("decision-map", args=[slug, number])
-        + query.changed(**{"window": None, "from": None}).link(rank=""),
-        **trial_context(source, query),
+        **trial_context(source, query, reverse("decision-map", args=[slug, number])),
         **communication_context(source, query, own),
     )
     return render(request, "reviews/decision_communication.html", context)
@@ -75,8 +73,7 @@ def communication_context(source: MapSource, query: Query, own: str) -> dict[str
     steps = steps_of(view, window)
     lead = next(iter(steps.lateness), None)
     slowest = lead.rank if lead else steps.slowest.rank if steps.slowest else 0
-    shown = page_of(len(steps.ranks), query, "steps", at=slowest)
-    ranks = range(shown.start, shown.end)
+    shown = rank_page(len(steps.ranks), query, "steps", at=slowest, size=PER_PAGE)
     links = link_rows.link_rows(view, window, link_outcomes(source.page.plan(), source.trial_id))
     return {
         "window": window,
@@ -85,10 +82,10 @@ def communication_context(source: MapSource, query: Query, own: str) -> dict[str
         "figures": tuple(step_rows.figures(view, steps)),
         "lines": tuple(step_rows.lateness_lines(view, steps)),
         "incidents": tuple(step_rows.incident_lines(steps)),
-        "rows": step_rows.step_rows(steps, ranks) if steps.has_times else (),
-        "arrivals": step_rows.arrival_groups(steps, ranks),
-        "fleet": step_rows.fleet_of(steps) if steps.has_times and len(steps.ranks) >= DENSE_FROM else None,
-        "fleet_pages": fleet_pages(len(steps.ranks), query),
+        "rows": step_rows.step_rows(steps, shown.ranks) if steps.has_times else (),
+        "arrivals": step_rows.arrival_groups(steps, shown.ranks),
+        "fleet": step_rows.fleet_of(steps) if steps.has_times and len(steps.ranks) > PER_PAGE else None,
+        "fleet_pages": page_links(len(steps.ranks), query, "steps", size=PER_PAGE),
         "longest": step_rows.ms(steps.longest),
         "shown": shown,
         "boundaries": boundaries_of(view, window),
@@ -101,14 +98,6 @@ def communication_context(source: MapSource, query: Query, own: str) -> dict[str
         ],
         **downloads(own, query.changed(window=chosen)),
     }
-
-
-def fleet_pages(total: int, query: Query) -> list[tuple[int, str, str]]:
-    """Return (first rank, name, address) of every page of ranks."""
-    return [
-        (start, f"Ranks {start:,}–{min(total, start + PER_PAGE) - 1:,}", query.link("steps", **{"from": start}))
-        for start in range(0, total, PER_PAGE)
-    ]
 
 
 def downloads(own: str, query: Query) -> dict[str, str]:

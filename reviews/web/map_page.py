@@ -18,7 +18,7 @@ from reviews.web.map_pools import pool_rows
 from reviews.web.map_rows import RankMap, View, far_groups, rank_map
 from reviews.web.rank_facts import Kind, Lost, RankFacts, carried_by, crossing_rows, facts_of_view
 from reviews.web.rank_metrics import PEAK, Metric, metrics_of
-from reviews.web.rank_table import heat_map, rank_page
+from reviews.web.rank_table import heat_map, rank_table
 from reviews.web.words import Word, state_word
 
 KEPT = ("revision", "trial", "colour", "rank", "lost", "metric", "from")
@@ -201,7 +201,7 @@ def map_context(source: MapSource, query: Query, own: str) -> dict[str, Any]:
         "metric": metric,
         "metrics": [(row.id, row.name, row is metric) for row in metrics],
         "heat": heat_map(facts, metric, rows) if metric else None,
-        "table": rank_page(facts, metric, query, selected),
+        "table": rank_table(facts, metric, query, selected),
         **carried(query),
         **downloads(query, own),
     }

@@ -15,7 +15,6 @@ from reviews.web.maps import head_for, source_of, table_answer
 from reviews.web.memory_estimates import estimated, estimates
 from reviews.web.memory_facts import WindowMemory, component_name, tightest, windows_with_memory
 from reviews.web.memory_rows import (
-    DENSE_FROM,
     download_header,
     download_rows,
     fleet_of,
@@ -26,7 +25,8 @@ from reviews.web.memory_rows import (
     notes_of,
     window_rows,
 )
-from reviews.web.trial_page import KEPT, PER_PAGE, page_of, said_by, trial_context, window_options
+from reviews.web.rank_pages import FIRST, page_links, rank_page
+from reviews.web.trial_page import KEPT, PER_PAGE, said_by, trial_context, window_options
 
 GATES = ("memory_headroom", "rank_balance")
 
@@ -45,9 +45,7 @@ def decision_memory(request: PersonRequest, slug: str, number: int) -> HttpRespo
         head=head_for(source, slug, number, "decision-memory"),
         said=said_by(source.page.plan(), source.trial_id, GATES, detail),
         at=source.view.at,
-        map_href=reverse("decision-map", args=[slug, number])
-        + query.changed(**{"window": None, "from": None}).link(rank=""),
-        **trial_context(source, query),
+        **trial_context(source, query, reverse("decision-map", args=[slug, number])),
         **memory_context(source, windows, query, reverse("decision-memory", args=[slug, number])),
     )
     return render(request, "reviews/decision_memory.html", context)
@@ -64,10 +62,8 @@ def memory_context(source: MapSource, windows: tuple[WindowMemory, ...], query: 
     if memory is None:
         return {"memory": None}
     total = len(memory.ranks)
-    shown = page_of(total, query, "ranks", at=memory.worst.rank if memory.worst else 0)
-    starts = range(0, total, PER_PAGE)
-    pages = [(start, min(total, start + PER_PAGE), query.link("ranks", **{"from": start})) for start in starts]
-    hrefs = [query.link("bars", window=found.window.id, **{"from": None}) for found in windows]
+    shown = rank_page(total, query, "ranks", at=memory.worst.rank if memory.worst else 0, size=PER_PAGE)
+    hrefs = [query.link("bars", window=found.window.id, **{FIRST: None}) for found in windows]
     return {
         "memory": memory,
         "headline": headline(memory),
@@ -75,8 +71,9 @@ def memory_context(source: MapSource, windows: tuple[WindowMemory, ...], query: 
         "notes": tuple(notes_of(memory)),
         "windows": window_rows(windows, memory, hrefs),
         "window_options": window_options(source.view, [found.window.id for found in windows], memory.window.id),
-        "fleet": fleet_of(memory, pages) if total >= DENSE_FROM else None,
-        "rows": memory_rows(memory, range(shown.start, shown.end)),
+        "fleet": fleet_of(memory) if total > PER_PAGE else None,
+        "fleet_pages": page_links(total, query, "ranks", size=PER_PAGE),
+        "rows": memory_rows(memory, shown.ranks),
         "shown": shown,
         "columns": tuple(component_name(name) for name in memory.components),
         "scale": gib(memory.scale),

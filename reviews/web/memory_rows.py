@@ -9,7 +9,7 @@ from reviews.web.csv_text import Value, plain
 from reviews.web.formats import count, number, percent, spans
 from reviews.web.memory_estimates import MATCHED
 from reviews.web.memory_facts import RankMemory, WindowMemory, component_name, inside
-from reviews.web.stacked import LENGTH, Segment, Skyline, scaled, segments, skyline
+from reviews.web.stacked import LENGTH, Fleet, Segment, scaled, segments, skyline
 
 CLASSES = {
     "weights_bytes": "p1",
@@ -20,8 +20,6 @@ CLASSES = {
     "allocator_reserve_bytes": "p6",
 }
 OTHER, UNACCOUNTED, WHOLE = "p7", "p-rest", "p-whole"
-DENSE_FROM = 33
-"""Ranks from which on all of them are drawn as one skyline, and their bars a page at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,16 +63,6 @@ class WindowRow:
     is_over: bool
     href: str
     is_chosen: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fleet:
-    """All ranks at once: the skyline, where the worst rank stands (in the skyline's units), and links to pages."""
-
-    picture: Skyline
-    worst_x: float | None
-    pages: tuple[tuple[int, int, str, str], ...]
-    label: str
 
 
 def gib(value: Fraction | int | None) -> str:
@@ -145,14 +133,13 @@ def memory_row(memory: WindowMemory, row: RankMemory) -> MemoryRow:
     )
 
 
-def fleet_of(memory: WindowMemory, pages: Sequence[tuple[int, int, str]]) -> Fleet:
-    """Draw all ranks at once; ``pages`` are (start, end, address) of the pages of ranks."""
+def fleet_of(memory: WindowMemory) -> Fleet:
+    """Draw all ranks at once."""
     columns = [amounts(memory, row) for row in memory.ranks]
     worst = memory.worst
     return Fleet(
         picture=skyline(classes_of(memory), columns, memory.scale, [row.most for row in memory.ranks]),
         worst_x=None if worst is None else worst.rank + 0.5,
-        pages=tuple((start, end - start, f"Ranks {start:,}–{end - 1:,}", href) for start, end, href in pages),
         label=fleet_label(memory),
     )
 

@@ -9,6 +9,7 @@ from reviews.web.links import Query
 from reviews.web.plot_labels import plot_label
 from reviews.web.rank_facts import RankFacts
 from reviews.web.rank_metrics import Metric
+from reviews.web.rank_pages import RankPage, rank_page
 
 MAX_TEXT_COLUMNS = 16
 """Devices in a row up to which a heat map writes numbers into its cells."""
@@ -34,15 +35,12 @@ class RankRow:
     is_worst: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankPage:
-    """Some of the ranks; ``summary`` says which where they are not all."""
+@dataclass(frozen=True, slots=True)
+class RankTable:
+    """The rows of one page of ranks."""
 
+    shown: RankPage
     rows: tuple[RankRow, ...]
-    total: int
-    summary: str
-    earlier: str
-    later: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,20 +82,10 @@ def rank_rows(facts: RankFacts, metric: Metric | None, ranks: range, query: Quer
     return tuple(rows)
 
 
-def rank_page(facts: RankFacts, metric: Metric | None, query: Query, selected: int) -> RankPage:
+def rank_table(facts: RankFacts, metric: Metric | None, query: Query, selected: int) -> RankTable:
     """Return the page of ranks that the address asks for; without a word, the one with the selected rank."""
-    total = len(facts.places)
-    asked = query.get("from")
-    start = int(asked) if asked.isascii() and asked.isdigit() and int(asked) < total else selected
-    start -= start % PER_PAGE
-    end = min(total, start + PER_PAGE)
-    return RankPage(
-        rows=rank_rows(facts, metric, range(start, end), query),
-        total=total,
-        summary=f"Ranks {start}–{end - 1} of {total:,}" if total > PER_PAGE else "",
-        earlier=query.link("ranks", **{"from": start - PER_PAGE}) if start else "",
-        later=query.link("ranks", **{"from": end}) if end < total else "",
-    )
+    shown = rank_page(len(facts.places), query, "ranks", at=selected, size=PER_PAGE)
+    return RankTable(shown, rank_rows(facts, metric, shown.ranks, query))
 
 
 def heat_map(facts: RankFacts, metric: Metric, rows: tuple[tuple[str, tuple[str, ...]], ...]) -> HeatMap | None:

@@ -36,6 +36,15 @@ class Skyline:
     missing: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """All ranks of a trial as one picture; ``worst_x`` is where the worst one stands, in the skyline's units."""
+
+    picture: Skyline
+    worst_x: float | None
+    label: str
+
+
 def scaled(value: Amount, whole: Amount) -> int:
     """Return a value as units of ``whole``, cut at both ends."""
     return max(0, min(LENGTH, round(LENGTH * Fraction(value) / Fraction(whole)))) if whole else 0

@@ -12,7 +12,7 @@ from planner.view import TrialView
 from reviews.web.csv_text import Value, plain
 from reviews.web.formats import count, percent, spans
 from reviews.web.formats import number as number_text
-from reviews.web.stacked import Segment, Skyline, scaled, segments, skyline
+from reviews.web.stacked import Fleet, Segment, scaled, segments, skyline
 from reviews.web.step_facts import Lateness, RankStep, WindowSteps
 
 CLASSES = ("p1", "p3", "p-wait", "p2")
@@ -66,15 +66,6 @@ class ArrivalGroup:
 
     title: str
     rows: tuple[ArrivalRow, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepFleet:
-    """All ranks at once."""
-
-    picture: Skyline
-    worst_x: float | None
-    label: str
 
 
 def ms(value: Fraction | None) -> str:
@@ -263,13 +254,13 @@ def arrival_row(steps: WindowSteps, behind: Fraction, spread: Fraction, rank: in
     )
 
 
-def fleet_of(steps: WindowSteps) -> StepFleet:
+def fleet_of(steps: WindowSteps) -> Fleet:
     """Draw the steps of all ranks at once."""
     lead = next(iter(steps.lateness), None)
     worst = lead.rank if lead else steps.slowest.rank if steps.slowest else None
     values = [row.step for row in steps.ranks if row.step is not None]
     said = f": {ms(min(values))} to {ms(max(values))} ms" if values else ""
-    return StepFleet(
+    return Fleet(
         picture=skyline(CLASSES, [row.parts for row in steps.ranks], steps.longest),
         worst_x=None if worst is None else worst + 0.5,
         label=f"Steps of {count(len(steps.ranks), 'rank')}{said}",

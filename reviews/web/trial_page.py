@@ -10,11 +10,12 @@ from reviews.selectors.maps import MapSource
 from reviews.web.cells import CellKey
 from reviews.web.links import Query
 from reviews.web.map_page import candidate_word, trial_options
+from reviews.web.rank_pages import FIRST
 from reviews.web.words import OUTCOMES, Word
 
-KEPT = ("revision", "trial", "window", "from")
+KEPT = ("revision", "trial", "window", FIRST)
 PER_PAGE = 32
-"""Ranks drawn and listed on one page."""
+"""Ranks drawn and listed on one page; all of more ranks are one picture besides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,34 +26,6 @@ class Said:
     gate: str
     sentence: str
     href: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """Some of the ranks: from ``start`` to ``end`` of ``total``, with links to the pages around it."""
-
-    start: int
-    end: int
-    total: int
-    summary: str
-    earlier: str
-    later: str
-
-
-def page_of(total: int, query: Query, anchor: str, *, at: int) -> Page:
-    """Return the page of ranks that the address asks for; without a word, the one with rank ``at``."""
-    asked = query.get("from")
-    start = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 9 and int(asked) < total else at
-    start -= start % PER_PAGE
-    end = min(total, start + PER_PAGE)
-    return Page(
-        start=start,
-        end=end,
-        total=total,
-        summary=f"Ranks {start:,}–{end - 1:,} of {total:,}" if total > PER_PAGE else "",
-        earlier=query.link(anchor, **{"from": start - PER_PAGE}) if start else "",
-        later=query.link(anchor, **{"from": end}) if end < total else "",
-    )
 
 
 def said_by(plan: Plan | None, trial: str, gates: Sequence[str], detail_href: str) -> tuple[Said, ...]:
@@ -75,14 +48,15 @@ def _said(plan: Plan, trial: str, gates: Sequence[str], detail_href: str) -> Ite
                 )
 
 
-def trial_context(source: MapSource, query: Query) -> dict[str, Any]:
-    """Return what the choice of a candidate and the headings of its page need."""
+def trial_context(source: MapSource, query: Query, map_href: str) -> dict[str, Any]:
+    """Return what the choice of a candidate and the headings of its page need; ``map_href`` is the map's address."""
     plan = source.page.plan()
     return {
         "name": source.trial_id,
         "word": candidate_word(plan, source.trial_id),
         "trials": trial_options(plan, source.trial_ids, source.trial_id),
-        "trial_hidden": query.hidden("trial", "window", "from"),
+        "trial_hidden": query.hidden("trial", "window", FIRST),
+        "map_href": f"{map_href}{query.changed(**{'window': None, FIRST: None}).link(rank='')}",
     }
 
 

@@ -6,7 +6,7 @@ from planner.records.evidence import Trial
 from reviews.web.links import Query
 from reviews.web.map_panel import rank_panel
 from reviews.web.rank_metrics import Metric, metrics_of
-from reviews.web.rank_table import heat_map, rank_page, rank_rows
+from reviews.web.rank_table import heat_map, rank_rows, rank_table
 from tests.web.maps import example_facts, facts_of
 
 
@@ -135,10 +135,9 @@ def test_the_rank_with_the_highest_value_is_marked_in_the_table_and_the_heat_map
 
 def test_many_ranks_are_pages_and_the_first_shown_has_the_selected_rank() -> None:
     facts = facts_of({f"n{at:02}": 8 for at in range(20)}, (8, 1, 1, 20))
-    page = rank_page(facts, None, Query(), 70)
-    assert (page.rows[0].rank, page.rows[-1].rank, page.summary) == (64, 127, "Ranks 64–127 of 160")
-    assert (page.earlier, page.later) == ("?from=0#ranks", "?from=128#ranks")
-    assert rank_page(facts, None, Query((("from", "128"),)), 70).rows[-1].rank == 159
+    table = rank_table(facts, None, Query(), 70)
+    assert (table.rows[0].rank, table.rows[-1].rank, table.shown.summary) == (64, 127, "Ranks 64–127 of 160")
+    assert rank_table(facts, None, Query((("from", "128"),)), 70).rows[-1].rank == 159
 
 
 def test_times_stand_apart_from_other_metrics_and_name_the_highest() -> None:

@@ -81,7 +81,7 @@ def test_every_trial_has_rows(
     if memory is not None:
         assert len(memory_rows(memory, range(ranks))) == ranks
         assert headline(memory)
-        assert fleet_of(memory, []).picture.width == ranks
+        assert fleet_of(memory).picture.width == ranks
         assert all(note.endswith(".") for note in notes_of(memory))
         rows = download_rows(memory, estimated(view, "saturated"))
         assert {len(row) for row in rows} == {len(download_header(memory))}
