@@ -277,7 +277,7 @@ def shards(degrees: Degrees, sizes: Mapping[str, int]) -> Shards:
         expert_width=sizes["moe_tp"],
         expert_ranks=sizes["moe_ep"],
         kv_copies_of_mla=max(1, attention // degrees.dcp),
-        schedulers=degrees.dp * sizes["attn_dp"],
+        schedulers=_widths(degrees).replicas * sizes["attn_dp"],
         attention_data=sizes["attn_dp"],
     )
 

@@ -131,6 +131,14 @@ def test_requests_spread_over_schedulers_rounded_up() -> None:
     )
 
 
+def test_the_old_spelling_of_attention_data_parallelism_counts_its_schedulers_once() -> None:
+    spellings = [{"engine_degrees": {"attn_dp": 2}}, {"dp": 2, "engine_degrees": {"enable_dp_attention": True}}]
+    found = [expected_of(DENSE, "sglang", {"tp": 2, "world_size": 2, **spelling}) for spelling in spellings]
+
+    # 10 requests over 2 schedulers
+    assert [part_bytes(one, "kv") for one in found] == [[6 * 2 * 2 * 16 * 2 * 5 * 4096]] * 2
+
+
 def test_every_boundary_of_a_step_has_its_payload() -> None:
     found = expected_of(MOE, "vllm", {"tp": 2, "pp": 2, "ep": 2, "world_size": 4})
     payloads = {(one.kind, one.phase): (one.times, one.payload.bytes) for one in found.boundaries}
