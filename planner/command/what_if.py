@@ -73,7 +73,7 @@ def _refused(problems: Sequence[Problem], form: str) -> int:
 
 def _lines(answer: Overridden) -> Iterator[str]:
     yield "injected overrides: nothing here was measured, no plan, never to be signed"
-    yield f"slot={answer.slot};as_of={answer.as_of};planner={answer.planner_version}"
+    yield f"slot={printable(answer.slot)};as_of={answer.as_of};planner={answer.planner_version}"
     yield from (_override(override) for override in answer.overrides)
     yield f"decision={answer.decision_before} -> {answer.decision_after}"
     yield f"selected={answer.winner_before or 'none'} -> {answer.winner_after or 'none'}"

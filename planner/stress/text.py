@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from planner.figures import number, percent
 from planner.records.stress import Hole, StressCell, StressMatrix, StressRow
+from planner.shown import printable
 
 __all__ = ["RESULTS", "cell_text", "stress_text"]
 
@@ -31,7 +32,7 @@ def stress_text(matrix: StressMatrix) -> str:
 
 def _lines(matrix: StressMatrix) -> Iterator[str]:
     yield "injected faults in copies of the evidence: nothing here was measured, no plan, never to be signed"
-    yield f"slot={matrix.slot};as_of={matrix.as_of};planner={matrix.planner_version}"
+    yield f"slot={printable(matrix.slot)};as_of={matrix.as_of};planner={matrix.planner_version}"
     names = sorted(matrix.trials)
     for at in range(0, len(names), BESIDE):
         yield ""

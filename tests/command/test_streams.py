@@ -121,6 +121,17 @@ def test_a_name_of_a_file_cannot_pretend_to_be_a_line_of_output(tmp_path: Path, 
     assert len(capsys.readouterr().out.splitlines()) == 3
 
 
+@pytest.mark.parametrize("command", [["stress"], ["what-if", "--without", "/gates/ttft"]])
+def test_a_slot_cannot_pretend_to_be_a_line_of_output(command: list[str], tmp_path: Path, capsys: Capture) -> None:
+    contract = raw(changed(example("worked", "contract"), ("/slot", "a\ndecision=b")))
+    bound = [("/contract_content_id", read_contract(contract).content_id), ("/scope", "a\ndecision=b")]
+    files = [tmp_path / "contract.json", tmp_path / "evidence.json"]
+    files[0].write_bytes(contract)
+    files[1].write_bytes(raw(changed(example("worked", "evidence"), *bound)))
+    assert main([command[0], *map(str, files), *command[1:], "--as-of", AS_OF]) == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("slot=a\\ndecision=b;")
+
+
 def test_a_file_over_the_limit_has_no_digest_of_a_part_of_it(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "big"
     with file.open("wb") as big:
