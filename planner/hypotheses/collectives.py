@@ -9,11 +9,11 @@ Narayanan et al. (arXiv 2104.04473). All results are exact fractions.
 from fractions import Fraction
 from typing import Literal
 
-__all__ = ["FACTORS", "Operation", "bubble", "bus_factor", "gathered", "ring_time", "wire_time"]
+__all__ = ["OPERATIONS", "Operation", "bubble", "bus_factor", "gathered", "ring_time", "wire_time"]
 
 Operation = Literal["allreduce", "reducescatter", "allgather", "alltoall", "broadcast", "reduce"]
 
-FACTORS: tuple[Operation, ...] = ("allreduce", "reducescatter", "allgather", "alltoall", "broadcast", "reduce")
+OPERATIONS: tuple[Operation, ...] = ("allreduce", "reducescatter", "allgather", "alltoall", "broadcast", "reduce")
 
 
 def bus_factor(operation: Operation, ranks: int) -> Fraction:

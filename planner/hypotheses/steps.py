@@ -58,7 +58,11 @@ class Steps:
         return self.decode_tokens(), _needed(self.context_tokens, "/identity/workload/context_tokens")
 
     def largest_tokens(self) -> int:
-        """Return the tokens of the largest step that the instance runs."""
+        """Return the tokens of the largest step that the instance runs.
+
+        Raises:
+            MissingFactsError: the tokens of one of its steps are not stated.
+        """
         sizes = [self.prefill_tokens()] if self.prefills else []
         return max([*sizes, *([self.decode_tokens()] if self.decodes else [])])
 

@@ -4,16 +4,8 @@ from fractions import Fraction
 
 from planner.hypotheses.asks.inputs import DEGREE, SAFE
 from planner.hypotheses.asks.quantity import Ask, Found, Quantity
-from planner.hypotheses.collectives import FACTORS, Operation, bubble, bus_factor, gathered, ring_time, wire_time
+from planner.hypotheses.collectives import OPERATIONS, Operation, bubble, bus_factor, gathered, ring_time, wire_time
 
-NAMES: dict[str, Operation] = {
-    "allreduce": "allreduce",
-    "reducescatter": "reducescatter",
-    "allgather": "allgather",
-    "alltoall": "alltoall",
-    "broadcast": "broadcast",
-    "reduce": "reduce",
-}
 RINGS = ("allreduce", "reducescatter", "allgather", "alltoall")
 
 
@@ -21,16 +13,17 @@ def _operation(ask: Ask) -> Operation:
     """Return the collective: ``operation``, else what the id names, else what the formula's factor is of."""
     if "operation" in ask.inputs:
         asked = ask.inputs.text("operation").lower().replace("_", "").replace("-", "")
-        if asked in NAMES:
-            return NAMES[asked]
-        ask.inputs.refuse("operation", f"operation is one of {', '.join(NAMES)}")
+        for operation in OPERATIONS:
+            if operation == asked:
+                return operation
+        ask.inputs.refuse("operation", f"operation is one of {', '.join(OPERATIONS)}")
         return "allreduce"
     text = ask.texts.get("id", "").lower()
-    for name, operation in NAMES.items():
-        if name in text.replace("_", ""):
+    for operation in OPERATIONS:
+        if operation in text.replace("_", ""):
             return operation
     if not ask.formula:
-        ask.inputs.refuse("operation", f"operation is missing (one of {', '.join(NAMES)})")
+        ask.inputs.refuse("operation", f"operation is missing (one of {', '.join(OPERATIONS)})")
     if "(n-1)" not in ask.formula.replace(" ", ""):
         return "broadcast"
     return "allreduce" if "2(n-1)" in ask.formula.replace(" ", "") else "allgather"
@@ -40,7 +33,7 @@ def _factors(ask: Ask) -> Found:
     ranks = ask.inputs.count("n", most=DEGREE)
     ask.inputs.check()
     return Found(
-        exact={operation: bus_factor(operation, ranks) for operation in FACTORS},
+        exact={operation: bus_factor(operation, ranks) for operation in OPERATIONS},
         unit="x algbw",
         formula="all-reduce 2(n-1)/n; reduce-scatter, all-gather, all-to-all (n-1)/n; broadcast, reduce 1",
     )

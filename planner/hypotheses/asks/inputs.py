@@ -16,7 +16,7 @@ from planner.numbers import exact
 from planner.records.base import SAFE_INTEGER
 from planner.shown import shown
 
-__all__ = ["DEGREE", "LAYERS", "SAFE", "WIDTH", "Inputs", "Refused", "RefusedAskError"]
+__all__ = ["DEGREE", "LAYERS", "SAFE", "WIDEST", "WIDTH", "Inputs", "Refused", "RefusedAskError"]
 
 Refused = list[tuple[str, str]]
 """Name of an input and what is wrong with it."""
@@ -25,6 +25,8 @@ LAYERS = MOST_LAYERS
 DEGREE = 65_536
 WIDTH = 2**24
 SAFE = SAFE_INTEGER
+WIDEST = 16
+"""Bytes of an element; the widest number format has 8."""
 LARGEST = 1e21
 SMALLEST = 1e-21
 

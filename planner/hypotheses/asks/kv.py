@@ -3,14 +3,11 @@
 import re
 from fractions import Fraction
 
-from planner.hypotheses.asks.inputs import DEGREE, LAYERS, SAFE, WIDTH, Inputs
+from planner.hypotheses.asks.inputs import DEGREE, LAYERS, SAFE, WIDEST, WIDTH, Inputs
 from planner.hypotheses.asks.quantity import GIB, MIB, Ask, Found, Quantity
 from planner.hypotheses.asks.shapes import Models, shape_of
 from planner.hypotheses.facts import Shape
 from planner.hypotheses.kv_cache import kv_bytes
-
-WIDEST = 16
-"""Bytes of an element; the widest number format has 8."""
 
 STATED_IN_TEXT = re.compile(r"\b(L|kv|d)=([0-9]{1,8})\b")
 """A shape that ``model`` spells out, as in "L=32, kv=8, d=128"."""

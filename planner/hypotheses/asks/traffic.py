@@ -3,14 +3,13 @@
 import re
 from fractions import Fraction
 
-from planner.hypotheses.asks.inputs import DEGREE, LAYERS, SAFE, WIDTH, Inputs
+from planner.hypotheses.asks.inputs import DEGREE, LAYERS, SAFE, WIDEST, WIDTH, Inputs
 from planner.hypotheses.asks.quantity import Ask, Found, Quantity
 from planner.hypotheses.asks.shapes import expert_layers, shape_of
 from planner.hypotheses.collectives import bus_factor
 from planner.hypotheses.facts import Shape, known
 from planner.hypotheses.payloads import distinct_ranks, expert_step_time, reduced_per_forward, token_bytes
 
-WIDEST = 16
 BF16, FP8 = Fraction(2), Fraction(1)
 WIRE_RANKS = 8
 """Tensor ranks among which the published pipeline figures share a transfer."""
@@ -32,7 +31,7 @@ def _hidden(inputs: Inputs, shape: Shape) -> int:
 
 def _tensor(ask: Ask) -> Found:
     inputs = ask.inputs
-    shape = Shape() if {"L", "h"} <= {name for name in ("L", "h") if name in inputs} else shape_of(inputs, ask.models)
+    shape = Shape() if "L" in inputs and "h" in inputs else shape_of(inputs, ask.models)
     layers = inputs.count("L", most=LAYERS) if "L" in inputs else known(shape, "layers")[0]
     hidden, tokens = _hidden(inputs, shape), inputs.count("tokens", most=SAFE)
     width, ranks = inputs.number_or("bytes", 2, most=WIDEST), inputs.count("tp", most=DEGREE)
