@@ -15,6 +15,7 @@ from planner.figures import readable
 from planner.override_text import read_reading, read_setting
 from planner.overrides import CODE, Reading, Setting, overridden, overridden_bytes
 from planner.records.overrides import Overridden, Override, TrialTurned
+from planner.shown import printable
 
 LONGEST = 80
 """Characters of a value in the text form."""
