@@ -44,7 +44,7 @@ def figure(value: Value, unit: str | None = None) -> str:
     return f"{text} {unit}" if unit else text
 
 
-def grouped(value: Fraction, places: int = PLACES) -> str:
+def grouped(value: int | Fraction, places: int = PLACES) -> str:
     """Write a number with commas for thousands, a real minus, and no more decimals than it has."""
     text = rounded(value, places)
     whole, _, decimals = text.removeprefix("-").partition(".")

@@ -4,24 +4,32 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from operator import attrgetter
+from typing import Any
 
 from msgspec import Struct
 
-from planner.readings import number
+from planner.numbers import exact
 from planner.records.contract import Link, LoadPoint, Model, Workload
 from planner.records.evidence import Trial, Window
 
 __all__ = [
     "TOLERANCE",
     "Check",
+    "Exact",
     "Facts",
     "Identity",
     "at_most",
     "broken",
     "equal",
+    "exactly",
     "kept",
 ]
 
+Exact = int | Fraction
+"""An exact number: whole numbers stay as they are, because most are and their arithmetic is several times faster.
+
+Two of them are divided by ``Fraction``: ``/`` would give a double of two integers.
+"""
 TOLERANCE = Fraction(2, 100)
 """Starting value; a contract may declare another (``comparison.consistency_tolerance``)."""
 
@@ -53,7 +61,6 @@ class Facts(Struct, frozen=True, kw_only=True, gc=False):
     """A window and what is needed to judge its figures.
 
     ``ranks`` is the number of ranks placed, ``kv_format`` the number format of the KV cache, ``nics`` NIC -> node.
-    ``known`` keeps what was read, because identities share their fields.
     """
 
     window: Window
@@ -66,13 +73,10 @@ class Facts(Struct, frozen=True, kw_only=True, gc=False):
     nics: Mapping[str, str]
     ranks: int
     tolerance: Fraction = TOLERANCE
-    known: dict[str, Fraction | None] = {}
 
-    def get(self, at: str) -> Fraction | None:
+    def get(self, at: str) -> Exact | None:
         """Return a number of the window by its pointer below it, None where it was not recorded."""
-        if at not in self.known:
-            self.known[at] = number(self.recorded(at))
-        return self.known[at]
+        return exactly(self.recorded(at))
 
     def recorded(self, at: str) -> int | float | None:
         """Return the same number as the document writes it.
@@ -81,31 +85,47 @@ class Facts(Struct, frozen=True, kw_only=True, gc=False):
         documents are doubles too.
         """
         try:
-            found = _getter(at)(self.window)
+            found = _getter((at,))(self.window)
         except AttributeError:
             # A section on the way is not recorded.
             return None
         return found if type(found) is int or type(found) is float else None
 
-    def values(self, *fields: str) -> tuple[Fraction, ...] | None:
+    def values(self, *fields: str) -> tuple[Exact, ...] | None:
         """Return all numbers, or None where one was not recorded."""
-        found = tuple([value for value in map(self.get, fields) if value is not None])
-        return found if len(found) == len(fields) else None
+        try:
+            read = _getter(fields)(self.window)
+        except AttributeError:
+            return None
+        found: tuple[Any, ...] = read if len(fields) > 1 else (read,)
+        kinds = set(map(type, found))
+        if kinds == _WHOLE:
+            return found
+        return tuple(map(exact, found)) if kinds <= _NUMBERS else None
+
+
+_WHOLE = {int}
+_NUMBERS = {int, float}
 
 
 @lru_cache(maxsize=1024)
-def _getter(at: str) -> Callable[[Window], object]:
-    return attrgetter(at[1:].replace("/", "."))
+def _getter(fields: tuple[str, ...]) -> Callable[[Window], Any]:
+    return attrgetter(*(at[1:].replace("/", ".") for at in fields))
 
 
-def equal(left: Fraction, right: Fraction, tolerance: Fraction) -> bool:
+def exactly(value: object) -> Exact | None:
+    """Return a recorded number; None where it is absent or null."""
+    return value if type(value) is int else exact(value) if type(value) is float else None
+
+
+def equal(left: Exact, right: Exact, tolerance: Fraction) -> bool:
     """Say whether two values differ by at most a share of the larger."""
     # In integers over the common denominator: as exact as fractions, and many times faster.
     one, other = left.numerator * right.denominator, right.numerator * left.denominator
     return abs(one - other) * tolerance.denominator <= tolerance.numerator * max(abs(one), abs(other))
 
 
-def at_most(left: Fraction, right: Fraction, tolerance: Fraction) -> bool:
+def at_most(left: Exact, right: Exact, tolerance: Fraction) -> bool:
     """Say whether a value is at most another one plus a share of it."""
     share = tolerance.denominator + tolerance.numerator
     return left.numerator * right.denominator * tolerance.denominator <= right.numerator * left.denominator * share

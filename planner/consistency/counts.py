@@ -4,10 +4,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 
-from planner.consistency.base import Check, Facts, Identity, at_most, broken, equal, kept
+from planner.consistency.base import Check, Facts, Identity, at_most, broken, equal, exactly, kept
 from planner.figures import grouped
-from planner.numbers import total
-from planner.readings import number
 from planner.records.base import UnsetType
 from planner.records.evidence import Rate
 from planner.times import window_seconds
@@ -36,7 +34,7 @@ def _longest_outputs(facts: Facts) -> Iterator[Check]:
     lengths = facts.workload.output_tokens
     if isinstance(lengths, UnsetType):
         return
-    longest = number(lengths.max) if isinstance(lengths.fixed, UnsetType) else number(lengths.fixed)
+    longest = exactly(lengths.max if isinstance(lengths.fixed, UnsetType) else lengths.fixed)
     sent = facts.get("/load/requests/sent")
     requests = "/load/requests/completed" if sent is None else "/load/requests/sent"
     found = facts.values("/load/output_tokens_total", requests)
@@ -70,8 +68,8 @@ def _stated_rates(facts: Facts) -> Iterator[Check]:
         found = facts.values(*totals, "/load/duration_s")
         if found is None or found[-1] == 0:
             continue
-        rate = sum(found[:-1], Fraction(0)) / found[-1]
-        value = (number(stated.value) or Fraction(0)) * (facts.ranks if stated.scope == "device" else 1)
+        rate = Fraction(sum(found[:-1])) / found[-1]
+        value = (exactly(stated.value) or 0) * (facts.ranks if stated.scope == "device" else 1)
         yield (
             kept("C5", (f"/load/{name}", *totals, "/load/duration_s"))
             if equal(value, rate, facts.tolerance)
@@ -103,10 +101,10 @@ ENDS = ("completed", "failed", "cut_off")
 
 def _request_counts(facts: Facts) -> Iterator[Check]:
     """sent = completed + failed + cut_off, as counts."""
-    fields = tuple(f"/load/requests/{name}" for name in ("sent", *ENDS))
+    fields = _request_fields(("sent", *ENDS))
     found = facts.values(*fields)
     if found is not None:
-        ended = total(found[1:])
+        ended = sum(found[1:])
         yield (
             kept("requests", fields)
             if found[0] == ended
@@ -120,18 +118,23 @@ AMONG = ((("good",), "completed"), (("good",), "sent"), (("refused",), "failed")
 
 def _request_parts(facts: Facts) -> Iterator[Check]:
     """No count is more than the one that it is among; ends of requests are together at most those sent."""
-    ended = tuple(name for name in ENDS if facts.recorded(f"/load/requests/{name}") is not None)
+    ended = tuple([name for name in ENDS if facts.recorded(f"/load/requests/{name}") is not None])
     # With every end recorded, their sum is held to equal what was sent.
     for names, whole in (*AMONG, *(((ended, "sent"),) if 0 < len(ended) < len(ENDS) else ())):
-        fields = tuple(f"/load/requests/{name}" for name in (*names, whole))
+        fields = _request_fields((*names, whole))
         found = facts.values(*fields)
         if found is not None:
             *parts, most = found
             yield (
                 kept("parts", fields)
-                if total(parts) <= most
-                else broken("parts", fields, f"{' + '.join(names)} is {int(total(parts)):,}; {whole} is {int(most):,}.")
+                if sum(parts) <= most
+                else broken("parts", fields, f"{' + '.join(names)} is {int(sum(parts)):,}; {whole} is {int(most):,}.")
             )
+
+
+@lru_cache(maxsize=64)
+def _request_fields(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"/load/requests/{name}" for name in names)
 
 
 def _replica_sums(facts: Facts) -> Iterator[Check]:
@@ -146,7 +149,7 @@ def _replica_sums(facts: Facts) -> Iterator[Check]:
         added, fields = sum(known), _replica_fields(at, name, tuple(sorted(replicas)))
         yield (
             kept("replicas", fields)
-            if equal(Fraction(added), whole, facts.tolerance)
+            if equal(added, whole, facts.tolerance)
             else broken("replicas", fields, f"Replicas sum to {added:,} {name}; the deployment has {int(whole):,}.")
         )
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
+from operator import attrgetter
 
-from planner.consistency.base import Check, Facts, Identity, at_most, broken, equal, kept
+from planner.consistency.base import Check, Exact, Facts, Identity, at_most, broken, equal, kept
 from planner.figures import grouped
 from planner.numbers import exact
 from planner.records.base import UnsetType
@@ -19,6 +21,7 @@ PER_REQUEST_DECODE = "(e2e-ttft)/(n-1)"
 PER_TOKEN = "per_token"  # noqa: S105 - the definition of a latency, not a credential
 LATENCIES = ("ttft_ms", "tpot_ms", "itl_ms", "e2e_ms")
 ORDERED = ("p50", "p90", "p95", "p99", "p99_9", "max")
+NAMES = ("mean", *ORDERED)
 
 
 def _little_closed(facts: Facts) -> Iterator[Check]:
@@ -33,7 +36,7 @@ def _little_closed(facts: Facts) -> Iterator[Check]:
     in_flight = _in_flight(*found)
     yield (
         kept("C1", fields)
-        if at_most(in_flight, Fraction(point.concurrent_requests), facts.tolerance)
+        if at_most(in_flight, point.concurrent_requests, facts.tolerance)
         else broken(
             "C1",
             fields,
@@ -43,7 +46,7 @@ def _little_closed(facts: Facts) -> Iterator[Check]:
     )
 
 
-def _in_flight(completed: Fraction, duration_s: Fraction, mean_ms: Fraction) -> Fraction:
+def _in_flight(completed: Exact, duration_s: Exact, mean_ms: Exact) -> Fraction:
     """Return rate x mean latency (Little's law), in one step: a fraction is put into lowest terms each time."""
     return Fraction(
         completed.numerator * duration_s.denominator * mean_ms.numerator,
@@ -64,8 +67,8 @@ def _token_form(facts: Facts) -> Iterator[Check]:
         return
     # What breaks is the claim of a figure per token, so every figure of that distribution is in doubt, not its mean.
     doubtful = (*fields[:3], "/load/itl_ms")
-    rate = (found[0] - found[1]) / found[2]
-    most = point.concurrent_requests * MILLISECONDS / found[3]
+    rate = Fraction(found[0] - found[1]) / found[2]
+    most = Fraction(point.concurrent_requests * MILLISECONDS) / found[3]
     yield (
         kept("C2", doubtful)
         if at_most(rate, most, facts.tolerance)
@@ -108,9 +111,7 @@ def _percentile_order(facts: Facts) -> Iterator[Check]:
     """C4: p50 <= p90 <= p95 <= p99 <= p99.9 <= max, and mean <= max."""
     for latency in LATENCIES:
         found = _recorded(facts, latency)
-        known = [name for name in found if name != "mean"]
-        for lower, upper in (*pairwise(known), *((("mean", "max"),) if {"mean", "max"} <= found.keys() else ())):
-            fields = (f"/load/{latency}/{lower}", f"/load/{latency}/{upper}")
+        for lower, upper, fields in _pairs(latency, tuple(found)):
             yield (
                 kept("C4", fields)
                 if found[lower] <= found[upper]
@@ -123,14 +124,27 @@ def _percentile_order(facts: Facts) -> Iterator[Check]:
             )
 
 
+@lru_cache(maxsize=1024)
+def _pairs(latency: str, recorded: tuple[str, ...]) -> tuple[tuple[str, str, tuple[str, str]], ...]:
+    """Return which of the recorded statistics is at most which other one, with the fields of both."""
+    pairs = [*pairwise(name for name in recorded if name != "mean")]
+    if "mean" in recorded and "max" in recorded:
+        pairs.append(("mean", "max"))
+    return tuple((lower, upper, (f"/load/{latency}/{lower}", f"/load/{latency}/{upper}")) for lower, upper in pairs)
+
+
 def _recorded(facts: Facts, latency: str) -> dict[str, int | float]:
     """Return the recorded statistics of a latency as they are written (``Facts.recorded``): the mean, then in order."""
     load = facts.window.load
     statistics = None if isinstance(load, UnsetType) else getattr(load, latency)
     if not isinstance(statistics, Statistics):
         return {}
-    values = [(name, getattr(statistics, name)) for name in ("mean", *ORDERED)]
+    values = zip(NAMES, _FIGURES(statistics), strict=True)
     return {name: value for name, value in values if type(value) is int or type(value) is float}
+
+
+_FIGURES = attrgetter(*NAMES)
+_BOTH = {name: (f"/load/ttft_ms/{name}", f"/load/e2e_ms/{name}") for name in NAMES}
 
 
 def _first_token_before_last(facts: Facts) -> Iterator[Check]:
@@ -138,11 +152,12 @@ def _first_token_before_last(facts: Facts) -> Iterator[Check]:
     counts = facts.values("/load/ttft_ms/n", "/load/e2e_ms/n")
     if counts is not None and counts[0] != counts[1]:
         return
-    firsts, lasts = _recorded(facts, "ttft_ms"), _recorded(facts, "e2e_ms")
+    lasts = _recorded(facts, "e2e_ms")
+    firsts = _recorded(facts, "ttft_ms") if lasts else {}
     for name, first in firsts.items():
         last = lasts.get(name)
         if last is not None:
-            fields = (f"/load/ttft_ms/{name}", f"/load/e2e_ms/{name}")
+            fields = _BOTH[name]
             yield (
                 kept("C4", fields)
                 if first <= last

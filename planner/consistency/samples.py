@@ -11,7 +11,7 @@ from fractions import Fraction
 from planner.consistency.base import Check, Facts, Identity, at_most, broken, equal, kept
 from planner.figures import grouped
 from planner.readings import STATISTICS, number
-from planner.records.base import UnsetType
+from planner.records.base import UNSET, UnsetType
 from planner.records.evidence import Statistics
 from planner.times import window_seconds
 
@@ -90,7 +90,10 @@ def _in_all(facts: Facts) -> Iterator[Check]:
 
     So many latencies between tokens as output tokens there may be in any case.
     """
+    load = facts.window.load
     uncounted = facts.recorded(COMPLETED) is None
+    if not uncounted and not isinstance(load, UnsetType) and load.itl_ms is load.shapes is UNSET:
+        return
     recorded = [entry for entry in _recorded(facts) if uncounted or entry[0] == "itl_ms"]
     for name, what in (("/load/requests/sent", "requests sent"), ("/load/output_tokens_total", "output tokens")):
         most = facts.get(name)

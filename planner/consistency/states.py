@@ -9,7 +9,7 @@ speculation, whose rejected tokens pass the experts too; what a requirement of a
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from planner.consistency.base import Check, Facts, Identity, at_most, broken, equal, kept
+from planner.consistency.base import Check, Exact, Facts, Identity, at_most, broken, equal, exactly, kept
 from planner.figures import grouped
 from planner.readings import number, number_at
 from planner.records.base import UnsetType
@@ -40,7 +40,7 @@ def _longest_held(facts: Facts) -> Iterator[Check]:
     if _is_sliding(facts.model):
         return
     for name, replica in _replicas(facts):
-        longest, capacity = number(replica.longest_sequence_tokens), number(replica.kv_capacity_tokens)
+        longest, capacity = exactly(replica.longest_sequence_tokens), exactly(replica.kv_capacity_tokens)
         if longest is not None and capacity is not None:
             fields = tuple(f"/replicas/{name}/{field}" for field in ("longest_sequence_tokens", "kv_capacity_tokens"))
             sentence = f"Replica {name} held a sequence of {int(longest):,} tokens in {int(capacity):,} tokens of KV."
@@ -65,7 +65,7 @@ def _full_concurrency(facts: Facts) -> Iterator[Check]:
         return
     if _is_sliding(facts.model) or any(facts.recorded(at) != 0 for at in idle) or _shares_prefixes(facts):
         return
-    need = found[0] / found[1] * (found[2] - found[3]) / MILLISECONDS * (prompt + Fraction(output, 2))
+    need = Fraction(found[0]) / found[1] * (found[2] - found[3]) / MILLISECONDS * (prompt + Fraction(output, 2))
     capacity = sum(known, Fraction(0))
     fields = (
         COMPLETED,
@@ -100,7 +100,7 @@ def _shares_prefixes(facts: Facts) -> bool:
 def _handed_bytes(facts: Facts) -> Iterator[Check]:
     """C7: bytes handed over = KV bytes of a token x tokens sent x copies, within 10 %."""
     handoff = facts.window.handoff
-    per_token = _kv_bytes_per_token(facts)
+    per_token = None if isinstance(handoff, UnsetType) else _kv_bytes_per_token(facts)
     if isinstance(handoff, UnsetType) or per_token is None:
         return
     copies = handoff.copies
@@ -204,7 +204,7 @@ def _expert_tokens(facts: Facts) -> Iterator[Check]:
 
 
 def _layer_tokens(
-    facts: Facts, at: str, layer: ExpertLayer, expected: Fraction, sources: tuple[str, ...]
+    facts: Facts, at: str, layer: ExpertLayer, expected: Exact, sources: tuple[str, ...]
 ) -> Iterator[Check]:
     """Compare both counts of a layer. Tensor ranks that share an expert may each count its tokens."""
     shares = {1, *(instance.tp for instance in facts.trial.topology.instances)}
@@ -233,7 +233,7 @@ def _counts_every_token(facts: Facts) -> bool:
     return is_plain and all(facts.recorded(f"/load/requests/{name}") == 0 for name in ("failed", "cut_off"))
 
 
-def _tokens(facts: Facts, load: ExpertLoad) -> tuple[Fraction | None, tuple[str, ...]]:
+def _tokens(facts: Facts, load: ExpertLoad) -> tuple[Exact | None, tuple[str, ...]]:
     """Return the tokens that passed the model in the record's phase, with their fields.
 
     The first output token comes out of the prompt's own pass; tokens from the prefix cache pass nothing.
@@ -246,8 +246,7 @@ def _tokens(facts: Facts, load: ExpertLoad) -> tuple[Fraction | None, tuple[str,
     if found is None or (prompts in fields and _shares_prefixes(facts)):
         return None, ()
     value = dict(zip(fields, found, strict=True))
-    decoded = value.get(outputs[0], Fraction(0)) - value.get(COMPLETED, Fraction(0))
-    return value.get(prompts, Fraction(0)) + decoded, fields
+    return value.get(prompts, 0) + value.get(outputs[0], 0) - value.get(COMPLETED, 0), fields
 
 
 def _sum(recorded: Values | UnsetType) -> Fraction | None:
