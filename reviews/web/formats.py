@@ -208,3 +208,14 @@ def spans(numbers: tuple[int, ...]) -> str:
         else:
             parts.append([value])
     return ", ".join(str(p[0]) if len(p) == 1 else f"{p[0]}–{p[-1]}" for p in parts)
+
+
+MOST_SPANS = 6
+"""Spans that a sentence names."""
+
+
+def ranks_text(ranks: tuple[int, ...]) -> str:
+    """Name ranks inside a sentence: ``rank 4``, ``ranks 0–3, 8``; of many spans the first few."""
+    pieces = spans(ranks).split(", ")
+    rest = f" … ({len(ranks):,} in all)" if len(pieces) > MOST_SPANS else ""
+    return f"rank{'' if len(ranks) == 1 else 's'} {', '.join(pieces[:MOST_SPANS])}{rest}"

@@ -14,7 +14,7 @@ from planner.hypotheses.facts import MissingFactsError, SplitRefusedError
 from planner.layouts import LayoutRefusedError
 from planner.view import TrialView
 from reviews.web.byte_text import bytes_text, signed_bytes
-from reviews.web.formats import count, listed, percent, spans
+from reviews.web.formats import count, listed, percent, ranks_text, spans
 from reviews.web.memory_facts import WindowMemory, component_name, inside
 from reviews.web.stacked import scaled
 
@@ -171,18 +171,11 @@ def alike(shares: Sequence[RankShare]) -> tuple[Alike, ...]:
 
 def title_of(row: Alike, groups: int) -> str:
     """Name ranks that hold the same."""
-    ranks = f"Rank {row.ranks[0]}" if len(row.ranks) == 1 else f"Ranks {spans_short(row.ranks)}"
+    ranks = ranks_text(row.ranks).capitalize()
     stage = f"stage {row.stages[0]}" if len(row.stages) == 1 else f"stages {spans(row.stages)}"
     experts = f"{count(row.experts, 'expert')} of a layer each" if row.experts else ""
     said = [text for text in (stage if groups > 1 else "", experts) if text]
     return f"{ranks}: {ROLES[row.role]}{', '.join(said)}" if said or ROLES[row.role] else ranks
-
-
-def spans_short(ranks: tuple[int, ...]) -> str:
-    """Write ranks as spans; of many spans the first few and how many ranks there are."""
-    text = spans(ranks)
-    pieces = text.split(", ")
-    return text if len(pieces) <= 4 else f"{', '.join(pieces[:3])} … ({len(ranks):,} ranks)"
 
 
 def sum_of(parts: Collection[Expected]) -> int | None:

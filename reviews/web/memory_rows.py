@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from reviews.web.byte_text import bytes_text
 from reviews.web.csv_text import Value, plain
-from reviews.web.formats import count, number, percent, spans
+from reviews.web.formats import count, number, percent, ranks_text
 from reviews.web.memory_estimates import MATCHED
 from reviews.web.memory_facts import RankMemory, WindowMemory, component_name, inside
 from reviews.web.stacked import LENGTH, Fleet, Segment, scaled, segments, skyline
@@ -172,14 +172,6 @@ def notes_of(memory: WindowMemory) -> Iterator[str]:
     homeless = tuple(row.rank for row in memory.ranks if row.device_bytes is None)
     if homeless:
         yield f"The contract does not declare the device of {ranks_text(homeless)}."
-
-
-def ranks_text(ranks: tuple[int, ...]) -> str:
-    """Name ranks; of many spans the first few and how many ranks there are."""
-    pieces = spans(ranks).split(", ")
-    if len(pieces) > 6:
-        return f"{count(len(ranks), 'rank')}: {', '.join(pieces[:6])} …"
-    return f"rank {pieces[0]}" if len(ranks) == 1 else f"ranks {', '.join(pieces)}"
 
 
 def headline(memory: WindowMemory) -> str:

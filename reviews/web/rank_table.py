@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner.records.base import UnsetType
-from reviews.web.formats import number, spans, unit_of
+from reviews.web.formats import number, ranks_text, unit_of
 from reviews.web.links import Query
 from reviews.web.plot_labels import plot_label
 from reviews.web.rank_facts import RankFacts
@@ -108,11 +108,11 @@ def heat_map(facts: RankFacts, metric: Metric, rows: tuple[tuple[str, tuple[str,
         text.append([cell_text(metric, rank) for rank in ranks] + [""] * padding)
     values = [value for line in z for value in line if value is not None]
     worst = metric.worst
-    missing = spans(tuple(rank for rank, value in enumerate(metric.values) if value is None))
+    missing = tuple(rank for rank, value in enumerate(metric.values) if value is None)
     unit = unit_of(metric.unit).text
     note = f"Highest rank {worst[0]}: {metric.text(worst[0])}. " if worst else ""
     note += f"Highest of window {', '.join(metric.windows)} for each rank."
-    note += f" Missing for rank {missing}." if missing else ""
+    note += f" Missing for {ranks_text(missing)}." if missing else ""
     note += f" The values are {metric.bound} bounds." if metric.bound != "exact" else ""
     return HeatMap(
         data={

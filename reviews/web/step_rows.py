@@ -10,7 +10,7 @@ from planner.rank_times import rank_time
 from planner.records.base import UNSET, UnsetType
 from planner.view import TrialView
 from reviews.web.csv_text import Value, plain
-from reviews.web.formats import count, percent, spans
+from reviews.web.formats import count, percent, ranks_text
 from reviews.web.formats import number as number_text
 from reviews.web.stacked import Fleet, Segment, scaled, segments, skyline
 from reviews.web.step_facts import Lateness, RankStep, WindowSteps
@@ -169,10 +169,10 @@ def lateness_lines(view: TrialView, steps: WindowSteps) -> Iterator[str]:
         lead = steps.lateness[0]
         if lead.followers:
             are = "of a later stage is" if len(lead.followers) == 1 else "of later stages are"
-            yield f"{ranks_text(lead.followers)} {are} late behind rank {lead.rank}."
+            yield f"{ranks_text(lead.followers).capitalize()} {are} late behind rank {lead.rank}."
         if len(steps.lateness) > 1:
             others = tuple(sorted(late.rank for late in steps.lateness[1:]))
-            yield f"Late in other serving groups: {ranks_text(others).lower()}."
+            yield f"Late in other serving groups: {ranks_text(others)}."
     yield from pattern_lines(view, steps)
 
 
@@ -202,14 +202,6 @@ def rank_time_share(steps: WindowSteps, lead: Lateness) -> Fraction | None:
     return rank_time(steps.window, "slowest_sample_share", lead.rank, UNSET).value
 
 
-def ranks_text(ranks: tuple[int, ...]) -> str:
-    """Name ranks; of many spans the first few and how many ranks there are."""
-    pieces = spans(ranks).split(", ")
-    if len(pieces) > 6:
-        return f"{count(len(ranks), 'rank').capitalize()}: {', '.join(pieces[:6])} …"
-    return f"Rank {pieces[0]}" if len(ranks) == 1 else f"Ranks {', '.join(pieces)}"
-
-
 def incident_lines(steps: WindowSteps) -> Iterator[str]:
     """Say which incidents of communication the window counts."""
     recorded = steps.window.record.incidents
@@ -232,9 +224,7 @@ def arrival_groups(steps: WindowSteps, ranks: range) -> tuple[ArrivalGroup, ...]
         members = [rank for rank in group.ranks if rank in ranks]
         if members and widest:
             rows = tuple(arrival_row(steps, group.behind[rank], group.spread, rank, widest) for rank in members)
-            title = (
-                f"Ranks {spans(tuple(sorted(group.ranks)))}" if len(group.ranks) <= 32 else f"{len(group.ranks)} ranks"
-            )
+            title = ranks_text(tuple(sorted(group.ranks))).capitalize()
             found.append(ArrivalGroup(title=f"{title}: {ms(group.spread)} ms from first to last", rows=rows))
     return tuple(found)
 

@@ -101,6 +101,19 @@ def test_spans(numbers: tuple[int, ...], text: str) -> None:
     assert formats.spans(numbers) == text
 
 
+@pytest.mark.parametrize(
+    ("ranks", "text"),
+    [
+        pytest.param((4,), "rank 4", id="one"),
+        pytest.param((0, 1, 2, 8), "ranks 0–2, 8", id="spans"),
+        pytest.param(tuple(range(0, 12, 2)), "ranks 0, 2, 4, 6, 8, 10", id="as many spans as a sentence names"),
+        pytest.param(tuple(range(0, 4000, 2)), "ranks 0, 2, 4, 6, 8, 10 … (2,000 in all)", id="more spans"),
+    ],
+)
+def test_ranks_are_named_inside_a_sentence(ranks: tuple[int, ...], text: str) -> None:
+    assert formats.ranks_text(ranks) == text
+
+
 @pytest.mark.parametrize(("words", "text"), [((), ""), (("a",), "a"), (("a", "b", "c"), "a, b and c")])
 def test_a_list_reads_as_a_sentence(words: tuple[str, ...], text: str) -> None:
     assert formats.listed(words) == text
