@@ -58,7 +58,7 @@ ROWS: dict[str, Row] = {
         trial={"pp": 4},
         window={"stages": {"s": {"busy_ms": [3, 3, 3, 3]}}},
         outcome="UNKNOWN",
-        says="",
+        says="Only mixed is recorded",
     ),
     # F-14, C63, C78: limits before the order
     "C78: preemptions near a full cache": Row(
@@ -115,7 +115,7 @@ ROWS: dict[str, Row] = {
         says="3",
     ),
     "C68: nobody looked for hangs": Row(
-        gate="errors", limit={"load_point": AT, "max_hangs": 0}, outcome="UNKNOWN", says=""
+        gate="errors", limit={"load_point": AT, "max_hangs": 0}, outcome="UNKNOWN", says="Nobody looked for hangs"
     ),
     # C69: waiting for a slower device
     "C69: one device works longer than its group": Row(
@@ -137,7 +137,7 @@ ROWS: dict[str, Row] = {
         trial={"tp": 4},
         window={"per_rank": {"step_ms": {"values": [20, 20, 20, 20]}}},
         outcome="UNKNOWN",
-        says="",
+        says="its own work apart from its group's collectives is not recorded",
     ),
     # F-19, C72: hand-off
     "C72: one transfer for each rank, half of the requests": Row(

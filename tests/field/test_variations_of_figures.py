@@ -117,7 +117,7 @@ ROWS: dict[str, Row] = {
         limit={"load_point": AT, "min_completed_share": 0.99},
         load={"requests": {"sent": 4096, "completed": 979, "failed": 0, "cut_off": 3117}},
         outcome="FAIL",
-        says="",
+        says="0.240 of the requests completed",
     ),
     "C51: what was sent is not in the file": Row(
         gate="completeness",

@@ -31,7 +31,11 @@ ROWS: dict[str, Row] = {
         says="28",
     ),
     "C08: two KV heads on four ranks are copied": Row(
-        gate="model_divisibility", contract={"model": {"kv_heads": 2}}, trial={"tp": 4}, outcome="PASS", says=""
+        gate="model_divisibility",
+        contract={"model": {"kv_heads": 2}},
+        trial={"tp": 4},
+        outcome="PASS",
+        says="2 KV heads are copied to 4 tensor ranks",
     ),
     "C21: 61 layers over four stages": Row(
         gate="model_divisibility", contract={"model": {"layers": 61}}, trial={"pp": 4}, outcome="FAIL", says="61"
@@ -71,7 +75,7 @@ ROWS: dict[str, Row] = {
         places=ACROSS,
         nics=["a0", "b0", "a1", "b1"],
         outcome="PASS",
-        says="",
+        says="serves 1 device; at most 1",
     ),
     # C39, C17, C02: paths
     "C39: copies through the host where direct access is owed": Row(
@@ -91,7 +95,7 @@ ROWS: dict[str, Row] = {
         trial={"tp": 4},
         places=ACROSS,
         outcome="UNKNOWN",
-        says="",
+        says="The path of tp groups between nodes is not recorded",
     ),
     "C82: prefill fills the link that decode leaves idle": Row(
         gate="link_utilization",
@@ -121,7 +125,10 @@ ROWS: dict[str, Row] = {
         says="8",
     ),
     "C19: a world that is not the product": Row(
-        gate="rank_count", trial={"tp": 2, "dp": 2, "world_size": 2}, outcome="FAIL", says=""
+        gate="rank_count",
+        trial={"tp": 2, "dp": 2, "world_size": 2},
+        outcome="FAIL",
+        says="a world of 2 ranks; its degrees give 4",
     ),
     "C19: a device that stands on another node": Row(
         gate="placement", contract=TWO_NODES, trial={"tp": 4}, outcome="FAIL", says="n1"
