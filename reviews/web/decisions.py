@@ -17,7 +17,7 @@ from reviews.selectors.pages import DecisionView, decision_view
 from reviews.selectors.what_if import Asked
 from reviews.services.signoffs import signoff_give
 from reviews.web.banner_rows import alternatives, banner, notices
-from reviews.web.document_links import DocumentLinks
+from reviews.web.document_links import DocumentLinks, links_of
 from reviews.web.flip_rows import flip_groups
 from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
 from reviews.web.frontier_rows import frontier, order, order_text
@@ -109,11 +109,7 @@ def shown(
             query=Query.of(request.GET.dict(), keep=KEPT),
             map_href=reverse("decision-map", args=[slug, decision.number]),
             what_if_href=reverse("decision-what-if", args=[slug, decision.number]),
-            documents=DocumentLinks(
-                contract=reverse("document", args=[slug, decision.number, "contract"]),
-                evidence=reverse("document", args=[slug, decision.number, "evidence"]),
-                revision=decision.shown.number,
-            ),
+            documents=links_of(slug, decision.number, decision.shown.number),
         ),
         **addresses_of(slug, decision.number, decision.shown.number),
         requirements=requirements_of(decision),

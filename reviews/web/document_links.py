@@ -1,7 +1,9 @@
-"""Where a JSON pointer of a plan leads: the page of the contract or the evidence of that revision. Pure."""
+"""Where a JSON pointer of a plan leads: the page of the contract or the evidence of that revision."""
 
 from dataclasses import dataclass
 from urllib.parse import urlencode
+
+from django.urls import reverse
 
 from planner.pointers import steps
 from planner.records.evidence import Evidence
@@ -24,6 +26,12 @@ class DocumentLinks:
             return ""
         base = self.evidence if path[0] in OF_EVIDENCE else self.contract
         return f"{base}{place_query(pointer, self.revision)}"
+
+
+def links_of(slug: str, number: int, revision: int) -> DocumentLinks:
+    """Return where both documents of a revision are shown."""
+    contract, evidence = (reverse("document", args=[slug, number, kind]) for kind in ("contract", "evidence"))
+    return DocumentLinks(contract, evidence, revision)
 
 
 def place_query(pointer: str, revision: int, page: int | None = None) -> str:

@@ -12,6 +12,7 @@ import msgspec
 from planner.documents import EvidenceDocument
 from planner.rankmap import derived_name
 from reviews.errors import Finding
+from reviews.web.document_links import DocumentLinks
 from reviews.web.formats import count, listed
 from reviews.web.rank_metrics import metrics_of
 from reviews.web.source_lines import Excerpt, excerpt
@@ -46,10 +47,11 @@ class Sorted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemRow:
-    """One problem as the page lists it."""
+    """One problem as the page lists it; ``href`` leads to its place in a document that was taken over."""
 
     title: str
     where: str
+    href: str
     expected: str
     found: str
     code: str
@@ -147,8 +149,16 @@ def field_problems(problems: Sequence[Finding]) -> dict[str, str]:
     }
 
 
-def problem_rows(problems: Sequence[Finding], contract: Given | None, evidence: Given | None) -> tuple[ProblemRow, ...]:
-    """Make a row for every problem; documents first, as the planner ordered them."""
+def problem_rows(
+    problems: Sequence[Finding],
+    contract: Given | None,
+    evidence: Given | None,
+    stored: DocumentLinks | None = None,
+) -> tuple[ProblemRow, ...]:
+    """Make a row for every problem; documents first, as the planner ordered them.
+
+    ``stored`` are the documents of an earlier revision, which stand in for those that were not given.
+    """
     sources = {"contract": contract, "evidence": evidence}
     rows = []
     for problem in problems:
@@ -161,6 +171,7 @@ def problem_rows(problems: Sequence[Finding], contract: Given | None, evidence: 
             ProblemRow(
                 title=problem.code.partition("/")[2].replace("_", " ").capitalize() or "Refused",
                 where=where,
+                href=stored.to(problem.pointer) if stored and not given and problem.document in sources else "",
                 expected=problem.expected,
                 found=problem.found,
                 code=problem.code,

@@ -33,6 +33,7 @@ from reviews.selectors.pages import reusable_documents
 from reviews.selectors.people import standing_of
 from reviews.services.revisions import revision_check, revision_create
 from reviews.services.submissions import Checked, submission_check, submission_create, submission_refuse
+from reviews.web.document_links import links_of
 from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, authentication, frame, go_to, page, request_id, workspace_of
 from reviews.web.inbox import number_or_none
@@ -227,8 +228,9 @@ def answer(
     contract, evidence = (given.contract, given.evidence) if given else (None, None)
     trials = trial_rows(checked.evidence) if checked and checked.evidence else ()
     found = (*problems, *(checked.problems if checked else ()))
-    rows = problem_rows(found, contract, evidence)
     reusable = reusable_documents(decision, number_or_none(str(typed.get("reuse") or ""))) if decision else None
+    stored = links_of(slug, decision.number, reusable.revision) if decision and reusable else None
+    rows = problem_rows(found, contract, evidence, stored)
     verdict = may_submit(standing_of(request.user, workspace_of(slug)))
     context = frame(
         slug,

@@ -7,7 +7,7 @@ import pytest
 from reviews.errors import Finding
 from reviews.web.intake_rows import KEEP_UP_TO, Given, kept_text, problem_rows, sort_files, trial_rows
 from reviews.web.source_lines import MAX_BYTES, excerpt, line_of
-from tests.web.plans import example_documents
+from tests.web.plans import DOCUMENTS, example_documents
 
 CONTRACT = Given(b'{"schema": "topogate.contract/v1"}', "b.json")
 EVIDENCE = Given(b'{"slot": 1, "schema": "topogate.evidence/v1"}', "a.json")
@@ -141,3 +141,12 @@ def test_trials_are_shown_as_the_planner_reads_them() -> None:
         ("t-one-node", "tp4-pp1-ep2-dp1", "closed", 8, "3 of 4 windows counted", "saturated and single"),
         ("t-wide-16", "tp8-pp1-ep2-dp1", "closed", 16, "3 of 4 windows counted", "saturated and single"),
     ]
+
+
+def test_a_problem_of_a_document_that_was_taken_over_leads_to_it() -> None:
+    binding = Finding("evidence", "document/other_contract", "/contract_content_id", "a", "b")
+    given = Given(b"{}", "evidence.json")
+    assert problem_rows([binding], None, None, DOCUMENTS)[0].href == (
+        "/documents/evidence/?revision=1&at=/contract_content_id#here"
+    )
+    assert [problem_rows([binding], None, *of)[0].href for of in ((given, DOCUMENTS), (None, None))] == ["", ""]
