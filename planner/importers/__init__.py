@@ -24,8 +24,10 @@ from planner.importers import (
     trtllm_bench,
     vllm_bench,
     vllm_log,
+    vllm_metrics,
 )
 from planner.importers.model import Imported, Importer, Recognised, Run
+from planner.importers.scrubbed import found
 from planner.importers.source import Source
 from planner.registry import collect
 
@@ -46,13 +48,14 @@ MODULES = (
     inference_perf,
     vllm_log,
     sglang_log,
+    vllm_metrics,
     dcgm,
     node_exporter,
 )
 IMPORTERS = collect(MODULES, Importer)
 
 MAX_RUNS = 1000
-"""Runs that are listed of one file; the rest is counted."""
+"""Runs that are read of one file: what has more is no file of results, or one to be cut."""
 
 
 def import_file(source: Source, *, only: str | None = None) -> Imported:
@@ -64,32 +67,46 @@ def import_file(source: Source, *, only: str | None = None) -> Imported:
         return Imported(file=source.name, recognised=False, problems=_problems(error))
     if not candidates:
         expected = ", ".join(importer.title for importer in IMPORTERS if only in (None, importer.id))
-        problem = Problem("import/format", "", f"a file of one of: {expected}", "none of them")
+        problem = Problem("import/format", "", f"a file of one of: {expected}", _described(source))
         return Imported(file=source.name, recognised=False, problems=(problem,))
     importer, recognised = candidates[0]
     if len(candidates) > 1 and candidates[1][1].confidence == recognised.confidence:
-        found = " and ".join(candidate.title for candidate, _ in candidates)
-        problem = Problem("import/ambiguous", "", "the content of one format", found)
+        both = " and ".join(candidate.title for candidate, _ in candidates)
+        problem = Problem("import/ambiguous", "", "the content of one format", both)
         return Imported(file=source.name, recognised=False, problems=(problem,))
     return _read(source, importer, recognised)
 
 
 def _candidates(source: Source, importers: Iterable[Importer]) -> list[tuple[Importer, Recognised]]:
     known = [(importer, importer.recognise(source)) for importer in importers]
-    found = [(importer, recognised) for importer, recognised in known if recognised is not None]
-    return sorted(found, key=lambda pair: -pair[1].confidence)
+    fitting = [(importer, recognised) for importer, recognised in known if recognised is not None]
+    return sorted(fitting, key=lambda pair: -pair[1].confidence)
+
+
+def _described(source: Source) -> str:
+    """Say what a file of no known format is, as far as its beginning shows."""
+    first = source.first
+    if isinstance(first, dict) and "$schema" in first:
+        return "a JSON Schema, which is no result"
+    if isinstance(first, dict):
+        return f"JSON with the keys {', '.join(map(found, list(first)[:5]))}" if first else "an empty object"
+    line = next((line for line in source.head.splitlines() if line.strip()), "")
+    return (
+        f"a list in JSON of {len(first):,} values"
+        if isinstance(first, list)
+        else f"text that starts with {found(line)}"
+    )
 
 
 def _read(source: Source, importer: Importer, recognised: Recognised) -> Imported:
     runs: list[Run] = []
-    more = 0
     problems: tuple[Problem, ...] = ()
     try:
         for run in importer.read(source, recognised):
-            if len(runs) < MAX_RUNS:
-                runs.append(run)
-            else:
-                more += 1
+            if len(runs) == MAX_RUNS:
+                problems = (Problem("import/runs", "", f"at most {MAX_RUNS:,} runs in a file", "more"),)
+                break
+            runs.append(run)
     except (DocumentRefusedError, RecursionError) as error:
         problems = _problems(error)
     if not runs and not problems:
@@ -101,7 +118,6 @@ def _read(source: Source, importer: Importer, recognised: Recognised) -> Importe
         version=recognised.version,
         confidence=recognised.confidence,
         runs=tuple(runs),
-        more_runs=more,
         problems=problems,
     )
 

@@ -12,6 +12,7 @@ from planner.importers.sheet import Path, Sheet
 
 __all__ = [
     "PER_REQUEST_DECODE",
+    "UNIX_RANGE",
     "answers_from_completed",
     "flat_latency",
     "take_definitions",
@@ -30,7 +31,7 @@ _FLAT_FAMILIES = {"ttft": "ttft_ms", "tpot": "tpot_ms", "itl": "itl_ms", "e2el":
 _STATISTICS = {"median": "p50", "p99.9": "p99_9"}
 _TAKEN = frozenset({*STATISTICS, "std", "min", "p1", "p5", "p10", "p25", "p75"})
 
-_UNIX_RANGE = (946_684_800, 4_102_444_800)
+UNIX_RANGE = (946_684_800, 4_102_444_800)
 """2000 to 2100: seconds, not milliseconds."""
 
 
@@ -90,7 +91,7 @@ def take_instants(sheet: Sheet, start: Path, end: Path) -> None:
     """Take start and end given in seconds since 1970, which have no zone to mistake."""
     for name, path in (("started_at", start), ("ended_at", end)):
         raw = sheet.get(*path)
-        if isinstance(raw, int | float) and _UNIX_RANGE[0] < raw < _UNIX_RANGE[1]:
+        if isinstance(raw, int | float) and UNIX_RANGE[0] < raw < UNIX_RANGE[1]:
             sheet.put_text(name, unix_time(raw), sheet.place(*path), standing="measured")
 
 

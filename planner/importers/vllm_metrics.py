@@ -1,0 +1,225 @@
+"""``/metrics`` of a vLLM server: KV capacity, queue, counters and histograms of every engine (data parallel rank).
+
+Counters run since the start of the server. One scrape holds its run for a person; of several scrapes in one file the
+difference between first and last is taken, which is a window. Histograms are in seconds, and their buckets bound a
+percentile from above. ``kv_cache_usage_perc`` is a share of 1 in spite of its name; what waits by reason is part of
+what waits. ``_created`` samples are times.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from math import ceil, isinf
+
+from planner.importers.checks import check_name
+from planner.importers.log_lines import number_in
+from planner.importers.model import Importer, Recognised, Run
+from planner.importers.prometheus import Sample, Scrape, note_skipped, scrapes, take_times
+from planner.importers.scrubbed import last_part
+from planner.importers.sheet import Sheet
+from planner.importers.source import Source
+
+__all__ = ["IMPORTER"]
+
+_SHOWN = re.compile(r"^\s*(?:# (?:HELP|TYPE) )?vllm:[a-z]", re.M)
+_GAUGES = {
+    "vllm:num_requests_running": "running_requests",
+    "vllm:num_requests_waiting": "waiting_requests",
+    "vllm:kv_cache_usage_perc": "kv_used_share",
+    "vllm:gpu_cache_usage_perc": "kv_used_share",
+}
+_COUNTERS = {
+    "vllm:num_preemptions_total": "preemptions",
+    "vllm:prompt_tokens_total": "input_tokens_total",
+    "vllm:generation_tokens_total": "output_tokens_total",
+}
+_FINISHED = {
+    "stop": "completed",
+    "length": "completed",
+    "repetition": "completed",
+    "error": "failed",
+    "abort": "cancelled",
+}
+_HITS, _QUERIES = (
+    ("vllm:prefix_cache_hits_total", "vllm:gpu_prefix_cache_hits_total"),
+    ("vllm:prefix_cache_queries_total", "vllm:gpu_prefix_cache_queries_total"),
+)
+_HISTOGRAMS = {
+    "vllm:time_to_first_token_seconds": "ttft_ms",
+    "vllm:inter_token_latency_seconds": "itl_ms",
+    "vllm:time_per_output_token_seconds": "itl_ms",
+    "vllm:request_time_per_output_token_seconds": "tpot_ms",
+    "vllm:e2e_request_latency_seconds": "e2e_ms",
+}
+_QUANTILES = {"p50": (1, 2), "p90": (9, 10), "p95": (19, 20), "p99": (99, 100)}
+_EXPECTED = ("kv_capacity_tokens", "kv_used_peak_share", "preemptions", "completed", "ttft_ms.p95", "model_name", "tp")
+
+_Series = Mapping[tuple[str, tuple[tuple[str, str], ...]], Sample]
+
+
+def _recognise(source: Source) -> Recognised | None:
+    return Recognised(confidence=85) if _SHOWN.search(source.head) else None
+
+
+def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
+    scraped = scrapes(source, "vllm:")
+    first = last = next(scraped)
+    peaks: dict[tuple[str, str], Sample] = {}
+    skipped = [*first.skipped]
+    _keep_peaks(peaks, first)
+    count = 1
+    for scrape in scraped:
+        last, count = scrape, count + 1
+        skipped += scrape.skipped
+        _keep_peaks(peaks, scrape)
+    sheet = Sheet("run-1", {}, line=first.line)
+    _take(sheet, first, last, count)
+    if count > 1:
+        _take_peaks(sheet, peaks, count)
+    note_skipped(sheet, skipped)
+    check_name(sheet, source.name)
+    yield sheet.finish(_EXPECTED)
+
+
+def _keep_peaks(peaks: dict[tuple[str, str], Sample], scrape: Scrape) -> None:
+    for sample in scrape.named(*_GAUGES):
+        key = (sample.labels.get("engine", "0"), _GAUGES[sample.name])
+        if key not in peaks or sample.value > peaks[key].value:
+            peaks[key] = sample
+
+
+def _take(sheet: Sheet, first: Scrape, last: Scrape, count: int) -> None:
+    engines = sorted({sample.labels.get("engine", "0") for sample in last.samples})
+    if not engines:
+        sheet.remark("import/no_counters", "no sample of vLLM could be read", effect="refused")
+        return
+    sheet.put_text("engine_name", "vLLM", sheet.place())
+    models = {sample.labels["model_name"]: sample for sample in last.samples if sample.labels.get("model_name")}
+    if len(models) == 1:
+        sheet.put_text("model_name", *next((last_part(name), sample.place) for name, sample in models.items()))
+    before = {sample.series: sample for sample in first.samples} if count > 1 else {}
+    served = False
+    for engine in engines:
+        of = "" if len(engines) == 1 else f"engine-{engine[:16]}"
+        own = Scrape([sample for sample in last.samples if sample.labels.get("engine", "0") == engine])
+        _take_config(sheet, own, of)
+        if count == 1:
+            _take_gauges(sheet, own, of)
+        served = _take_counters(sheet, own, before, of) or served
+    if count == 1 and served:
+        sentence = "counters run since the start of the server, with its warm-up: a second scrape makes a window"
+        sheet.remark("import/since_start", sentence, effect="held")
+    elif not served:
+        sheet.remark("import/idle", "nothing was served: counters are zero")
+    if count > 1:
+        take_times(sheet, first, last)
+
+
+def _take_gauges(sheet: Sheet, scrape: Scrape, of: str) -> None:
+    for sample in scrape.named(*_GAUGES):
+        sheet.put(_GAUGES[sample.name], sample.value, sample.place, of=of)
+        if _GAUGES[sample.name] == "kv_used_share" and sample.value > 1:
+            sentence = f"KV use is {sample.value}, but it is a share of 1: the unit is in doubt"
+            sheet.remark("import/unit", sentence, sample.place, "held")
+
+
+def _take_config(sheet: Sheet, scrape: Scrape, of: str) -> None:
+    for sample in scrape.named("vllm:cache_config_info"):
+        labels, place = sample.labels, sample.place
+        blocks, size, tokens, most = (
+            number_in(labels.get(name, ""))
+            for name in ("num_gpu_blocks", "block_size", "kv_cache_size_tokens", "kv_cache_max_concurrency")
+        )
+        by_blocks = blocks * size if blocks is not None and size is not None else None
+        capacity = tokens if tokens is not None else by_blocks
+        if capacity is not None:
+            sheet.put("kv_capacity_tokens", capacity, place, of=of)
+            if by_blocks is not None and by_blocks != capacity:
+                sentence = f"blocks make {by_blocks} tokens, the engine says {capacity}: its own figure is taken"
+                sheet.remark("import/definition", sentence, place)
+        if most is not None:
+            sheet.put("kv_max_concurrent_requests", most, place, of=of)
+        _take_settings(sheet, sample, of)
+
+
+def _take_settings(sheet: Sheet, sample: Sample, of: str) -> None:
+    labels, place = sample.labels, sample.place
+    budget = number_in(labels.get("gpu_memory_utilization", ""))
+    if budget is not None:
+        sheet.put("memory_budget_share", budget, place, of=of, standing="stated")
+    if labels.get("cache_dtype") == "auto":
+        sheet.remark("import/auto", "the number format of the KV cache was left to the engine", place)
+    elif labels.get("cache_dtype"):
+        sheet.put_text("precision_kv_cache", labels["cache_dtype"], place, of=of)
+    if labels.get("enable_prefix_caching") in ("True", "False"):
+        on = labels["enable_prefix_caching"] == "True"
+        sheet.put_text("prefix_cache", "on" if on else "off", place, of=of)
+
+
+def _take_counters(sheet: Sheet, scrape: Scrape, before: _Series, of: str) -> bool:
+    """Take what was counted; say whether anything was served."""
+    grown = [_grown(sample, before) for sample in scrape.samples]
+    if any(sample.value < 0 for sample in grown if sample.name.endswith(("_total", "_count"))):
+        sheet.remark("import/counter_reset", "a counter ran backwards: the server started anew", effect="refused")
+        return False
+    change = Scrape(grown)
+    finished: dict[str, tuple[float, Sample]] = {}
+    for sample in change.named("vllm:request_success_total"):
+        name = _FINISHED.get(sample.labels.get("finished_reason", ""))
+        if name:
+            so_far, at = finished.get(name, (0.0, sample))
+            finished[name] = (so_far + sample.value, at)
+    for name, (value, sample) in finished.items():
+        sheet.put(name, value, sample.place, of=of)
+    for sample in change.named(*_COUNTERS):
+        sheet.put(_COUNTERS[sample.name], sample.value, sample.place, of=of)
+    hits, queries = (next(change.named(*names), None) for names in (_HITS, _QUERIES))
+    if hits and queries and queries.value > 0:
+        sheet.put("cache_hit_share", hits.value / queries.value, hits.place, of=of)
+    taken = [_take_histogram(sheet, change, metric, family, of) for metric, family in _HISTOGRAMS.items()]
+    if any(taken):
+        sheet.put_text("quantile_method", "histogram_upper", sheet.place(), of=of)
+        sentence = "percentiles are upper ends of buckets, measured by the server: the way to the client is not in them"
+        sheet.remark("import/upper_bound", sentence)
+    return any(taken) or any(value > 0 for value, _ in finished.values())
+
+
+def _grown(sample: Sample, before: _Series) -> Sample:
+    earlier = before.get(sample.series)
+    cumulative = sample.name.endswith(("_total", "_count", "_sum", "_bucket"))
+    if earlier is None or not cumulative:
+        return sample
+    return Sample(sample.name, sample.labels, sample.value - earlier.value, sample.time, sample.line)
+
+
+def _take_histogram(sheet: Sheet, change: Scrape, metric: str, family: str, of: str) -> bool:
+    count = next(change.named(f"{metric}_count"), None)
+    if count is None or count.value <= 0 or sheet.value(f"{family}.n", of) is not None:
+        return False
+    sheet.put(f"{family}.n", count.value, count.place, of=of)
+    total = next(change.named(f"{metric}_sum"), None)
+    if total is not None:
+        sheet.put(f"{family}.mean", total.value / count.value, total.place, unit="s", of=of)
+    buckets: list[tuple[float, Sample]] = []
+    for sample in change.named(f"{metric}_bucket"):
+        edge = number_in(sample.labels.get("le", ""))
+        if edge is not None:
+            buckets.append((edge, sample))
+    buckets.sort(key=lambda pair: pair[0])
+    for statistic, (part, whole) in _QUANTILES.items():
+        rank = ceil(int(count.value) * part / whole)
+        reached = next(((edge, sample) for edge, sample in buckets if sample.value >= rank), None)
+        if reached is not None and not isinf(reached[0]):
+            sheet.put(f"{family}.{statistic}", reached[0], reached[1].place, unit="s", of=of)
+    return True
+
+
+def _take_peaks(sheet: Sheet, peaks: Mapping[tuple[str, str], Sample], count: int) -> None:
+    several = len({engine for engine, _ in peaks}) > 1
+    for (engine, name), sample in peaks.items():
+        peak = {"kv_used_share": "kv_used_peak_share", "waiting_requests": "queued_requests_max"}.get(name)
+        if peak:
+            sheet.put(peak, sample.value, sample.place, of=f"engine-{engine[:16]}" if several else "")
+    sheet.remark("import/sampled", f"queue and KV use are the largest of {count} scrapes")
+
+
+IMPORTER = Importer(id="vllm-metrics", title="/metrics of a vLLM server", recognise=_recognise, read=_read)

@@ -1,0 +1,242 @@
+"""Prometheus texts of vLLM, of the DCGM exporter and of the node exporter."""
+
+from tests.planner.importers.samples import codes, imported, only_run, place, values
+
+MIB = 2**20
+
+
+def vllm(
+    completed: int = 30, *, usage: float = 0.25, waiting: int = 6, stamp: str = "", engine: str = "0", scale: int = 1
+) -> str:
+    """A scrape after 40 first tokens: 20 within 100 ms, 38 within 250 ms, all within 500 ms, 6 s in sum."""
+    labels = f'engine="{engine}",model_name="org/chat"'
+    lines = [
+        "# HELP vllm:num_requests_running Number of requests in model execution batches.",
+        "# TYPE vllm:num_requests_running gauge",
+        f"vllm:num_requests_running{{{labels}}} 64.0",
+        f"vllm:num_requests_waiting{{{labels}}} {waiting}.0",
+        f'vllm:num_requests_waiting_by_reason{{{labels},reason="capacity"}} {waiting}.0',
+        f"vllm:kv_cache_usage_perc{{{labels}}} {usage}",
+        f"vllm:prefix_cache_queries_total{{{labels}}} 1000.0",
+        f"vllm:prefix_cache_hits_total{{{labels}}} 250.0",
+        f"vllm:num_preemptions_total{{{labels}}} 2.0",
+        f"vllm:num_preemptions_created{{{labels}}} 1.786929018621065e+09",
+        f"vllm:prompt_tokens_total{{{labels}}} {1000 * scale}.0",
+        f"vllm:generation_tokens_total{{{labels}}} {500 * scale}.0",
+        f'vllm:request_success_total{{{labels},finished_reason="stop"}} 10.0',
+        f'vllm:request_success_total{{{labels},finished_reason="length"}} {completed - 10}.0',
+        f'vllm:request_success_total{{{labels},finished_reason="abort"}} 1.0',
+        f'vllm:request_success_total{{{labels},finished_reason="error"}} 3.0',
+        f'vllm:time_to_first_token_seconds_bucket{{{labels},le="0.1"}} {20 * scale}.0',
+        f'vllm:time_to_first_token_seconds_bucket{{{labels},le="0.25"}} {38 * scale}.0',
+        f'vllm:time_to_first_token_seconds_bucket{{{labels},le="0.5"}} {39 * scale}.0',
+        f'vllm:time_to_first_token_seconds_bucket{{{labels},le="+Inf"}} {40 * scale}.0',
+        f"vllm:time_to_first_token_seconds_count{{{labels}}} {40 * scale}.0",
+        f"vllm:time_to_first_token_seconds_sum{{{labels}}} {6 * scale}.0",
+        f'vllm:cache_config_info{{block_size="16",cache_dtype="auto",enable_prefix_caching="True",engine="{engine}",'
+        'gpu_memory_utilization="0.3",kv_cache_max_concurrency="195.5",kv_cache_size_tokens="400448",'
+        'num_gpu_blocks="25028"} 1.0',
+    ]
+    return "".join(f"{line}{'' if line.startswith('#') else stamp}\n" for line in lines)
+
+
+def test_one_scrape_of_vllm_counts_since_the_start_and_waits_for_a_person() -> None:
+    read = imported(vllm())
+    (run,) = read.runs
+    assert read.format == "vllm-metrics"
+    assert codes(run, "held") == ["import/since_start"]
+    assert values(run) == {
+        "engine_name": "vLLM",
+        "model_name": "org/chat",
+        "kv_capacity_tokens": 400_448,
+        "kv_max_concurrent_requests": 195.5,
+        "memory_budget_share": 0.3,
+        "prefix_cache": "on",
+        "running_requests": 64,
+        "waiting_requests": 6,
+        "kv_used_share": 0.25,
+        "completed": 30,
+        "cancelled": 1,
+        "failed": 3,
+        "preemptions": 2,
+        "input_tokens_total": 1000,
+        "output_tokens_total": 500,
+        "cache_hit_share": 0.25,
+        "ttft_ms.n": 40,
+        "ttft_ms.mean": 150.0,
+        "ttft_ms.p50": 100.0,
+        "ttft_ms.p90": 250.0,
+        "ttft_ms.p95": 250.0,
+        "quantile_method": "histogram_upper",
+    }
+    assert place(run, "kv_used_share").line == 6
+
+
+def test_a_percentile_beyond_the_last_bucket_is_missing() -> None:
+    assert "ttft_ms.p99" not in values(only_run(vllm()))
+
+
+def test_two_scrapes_of_vllm_make_a_window() -> None:
+    run = only_run(vllm(stamp=" 1786929000000") + vllm(50, usage=0.5, waiting=9, stamp=" 1786929060000", scale=2))
+    found = values(run)
+    assert run.status == "usable"
+    assert (found["completed"], found["failed"], found["preemptions"]) == (20, 0, 0)
+    assert found["output_tokens_total"] == 500
+    assert (found["started_at"], found["ended_at"]) == ("2026-08-17T01:10:00Z", "2026-08-17T01:11:00Z")
+    assert (found["ttft_ms.n"], found["ttft_ms.p95"]) == (40, 250.0)
+    assert (found["kv_used_peak_share"], found["queued_requests_max"]) == (0.5, 9)
+    assert "kv_used_share" not in found
+
+
+def test_a_counter_that_ran_backwards_is_no_window() -> None:
+    assert codes(only_run(vllm(50) + vllm(30)), "refused") == ["import/counter_reset"]
+
+
+def test_every_engine_stands_apart() -> None:
+    run = only_run(vllm() + vllm(40, engine="1"))
+    assert values(run, "engine-0")["completed"] == 30
+    assert values(run, "engine-1")["completed"] == 40
+    assert values(run, "engine-1")["kv_capacity_tokens"] == 400_448
+
+
+def test_the_old_names_are_read_and_a_share_above_one_is_in_doubt() -> None:
+    run = only_run('vllm:gpu_cache_usage_perc{model_name="m"} 12.5\n')
+    assert values(run)["kv_used_share"] == 12.5
+    assert codes(run, "held") == ["import/unit"]
+
+
+def test_blocks_that_make_another_capacity_are_named() -> None:
+    run = only_run(vllm().replace('num_gpu_blocks="25028"', 'num_gpu_blocks="100"'))
+    assert values(run)["kv_capacity_tokens"] == 400_448
+    assert "import/definition" in codes(run)
+
+
+def test_lines_that_are_no_samples_are_counted() -> None:
+    run = only_run(vllm() + 'vllm:odd{a="b 1\nvllm:bad{engine="0"} twelve\n...\n```\n')
+    assert "import/line_skipped" in codes(run)
+
+
+def device(name: str, gpu: int, value: str, more: str = "", *, host: str = "Hostname", stamp: str = "") -> str:
+    return (
+        f'{name}{{gpu="{gpu}", UUID="GPU-{gpu}",modelName="NVIDIA B200",{host}="secret.host.example",'
+        f'DCGM_FI_DRIVER_VERSION="580.105.05"{more}}} {value}{stamp}\n'
+    )
+
+
+def dcgm(used: int = 1024, stamp: str = "") -> str:
+    return "".join(
+        device(name, gpu, value, stamp=stamp)
+        for name, value in (
+            ("DCGM_FI_DEV_FB_USED", str(used)),
+            ("DCGM_FI_DEV_FB_FREE", str(180_000 - used)),
+            ("DCGM_FI_DEV_FB_RESERVED", "500"),
+            ("DCGM_FI_DEV_GPU_UTIL", "75"),
+            ("DCGM_FI_DEV_POWER_USAGE", "170.5"),
+            ("DCGM_FI_PROF_NVLINK_TX_BYTES", "2000000"),
+            ("DCGM_FI_DEV_XID_ERRORS", "0"),
+        )
+        for gpu in (0, 1)
+    )
+
+
+def test_one_scrape_of_dcgm_shows_memory_but_no_peak() -> None:
+    read = imported("# TYPE DCGM_FI_DEV_FB_USED gauge\n" + dcgm())
+    (run,) = read.runs
+    assert (read.format, run.status) == ("dcgm", "usable")
+    assert values(run) == {"devices": 2, "nodes": 1, "driver_version": "580.105.05"}
+    assert values(run, "gpu-1") == {
+        "device_type": "NVIDIA B200",
+        "device_used_bytes": 1024 * MIB,
+        "device_memory_bytes": 180_500 * MIB,
+        "device_busy_share": 0.75,
+        "device_power_w": 170.5,
+        "link_tx_bytes_per_s": 2_000_000.0,
+    }
+    assert "device_used_peak_bytes" in run.missing
+    assert "secret.host" not in repr(read)
+
+
+def test_several_scrapes_of_dcgm_are_samples_of_a_peak() -> None:
+    run = only_run(dcgm(1024, " 1786929000000") + dcgm(4096, " 1786929010000") + dcgm(2048, " 1786929020000"))
+    assert values(run, "gpu-0")["device_used_peak_bytes"] == 4096 * MIB
+    assert values(run, "gpu-0")["samples"] == 3
+    assert values(run)["sample_interval_s"] == 10.0
+
+
+def test_a_number_of_dcgm_that_says_no_value_is_missing() -> None:
+    for none in ("9223372036854775794", "9223372036854775803"):
+        run = only_run(device("DCGM_FI_DEV_FB_USED", 0, none))
+        assert "device_used_bytes" not in values(run, "gpu-0")
+        assert "import/no_value" in codes(run)
+
+
+def test_zero_on_links_shows_nothing() -> None:
+    for name in ("DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL", "DCGM_FI_PROF_NVLINK_TX_BYTES"):
+        assert "import/zero_unproven" in codes(only_run(device(name, 0, "0")))
+
+
+def test_instances_of_a_split_device_stand_apart() -> None:
+    run = only_run("".join(device("DCGM_FI_DEV_FB_USED", 0, "7", f',GPU_I_ID="{number}"') for number in (7, 8)))
+    assert values(run)["devices"] == 1
+    assert values(run, "gpu-0-mig-8")["device_used_bytes"] == 7 * MIB
+    assert "import/mig" in codes(run)
+
+
+def test_the_same_device_number_on_two_hosts_is_two_devices() -> None:
+    other = device("DCGM_FI_DEV_FB_USED", 0, "9", host="hostname").replace("secret", "other")
+    run = only_run(device("DCGM_FI_DEV_FB_USED", 0, "7") + other)
+    assert (values(run)["devices"], values(run)["nodes"]) == (2, 2)
+    assert values(run, "node-1-gpu-0")["device_used_bytes"] == 9 * MIB
+
+
+def test_a_device_error_holds_the_run() -> None:
+    run = only_run(device("DCGM_FI_DEV_XID_ERRORS", 3, "79"))
+    assert values(run, "gpu-3")["device_error_code"] == 79
+    assert codes(run, "held") == ["import/device_error"]
+
+
+def node(sent: float = 4e14, state: int = 4, stamp: str = "") -> str:
+    return "".join(
+        f'node_infiniband_{name}{{device="mlx5_0",port="1"}} {value}{stamp}\n'
+        for name, value in (
+            ("port_data_transmitted_bytes_total", sent),
+            ("port_data_received_bytes_total", 3e14),
+            ("rate_bytes_per_second", "1e+11"),
+            ("state_id", state),
+            ("physical_state_id", 5),
+            ("symbol_error_total", 0),
+        )
+    )
+
+
+def test_one_scrape_of_a_node_shows_rates_but_no_window() -> None:
+    read = imported(node())
+    (run,) = read.runs
+    assert (read.format, run.status) == ("node-exporter", "usable")
+    assert values(run, "mlx5_0-1") == {
+        "link_rate_bytes_per_s": 1e11,
+        "link_tx_bytes_counter": 400_000_000_000_000,
+        "link_rx_bytes_counter": 300_000_000_000_000,
+    }
+    assert run.missing == ("link_tx_bytes_total", "link_rx_bytes_total")
+
+
+def test_two_scrapes_of_a_node_give_the_bytes_between() -> None:
+    run = only_run(node(4e14, stamp=" 1786929000000") + node(4.5e14, stamp=" 1786929100000"))
+    assert values(run, "mlx5_0-1")["link_tx_bytes_total"] == 50_000_000_000_000
+    assert values(run)["ended_at"] == "2026-08-17T01:11:40Z"
+    assert codes(only_run(node(4e14) + node(3e14)), "refused") == ["import/counter_reset"]
+
+
+def test_a_port_that_is_not_active_holds_the_run() -> None:
+    assert codes(only_run(node(state=1)), "held") == ["import/device_error"]
+
+
+def test_counters_of_errors_are_named() -> None:
+    text = node().replace('symbol_error_total{device="mlx5_0",port="1"} 0', 'symbol_error_total{device="mlx5_0"} 4')
+    assert codes(only_run(text)) == ["import/device_error", "import/since_start"]
+
+
+def test_a_node_exporter_without_infiniband_is_refused_with_its_reason() -> None:
+    run = only_run('node_cpu_seconds_total{cpu="0",mode="idle"} 12.5\n')
+    assert codes(run, "refused") == ["import/no_counters"]
