@@ -65,6 +65,7 @@ PROBLEM_CODES: dict[str, str] = {
     "import/format": "A result file, or a value in it, is of no known format.",
     "import/ambiguous": "The content of a result file fits two formats.",
     "import/no_run": "A result file holds no run.",
+    "import/runs": "A result file holds more than 1,000 runs; the first ones are listed.",
     "import/size": "A result file, or one value in it, is larger than is read.",
     "import/line_length": "A line of a result file is longer than 1 MiB, of JSON longer than 64 MiB.",
     "import/depth": "A result file is nested deeper than 64.",

@@ -71,7 +71,6 @@ def _shown(imported: Imported) -> dict[str, Any]:
         "confidence": imported.confidence,
         "status": imported.status,
         "runs": [{"run": run.id, "status": run.status, "place": _place(run.place)} for run in runs],
-        "more_runs": imported.more_runs,
         "values": [{"run": run.id, **_value(value)} for run in runs for value in run.values],
         "warnings": [{"run": run.id, **_remark(remark)} for run in runs for remark in run.remarks],
         "missing": [_missing(run, name) for run in runs for name in run.missing],

@@ -10,21 +10,20 @@ from planner.errors import DocumentRefusedError, Problem
 from planner.importers import (
     aiperf,
     aiperf_records,
-    dcgm,
     genai_perf,
+    gpu_stats,
     guidellm,
     inference_perf,
     inferencex,
     llmd_report,
     mlperf,
-    node_exporter,
+    nccl_tests,
     sglang_bench,
     sglang_log,
     sglang_one_batch,
     trtllm_bench,
     vllm_bench,
     vllm_log,
-    vllm_metrics,
 )
 from planner.importers.model import Imported, Importer, Recognised, Run
 from planner.importers.scrubbed import found
@@ -48,9 +47,8 @@ MODULES = (
     inference_perf,
     vllm_log,
     sglang_log,
-    vllm_metrics,
-    dcgm,
-    node_exporter,
+    gpu_stats,
+    nccl_tests,
 )
 IMPORTERS = collect(MODULES, Importer)
 

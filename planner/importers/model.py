@@ -135,7 +135,6 @@ class Imported:
     version: str = ""
     confidence: int = 0
     runs: tuple[Run, ...] = ()
-    more_runs: int = 0
     problems: tuple[Problem, ...] = ()
 
     @property

@@ -77,9 +77,26 @@ def test_a_value_that_cannot_be_meant_is_left_out_and_named(wrong: str) -> None:
     assert remark.place.pointer == "/p99_ttft_ms"
 
 
-def test_runs_beyond_the_limit_are_counted() -> None:
-    read = imported("\n".join([json.dumps(vllm_run())] * (MAX_RUNS + 5)))
-    assert (len(read.runs), read.more_runs) == (MAX_RUNS, 5)
+def test_a_file_of_too_many_runs_is_refused_and_the_first_are_listed() -> None:
+    line = json.dumps(vllm_run())
+    assert imported("\n".join([line] * MAX_RUNS)).status == "usable"
+    read = imported("\n".join([line] * (MAX_RUNS + 1)))
+    assert [problem.code for problem in read.problems] == ["import/runs"]
+    assert (read.status, len(read.runs)) == ("refused", MAX_RUNS)
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        pytest.param('{"$schema": "x"}', "a JSON Schema, which is no result", id="schema"),
+        pytest.param('{"a": 1, "b": 2}', 'JSON with the keys "a", "b"', id="object"),
+        pytest.param("[1, 2]", "a list in JSON of 2 values", id="list"),
+        pytest.param("\nhello sk-abcdefgh12345\nworld", 'text that starts with "hello [removed]"', id="text"),
+    ],
+)
+def test_an_unknown_file_is_described(content: str, found: str) -> None:
+    (problem,) = imported(content).problems
+    assert problem.found == found
 
 
 def test_only_the_named_format_is_looked_for() -> None:
