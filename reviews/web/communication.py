@@ -48,21 +48,16 @@ def weight(window: Window) -> tuple[int, bool]:
     """Say how much a window has to show on this page: times of ranks weigh most, then operations, then links."""
     recorded = {} if isinstance(window.per_rank, UnsetType) else window.per_rank
     times = sum(4 for name in METRICS if name in recorded) + sum(1 for name in OTHER_METRICS if name in recorded)
-    sections = sum(
-        weight
-        for section, weight in ((window.collectives, 3), (window.handoff, 2), (window.links, 2), (window.incidents, 1))
-        if not isinstance(section, UnsetType)
-    )
+    weights = ((window.collectives, 3), (window.handoff, 2), (window.links, 2), (window.incidents, 1))
+    sections = sum(points for section, points in weights if not isinstance(section, UnsetType))
     return times + sections, window.purpose == "counted"
 
 
 def chosen_window(view: TrialView, asked: str) -> tuple[str, tuple[str, ...]]:
-    """Return the window that is asked for, else the one with the most to show, and all that have anything."""
-    windows = sorted(view.trial.windows.items())
-    telling = tuple(name for name, window in windows if weight(window)[0])
-    offered = telling or tuple(name for name, _ in windows)
-    most = max(offered, key=lambda name: (weight(view.trial.windows[name]), [-ord(letter) for letter in name]))
-    return (asked if asked in view.trial.windows else most), offered
+    """Return the window that is asked for, else the first with the most to show, and all that have anything."""
+    weights = {name: weight(window) for name, window in sorted(view.trial.windows.items())}
+    offered = tuple(name for name, (points, _) in weights.items() if points) or tuple(weights)
+    return (asked if asked in weights else max(offered, key=weights.__getitem__)), offered
 
 
 def communication_context(source: MapSource, query: Query, own: str) -> dict[str, Any]:

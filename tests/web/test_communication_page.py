@@ -14,7 +14,7 @@ from reviews.web.communication import chosen_window
 from tests.reviews.factories import Cast, planned
 from tests.web.conftest import Visit
 from tests.web.fleet import RANKS, fleet_pair
-from tests.web.traces import TRIAL, traced_pair, traced_view
+from tests.web.traces import TRIAL, traced_pair, traced_view, traced_window, trees, view_of
 
 PAGE = "/w/lab/decisions/1/communication/"
 TRACED = f"?trial={TRIAL}"
@@ -100,6 +100,12 @@ def test_the_window_with_the_most_to_show_comes_first() -> None:
     assert chosen_window(view, "")[0] == "trace"
     assert chosen_window(view, "sat-2")[0] == "sat-2"
     assert chosen_window(view, "no-such")[0] == "trace"
+
+
+def test_of_windows_that_show_as_much_the_first_comes_first() -> None:
+    contract, evidence = trees()
+    evidence["trials"][TRIAL]["windows"] |= {"trace-10": traced_window(), "trace-1": traced_window()}
+    assert chosen_window(view_of(contract, evidence), "")[0] == "trace-1"
 
 
 def test_a_thousand_ranks_are_one_picture_and_a_page_of_bars(people: Cast, visit: Visit) -> None:
