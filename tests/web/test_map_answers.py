@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from msgspec import structs
+
 from planner.view import TrialView, views
 from reviews.web.dense_rows import DenseView
 from reviews.web.links import Query
@@ -11,6 +13,7 @@ from reviews.web.map_notes import note_row, notes_of
 from reviews.web.map_pools import PoolRows, pool_rows
 from reviews.web.rank_facts import RankFacts, facts_of_view
 from tests.planner.factories import Changes, a_view
+from tests.planner.layouts.samples import model
 from tests.web.maps import contract_of, example_facts, facts_of, hardware, trial_of
 from tests.web.plans import AS_OF, example_documents, example_plan
 
@@ -109,11 +112,15 @@ def test_members_of_a_large_group_are_its_ends() -> None:
 
 
 def test_notes_count_dangers_first() -> None:
-    contract, trial = contract_of(hardware({"a": 3})), trial_of(["a.0", "a.1", "a.2"], (1, 1, 3, 1), layout="vllm")
+    contract = contract_of(hardware({"a": 2, "b": 2}))
+    identity = structs.replace(contract.identity, model=model(kv_heads=1, experts=5))
+    contract = structs.replace(contract, identity=identity)
+    trial = trial_of(["a.0", "b.0", "a.1", "b.1"], (4, 1, 4, 1), layout="vllm")
     found = notes_of(contract, trial)
     assert found is not None
-    assert found.shown[0].word in ("Danger", "Differs")
-    assert all(row.text.endswith(".") for row in (*found.shown, *found.more))
+    assert (found.lead, found.css) == ("1 danger, 1 difference and 1 notice", "unk")
+    assert [row.word for row in found.shown] == ["Danger", "Differs", "Notice"]
+    assert [row.text.endswith(".") for row in found.shown] == [True] * 3
 
 
 def test_what_is_the_same_of_several_instances_is_said_once() -> None:
@@ -162,9 +169,15 @@ def test_the_hand_off_stands_against_its_measured_route() -> None:
     found = pooled(**HANDOFF)
     assert found is not None
     use = next(use for use in found.uses if use.window == "w1")
-    assert use.missing == ""
-    assert use.share.endswith(" %")
-    assert use.css == ("pass" if use.width < 100 else "fail")
+    assert (use.needed, use.usable, use.share) == ("0.0233 GiB/s", "0.8 GiB/s", "2.8 %")
+    assert (use.css, use.width, use.missing) == ("pass", 2.8, "")
+
+
+def test_a_hand_off_beyond_its_route_fails_with_a_full_bar() -> None:
+    found = pooled(**HANDOFF | {"peak_requests_per_s": 5000})
+    assert found is not None
+    use = next(use for use in found.uses if use.window == "w1")
+    assert (use.css, use.width, use.share) == ("fail", 100.0, "2,777.8 %")
 
 
 def test_a_window_without_a_hand_off_says_what_is_missing() -> None:

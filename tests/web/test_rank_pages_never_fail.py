@@ -85,7 +85,8 @@ def test_every_trial_has_rows(
         assert all(note.endswith(".") for note in notes_of(memory))
         rows = download_rows(memory, estimated(view, "saturated"))
         assert {len(row) for row in rows} == {len(download_header(memory))}
-        assert estimates(view, memory) is not None
+        expected = estimates(view, memory)
+        assert expected.groups or expected.missing or expected.refusal
     chosen, _ = chosen_window(view, "")
     window = window_of(view, chosen)
     steps = steps_of(view, window)

@@ -63,9 +63,9 @@ def test_late_ranks_of_later_stages_stand_behind_the_earliest() -> None:
 
 
 def test_even_arrivals_make_nobody_late() -> None:
-    contract_steps, _ = steps_with(arrival_lag_ms=[rank % 4 * 0.5 for rank in range(16)])
-    assert contract_steps.lateness == ()
-    found = list(figures(traced_view(), contract_steps))
+    steps, _ = steps_with(arrival_lag_ms=[rank % 4 * 0.5 for rank in range(16)])
+    assert steps.lateness == ()
+    found = list(figures(traced_view(), steps))
     assert (found[1].value, found[1].text) == ("No rank", "The widest spread of arrivals is 1.5 ms, up to rank 3.")
 
 
