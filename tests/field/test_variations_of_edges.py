@@ -3,6 +3,8 @@
 Values are this project's own; an id that starts with C names the report that a row is in the spirit of.
 """
 
+from typing import Any
+
 import pytest
 
 from tests.field.slot import AT, GIB, served
@@ -22,7 +24,7 @@ LINKS = {
     },
 }
 LINK_LIMIT = {"load_point": AT, "link_class": "inter_node", "max_utilization": 0.85, "max_sample_interval_s": 1}
-ACROSS = {
+ACROSS: dict[str, Any] = {
     "places": [("n0", "g0"), ("n0", "g1"), ("n1", "g2"), ("n1", "g3")],
     "nics": ["x0", "x1", "x2", "x3"],
     "trial": {"tp": 4},
