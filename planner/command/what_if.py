@@ -12,8 +12,8 @@ from planner.command.opening import add_documents, as_of, opened_documents
 from planner.errors import DocumentRefusedError, Problem
 from planner.evaluate import ALWAYS
 from planner.figures import readable
-from planner.override_text import read_reading, read_setting
 from planner.overrides import CODE, Reading, Setting, overridden, overridden_bytes
+from planner.overrides.text import read_reading, read_setting
 from planner.records.overrides import Overridden, Override, TrialTurned
 from planner.shown import printable
 

@@ -12,8 +12,8 @@ from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import DocumentRefusedError, Problem
 from planner.intake import read_contract
 from planner.intake.stored import decoded_evidence
-from planner.override_text import read_reading, read_setting
 from planner.overrides import CODE, Reading, Setting, overridden_of_stored
+from planner.overrides.text import read_reading, read_setting
 from planner.records.overrides import Overridden
 from planner.records.plan import Plan
 from reviews.models import Person, Workspace

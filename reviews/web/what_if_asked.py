@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from planner.evaluate import ALWAYS
-from planner.override_text import reading_text, setting_text
 from planner.overrides import Reading
+from planner.overrides.text import reading_text, setting_text
 from planner.records.plan import Flip, Plan
 from reviews.selectors.what_if import Asked
 

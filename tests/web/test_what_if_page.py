@@ -13,8 +13,8 @@ from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 
 from planner.canonical import file_sha256
-from planner.override_text import read_reading, read_setting
 from planner.overrides import Reading, Setting, overridden, overridden_bytes
+from planner.overrides.text import read_reading, read_setting
 from reviews.errors import ConflictError
 from reviews.models import AuditEntry, Blob, Decision, SignOff
 from reviews.planning import StoredBytes, make_plan

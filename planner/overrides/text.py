@@ -8,7 +8,8 @@ from typing import Any
 
 from planner.canonical import canonical_bytes
 from planner.errors import DocumentRefusedError, Problem
-from planner.overrides import CODE, Reading, Setting
+from planner.overrides.readings import Reading
+from planner.overrides.settings import CODE, Setting
 from planner.shown import shown
 from planner.strict_json import parse
 
