@@ -10,6 +10,7 @@ from planner.errors import DocumentRefusedError, Problem
 from planner.importers import (
     aiperf,
     aiperf_records,
+    dcgm,
     genai_perf,
     gpu_stats,
     guidellm,
@@ -18,12 +19,14 @@ from planner.importers import (
     llmd_report,
     mlperf,
     nccl_tests,
+    node_exporter,
     sglang_bench,
     sglang_log,
     sglang_one_batch,
     trtllm_bench,
     vllm_bench,
     vllm_log,
+    vllm_metrics,
 )
 from planner.importers.model import Imported, Importer, Recognised, Run
 from planner.importers.scrubbed import found
@@ -47,6 +50,9 @@ MODULES = (
     inference_perf,
     vllm_log,
     sglang_log,
+    vllm_metrics,
+    dcgm,
+    node_exporter,
     gpu_stats,
     nccl_tests,
 )

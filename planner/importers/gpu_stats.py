@@ -1,0 +1,94 @@
+"""Summaries of sampled ``nvidia-smi``: the largest memory of every device over the samples, in MiB.
+
+The peak is the largest sample, so the number of samples and their interval stand beside it. Times have no zone.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from planner.importers.checks import check_name
+from planner.importers.model import Importer, Recognised, Run
+from planner.importers.sheet import Sheet
+from planner.importers.source import Source
+
+__all__ = ["IMPORTER"]
+
+_TIME = re.compile(r"[0-9]{4}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?")
+_EXPECTED = ("device_used_peak_bytes", "device_memory_bytes", "samples", "sample_interval_s", "driver_version")
+MAX_DEVICES = 4096
+
+
+def _recognise(source: Source) -> Recognised | None:
+    first = source.first
+    if isinstance(first, dict) and isinstance(first.get("gpus"), dict) and "sample_count" in first:
+        return Recognised()
+    return None
+
+
+def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
+    for number, document in enumerate(source.documents(), start=1):
+        sheet = Sheet(f"run-{number}", document.tree, line=document.line)
+        for key in document.dropped:
+            sheet.remark("import/duplicate_key", f"{key} stands twice with different values: neither is taken")
+        devices = sheet.get("gpus")
+        if not isinstance(devices, dict):
+            sheet.remark("import/format", "this value is no summary of samples", effect="refused")
+        elif sheet.get("available") is False or not devices:
+            sheet.remark("import/no_counters", "no device was sampled", sheet.place("gpus"), "refused")
+        else:
+            _take(sheet, list(devices)[:MAX_DEVICES])
+        check_name(sheet, source.name)
+        yield sheet.finish(_EXPECTED)
+
+
+def _take(sheet: Sheet, devices: list[str]) -> None:
+    sheet.put("devices", len(devices), sheet.place("gpus"))
+    for device in devices:
+        of, at = f"gpu-{device[:16]}", ("gpus", device)
+        sheet.number("device_used_peak_bytes", *at, "memory_used_mib_max", unit="MiB", of=of)
+        sheet.number("device_memory_bytes", *at, "memory_total_mib_max", unit="MiB", of=of)
+        sheet.number("device_power_w", *at, "power_draw_w_max", of=of)
+        sheet.number("device_busy_share", *at, "gpu_utilization_percent_max", unit="percent", of=of)
+        sheet.number("samples", *at, "samples", of=of)
+        sheet.text("device_type", *at, "name", of=of, standing="measured")
+        sheet.text("local_time", *at, "timestamp_start", of=of, standing="hint")
+        _take_interval(sheet, at, of)
+        used, whole = sheet.value("device_used_peak_bytes", of), sheet.value("device_memory_bytes", of)
+        if used is not None and whole is not None and used > whole:
+            sentence = f"{of} used {used} bytes, more than its {whole}"
+            sheet.remark("import/contradiction", sentence, sheet.place(*at), "held")
+    most = max((sheet.value("samples", of) or 0 for of in sheet.things("samples")), default=0)
+    sentence = f"the peak is the largest of {most} samples: between and around them it may have been higher"
+    sheet.remark("import/sampled", sentence, sheet.place("sample_count"))
+    _check_overall(sheet)
+
+
+def _take_interval(sheet: Sheet, at: tuple[str, str], of: str) -> None:
+    samples = sheet.value("samples", of)
+    start, end = (_instant(sheet.get(*at, key)) for key in ("timestamp_start", "timestamp_end"))
+    if samples is not None and samples > 1 and start is not None and end is not None and end > start:
+        seconds = (end - start).total_seconds() / (samples - 1)
+        sheet.put("sample_interval_s", seconds, sheet.place(*at, "timestamp_end"), of=of)
+
+
+def _instant(text: object) -> datetime | None:
+    if not isinstance(text, str) or _TIME.fullmatch(text) is None:
+        return None
+    form = "%Y/%m/%d %H:%M:%S.%f" if "." in text else "%Y/%m/%d %H:%M:%S"
+    try:
+        # No zone is said; only differences are taken.
+        return datetime.strptime(text, form).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def _check_overall(sheet: Sheet) -> None:
+    stated = sheet.get("overall", "memory_used_mib_max")
+    peaks = [sheet.value("device_used_peak_bytes", of) for of in sheet.things("device_used_peak_bytes")]
+    if isinstance(stated, int | float) and not isinstance(stated, bool) and peaks and stated * 2**20 != max(peaks):
+        sentence = f"the largest of all devices is stated as {stated} MiB, the devices have {max(peaks) / 2**20:g}"
+        sheet.remark("import/contradiction", sentence, sheet.place("overall", "memory_used_mib_max"), "held")
+
+
+IMPORTER = Importer(id="gpu-stats", title="summary of sampled nvidia-smi", recognise=_recognise, read=_read)

@@ -1,0 +1,149 @@
+"""Output of nccl-tests: sizes, times and bandwidths, and whether the ranks worked together."""
+
+import pytest
+
+from tests.planner.importers.samples import codes, imported, only_run, place, values
+
+HEADER = """\
+#                                                              out-of-place                       in-place
+#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)
+"""
+
+
+def ranks(*hosts: str) -> str:
+    return "# Using devices\n" + "".join(
+        f"#  Rank {rank:2} Group  0 Pid 48160{rank} on   {host} device  {rank % 2} [0000:8d:00] NVIDIA H200\n"
+        for rank, host in enumerate(hosts)
+    )
+
+
+def output(*rows: str, hosts: tuple[str, ...] = ("big.host",) * 2, name: str = "all_reduce_perf") -> str:
+    return (
+        "# nccl-tests version 2.17.9 nccl-headers=22807 nccl-library=22907\n"
+        f"# Collective test starting: {name}\n"
+        "# nThread 1 nGpus 2 minBytes 1024 maxBytes 4096 step: 2(factor) warmup iters: 1 iters: 20 validation: 1\n"
+        f"#\n{ranks(*hosts)}#\n{HEADER}"
+        + "".join(f"{row}\n" for row in rows)
+        + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 357.2\n#\n"
+    )
+
+
+ROW = "  536870912  134217728  float  sum  -1  2500.00  240.00  240.00  0  2000.00  250.00  250.00  0"
+
+
+def test_every_size_has_its_own_time_and_bandwidth() -> None:
+    read = imported(output(ROW))
+    (run,) = read.runs
+    assert (read.format, run.status, run.missing) == ("nccl-tests", "usable", ())
+    assert values(run) == {
+        "tool_name": "nccl-tests",
+        "tool_version": "2.17.9",
+        "collective_library_version": "2.29.7",
+        "device_type": "NVIDIA H200",
+        "collective_operation": "all_reduce",
+        "group_ranks": 2,
+        "devices": 2,
+        "nodes": 1,
+    }
+    assert values(run, "536870912-bytes-out") == {
+        "message_bytes": 536_870_912,
+        "collective_ms.mean": 2.5,
+        "algorithm_bytes_per_s": 240_000_000_000,
+        "bus_bytes_per_s": 240_000_000_000,
+        "wrong_results": 0,
+    }
+    assert values(run, "536870912-bytes-in")["bus_bytes_per_s"] == 250_000_000_000
+    assert place(run, "bus_bytes_per_s").line == 12
+    assert codes(run) == ["import/mixed_versions", "import/message_size"]
+    assert "big.host" not in repr(read)
+
+
+def test_the_average_over_sizes_is_no_value() -> None:
+    assert 357.2e9 not in [value.value for value in only_run(output(ROW)).values]
+
+
+@pytest.mark.parametrize(
+    ("row", "key", "time", "wrong"),
+    [
+        ("1024  256  float  none  -1  13.5  66.0  64.0  0  12.5  66.0  65.0  N/A", "1024-bytes-in", 0.0125, None),
+        ("1024  256  float  sum  12.5  2.20  4.33  2e-06  13.5  2.20  4.33  2e-06", "1024-bytes-out", 0.0125, None),
+        ("1024  256  float  13.5  0.52  0.51  0e+00  12.5  0.52  0.51  1e+00", "1024-bytes-in", 0.0125, None),
+        ("0: 1024  256  half  sum  -1  12.5  0.00  0.01  0  13.5  0.00  0.01  0", "1024-bytes-out", 0.0125, 0),
+        ("[1,0]<stdout>: 1024  256  float  sum  -1  12.5  0.0  0.1  0  1.5  0.0  0.1  0", "1024-bytes-out", 0.0125, 0),
+    ],
+)
+def test_rows_of_every_layout_are_read(row: str, key: str, time: float, wrong: int | None) -> None:
+    found = values(only_run(output(row)), key)
+    assert found["collective_ms.mean"] == time
+    assert found.get("wrong_results") == wrong
+
+
+def test_wrong_results_are_no_evidence() -> None:
+    row = "1024  256  float  sum  -1  12.5  0.00  0.01  3  13.5  0.00  0.01  0"
+    assert codes(only_run(output(row)), "refused") == ["import/wrong_results"]
+    assert codes(only_run(output(ROW).replace("0 OK", "2 FAILED")), "refused") == ["import/wrong_results"]
+
+
+def test_two_ranks_zero_never_worked_together() -> None:
+    run = only_run(output(ROW).replace("#  Rank  1", "#  Rank  0"))
+    assert codes(run, "refused") == ["import/separate_runs"]
+    assert "devices" not in values(run)
+
+
+def test_ranks_out_of_order_and_on_two_nodes_are_counted() -> None:
+    text = output(ROW, hosts=("a", "a", "b", "b")).replace("240.00  240.00", "240.00  360.00")
+    text = text.replace("250.00  250.00", "250.00  375.00")
+    lines = text.splitlines(keepends=True)
+    lines[5], lines[8] = lines[8], lines[5]
+    run = only_run("".join(lines))
+    assert (values(run)["devices"], values(run)["nodes"], run.status) == (4, 2, "usable")
+
+
+def test_bandwidths_that_another_number_of_ranks_would_make_hold_the_run() -> None:
+    assert codes(only_run(output(ROW, hosts=("a", "a", "b", "b"))), "held") == ["import/contradiction"]
+
+
+def test_a_list_of_ranks_that_was_cut_tells_no_nodes() -> None:
+    text = output(ROW, hosts=("a",) * 64, name="alltoall_perf").splitlines(keepends=True)
+    run = only_run("".join([*text[:6], "...\n", *text[67:]]))
+    assert values(run)["group_ranks"] == 64
+    assert run.missing == ("devices", "nodes")
+    assert "import/truncated" in codes(run)
+
+
+def test_sizes_that_were_cut_out_are_named() -> None:
+    assert "import/truncated" in codes(only_run(output("# Truncated  smaller message sizes", ROW)))
+
+
+def test_messages_without_bytes_are_left_out() -> None:
+    zero = "0  0  float  none  -1  0.94  0.00  0.00  0  0.76  0.00  0.00  N/A"
+    run = only_run(output(zero, zero, ROW))
+    assert "import/zero_size" in codes(run)
+    assert {value.of for value in run.values} == {"", "536870912-bytes-out", "536870912-bytes-in"}
+
+
+def test_several_tests_in_one_file_are_several_runs() -> None:
+    slow = ROW.replace("240.00  240.00", "32.00  32.00").replace("250.00  250.00", "32.00  32.00")
+    first, second = imported("With NVLink:\n" + output(ROW) + "\nWith InfiniBand:\n" + output(slow)).runs
+    assert values(first, "536870912-bytes-out")["bus_bytes_per_s"] == 240_000_000_000
+    assert values(second, "536870912-bytes-out")["bus_bytes_per_s"] == 32_000_000_000
+    assert (first.place.line, second.place.line) == (1, 19)
+
+
+def test_a_table_without_the_name_of_its_test_waits_for_a_person() -> None:
+    text = f"$ srun ./all_reduce_perf -b 8\n```\n{HEADER}{ROW}\n```\n"
+    run = only_run(text)
+    assert codes(run, "held") == ["import/operation_unknown"]
+    (operation,) = [value for value in run.values if value.name == "collective_operation"]
+    assert (operation.value, operation.standing) == ("all_reduce", "hint")
+
+
+def test_a_test_without_rows_is_refused() -> None:
+    assert codes(only_run(output()), "refused") == ["import/no_counters"]
+
+
+def test_the_name_of_rccl_and_its_version_are_read() -> None:
+    run = only_run(output(ROW).replace("nccl", "rccl").replace("22907", "2804"))
+    assert values(run)["tool_name"] == "rccl-tests"
+    assert values(run)["collective_library_version"] == "2.8.4"
