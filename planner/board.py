@@ -117,7 +117,7 @@ class Board:
         )
 
     def _at_rate(self, view: TrialView, index: int, rate: Fraction, otherwise: Value) -> Value:
-        change = from_rate(view, self.order.keys[index])
+        change = from_rate(view, self.order.keys[index].key)
         return otherwise if change is None or not rate else plain(change(rate))
 
 

@@ -192,7 +192,7 @@ def _rate_of(board: Board, trial: str, target: Fraction | None) -> Fraction | No
     Per device the rate grows with the key, a price falls with it: both are a constant times or over the rate.
     """
     key = board.order.keys[0]
-    change = from_rate(board.views[trial], key)
+    change = from_rate(board.views[trial], key.key)
     if change is None or not target or key.load_point is None:
         return None
     at_one = change(Fraction(1))

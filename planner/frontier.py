@@ -12,15 +12,18 @@ from operator import le
 import msgspec
 
 from planner.figures import number
-from planner.keys import from_rate, key_reading
+from planner.keys import from_rate
 from planner.numbers import plain
 from planner.order import Order, ttft_limit
 from planner.records.base import UnsetType
-from planner.records.plan import FrontierPoint, OrderKey, Value
+from planner.records.contract import Contract
+from planner.records.plan import FrontierPoint, Value
 from planner.selection import Weighed
 from planner.view import TrialView
 
 __all__ = ["frontier", "frontier_point"]
+
+PER_DEVICE = "output_tokens_per_s_per_charged_device"
 
 Places = tuple[int, ...]
 
@@ -40,7 +43,7 @@ def frontier_point(view: TrialView, candidate: Weighed, order: Order) -> Frontie
     return FrontierPoint(
         trial=view.id,
         state=candidate.state,
-        output_tokens_per_s_per_charged_device=_at_rate(view, "output_tokens_per_s_per_charged_device", rate),
+        output_tokens_per_s_per_charged_device=_per_device(view, candidate, order, rate),
         output_tokens_per_s_per_request=_per_request(view, at, rate),
         ttft_ms=_ttft(view, at),
         usd_per_million_output_tokens=_at_rate(view, "usd_per_million_output_tokens", rate),
@@ -48,9 +51,17 @@ def frontier_point(view: TrialView, candidate: Weighed, order: Order) -> Frontie
     )
 
 
+def _per_device(view: TrialView, candidate: Weighed, order: Order, rate: Fraction | None) -> Value:
+    """Return the selection key of that name, where it is read at the same load point; else compute it."""
+    for key in order.keys:
+        if key.key == PER_DEVICE and key.load_point == order.load_point and rate:
+            return candidate.keys[key.label]
+    return _at_rate(view, PER_DEVICE, rate)
+
+
 def _at_rate(view: TrialView, key: str, rate: Fraction | None) -> Value:
     """Return what follows from the worst window's rate; it is the worst window's own figure too."""
-    change = from_rate(view, OrderKey(key=key, direction="desc"))
+    change = from_rate(view, key)
     return None if change is None or not rate else plain(change(rate))
 
 
@@ -64,12 +75,14 @@ def _per_request(view: TrialView, load_point: str, rate: Fraction | None) -> Val
 
 def _ttft(view: TrialView, load_point: str) -> Value:
     """Return the statistic that the contract's ttft limit names; without one no statistic is chosen here."""
-    limit = ttft_limit(view.contract, load_point)
-    if limit is None:
-        return None
-    statistic = str(view.contract.gates["ttft"][limit]["statistic"])
-    reading = key_reading(view, OrderKey(key="ttft", direction="asc", load_point=load_point, statistic=statistic))
-    return None if reading is None or reading.value is None else plain(reading.value)
+    name = view.ground.kept.once(("frontier ttft", load_point), lambda: _ttft_statistic(view.contract, load_point))
+    found = None if name is None else view.statistic("ttft_ms", name, load_point).value
+    return None if found is None else plain(found)
+
+
+def _ttft_statistic(contract: Contract, load_point: str) -> str | None:
+    limit = ttft_limit(contract, load_point)
+    return None if limit is None else str(contract.gates["ttft"][limit]["statistic"])
 
 
 def _non_dominated(points: Sequence[FrontierPoint]) -> set[str]:

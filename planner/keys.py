@@ -46,7 +46,7 @@ def _key_reading(view: TrialView, key: OrderKey) -> Reading | None:
         return None
     if key.key == "ttft":
         return view.statistic("ttft_ms", str(key.statistic), key.load_point)
-    change = from_rate(view, key)
+    change = from_rate(view, key.key)
     rates = view.throughput(key.load_point)
     is_price = key.key == "usd_per_million_output_tokens"
     if change is None or (is_price and any(sample.value == 0 for sample in rates.samples)):
@@ -54,18 +54,25 @@ def _key_reading(view: TrialView, key: OrderKey) -> Reading | None:
     return rates.map(change, worst_is="highest" if is_price else "lowest")
 
 
-def from_rate(view: TrialView, key: OrderKey) -> Callable[[Fraction], Fraction] | None:
+def from_rate(view: TrialView, key: str) -> Callable[[Fraction], Fraction] | None:
     """Return how a key follows from the deployment's output tokens per second (above 0 for a price).
 
     None for a key that does not follow from it, and where the contract lacks a price or the charge is not known.
     """
-    if key.key == "output_tokens_per_s":
+    return view.placed.kept.once(("from rate", key), lambda: _from_rate(view, key))
+
+
+def _from_rate(view: TrialView, key: str) -> Callable[[Fraction], Fraction] | None:
+    if key == "output_tokens_per_s":
         return lambda rate: rate
-    if key.key == "output_tokens_per_s_per_charged_device":
+    if key == "output_tokens_per_s_per_charged_device":
         devices = len(view.charge.devices)
         return None if view.charge.undefined else lambda rate: rate / devices
-    hourly = view.placed.usd_per_hour if key.key == "usd_per_million_output_tokens" else None
-    return None if hourly is None else lambda rate: hourly / SECONDS_PER_HOUR / rate * MILLION
+    hourly = view.placed.usd_per_hour if key == "usd_per_million_output_tokens" else None
+    if hourly is None:
+        return None
+    per_million = hourly * MILLION / SECONDS_PER_HOUR
+    return lambda rate: per_million / rate
 
 
 def key_spread(view: TrialView, key: OrderKey) -> Fraction | None:

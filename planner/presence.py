@@ -5,16 +5,17 @@ finer scope answers for a coarser one, never the reverse (rank, then device and 
 link metrics are owed only by links of ranks whose request-path group crosses a node. Not handled: what values say.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
+from operator import attrgetter
 
 from msgspec import Struct
 
 from planner.layouts import LayoutRefusedError
 from planner.numbers import exact
 from planner.readings import WindowView, number
-from planner.records.base import UnsetType
+from planner.records.base import UNSET, UnsetType
 from planner.records.contract import RequiredEvidence
 from planner.records.evidence import LinkCounters, PerRank, Phase, Statistics
 from planner.view import TrialView
@@ -86,17 +87,36 @@ def presence(view: TrialView, want: Want) -> Presence:
         return Presence(want=want, readings=1, gaps=view.unmeasured(want.load_point))
     owed = windows if section != "links" or owing_links(view, want) else ()
     look = SECTIONS.get(section, _nowhere)
-    found = [list(look(view, window, want)) for window in owed]
-    if not any(found):
-        return Presence(want=want, readings=len(found), gaps=())
-    return Presence(want=want, readings=len(found), gaps=tuple(dict.fromkeys(gap for gaps in found for gap in gaps)))
+    found = [gaps for window in owed if (gaps := [*look(view, window, want)])]
+    if not found:
+        return Presence(want=want, readings=len(owed), gaps=())
+    return Presence(want=want, readings=len(owed), gaps=tuple(dict.fromkeys(gap for gaps in found for gap in gaps)))
 
 
 def _nowhere(view: TrialView, window: WindowView, want: Want) -> Iterator[str]:
     yield f"{window.at}/{want.section}/{want.field}"
 
 
-def _load(view: TrialView, window: WindowView, want: Want) -> Iterator[str]:
+def _load(view: TrialView, window: WindowView, want: Want) -> Iterable[str]:
+    if want.scope is None and want.min_samples is None:
+        try:
+            found = _members(want.field, want.fields)(window.record.load)
+        except AttributeError:
+            return _load_gaps(window, want)
+        if None not in found and UNSET not in found:
+            return ()
+    return _load_gaps(window, want)
+
+
+@lru_cache(maxsize=1024)
+def _members(field: str, members: tuple[str, ...]) -> Callable[[object], tuple[object, ...]]:
+    """Return what reads the wanted members of a load's field, or the field itself, at once."""
+    # Asked for twice, a lone one comes in a tuple too.
+    names = (*(f"{field}.{member}" for member in members), field)
+    return attrgetter(*names, names[-1])
+
+
+def _load_gaps(window: WindowView, want: Want) -> Iterator[str]:
     field = want.field
     at = f"{window.at}/load/{field}"
     value = None if isinstance(window.record.load, UnsetType) else getattr(window.record.load, field, None)
@@ -201,6 +221,8 @@ def _fine(want: Want, scope: str) -> bool:
 
 
 def _sampling(at: str, metric: PerRank | LinkCounters, want: Want) -> Iterator[str]:
+    if want.min_samples is None and want.max_interval is None:
+        return
     samples, interval = number(metric.samples), number(metric.sample_interval_s)
     if want.min_samples is not None and (samples is None or samples < want.min_samples):
         yield f"{at}/samples"

@@ -9,6 +9,7 @@ written. Not handled: which windows belong to a trial, and what a limit is (``pl
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from math import ceil
 from typing import Literal
 
 from msgspec import Struct
@@ -99,7 +100,7 @@ class Sample(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def usable(self) -> bool:
         """Say whether the value bounds the true one on a side at least, and no broken identity touches it."""
-        return (self.low is not None or self.high is not None) and not self.doubts
+        return not self.doubts and (self.low is not None or self.high is not None)
 
 
 class Reading(Struct, frozen=True, kw_only=True, gc=False):
@@ -125,9 +126,11 @@ class Reading(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def value(self) -> Fraction | None:
         """The worst value; None unless every place has one that says something and that no identity doubts."""
-        if not self.samples or self.missing or not all(sample.usable for sample in self.samples):
+        if self.missing:
             return None
-        return self.samples[0].value if len(self.samples) == 1 else self.worst.value if self.worst else None
+        if len(self.samples) == 1:
+            return self.samples[0].value if self.samples[0].usable else None
+        return self.worst.value if self.worst and all(sample.usable for sample in self.samples) else None
 
     @property
     def bound(self) -> Literal["exact", "lower", "upper"]:
@@ -276,10 +279,10 @@ def _statistic(window: WindowView, field_name: str, name: str, beyond: Fraction)
 
 def statistic_at(window: WindowView, at: str, recorded: object, name: str, beyond: Fraction) -> Sample:
     """Read one statistic of the distribution that stands at ``at`` below a window, if one does."""
-    fields = (f"{at}/{name}", f"{at}/n")
+    fields = _statistic_fields(at, name)
     if not isinstance(recorded, Statistics):
         return absent(window, *fields)
-    value, n = number(getattr(recorded, name)), number(recorded.n)
+    value, n = number(getattr(recorded, name)), recorded.n if type(recorded.n) is int else None
     if value is None or n is None:
         missing = tuple(window.at + field for field, found in zip(fields, (value, n), strict=True) if found is None)
         return replace(absent(window, at), value=value, missing=missing)
@@ -301,6 +304,11 @@ def statistic_at(window: WindowView, at: str, recorded: object, name: str, beyon
     return _from_schedule(sample, window) if of_load and at.rpartition("/")[2] in FROM_START else sample
 
 
+@lru_cache(maxsize=4096)
+def _statistic_fields(at: str, name: str) -> tuple[str, str]:
+    return f"{at}/{name}", f"{at}/n"
+
+
 def _from_schedule(sample: Sample, window: WindowView) -> Sample:
     """In open loop, only a latency counted from the scheduled send time includes the wait of late sends."""
     load, point = window.record.load, window.load_point
@@ -317,19 +325,19 @@ def _from_schedule(sample: Sample, window: WindowView) -> Sample:
     )
 
 
-def _too_few(name: str, n: Fraction, beyond: Fraction) -> str | None:
+def _too_few(name: str, n: int, beyond: Fraction) -> str | None:
     """Say in words why ``n`` samples do not carry the statistic; None where they do."""
-    needed = _samples_needed(name, beyond)
-    if n >= needed:
-        return None
-    return f"n = {int(n):,}, {name} needs {-(-needed.numerator // needed.denominator):,}."
+    needed = _samples_needed(name, beyond.numerator, beyond.denominator)
+    return None if n >= needed else f"n = {n:,}, {name} needs {needed:,}."
 
 
 @lru_cache(maxsize=256)
-def _samples_needed(name: str, beyond: Fraction) -> Fraction:
+def _samples_needed(name: str, beyond: int, per: int) -> int:
+    """Return the least whole number of samples that carries a statistic; beyond / per must lie beyond a percentile."""
     quantile = STATISTICS[name]
-    least = Fraction(MEAN_SAMPLES if name == "mean" else 1)
-    return least if quantile is None else beyond / (1 - quantile)
+    if quantile is None:
+        return MEAN_SAMPLES if name == "mean" else 1
+    return ceil(Fraction(beyond, per) / (1 - quantile))
 
 
 def _side(name: str, load: Load | UnsetType) -> str:
