@@ -137,6 +137,19 @@ def _request_fields(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"/load/requests/{name}" for name in names)
 
 
+def _queue(facts: Facts) -> Iterator[Check]:
+    """The mean queue is no deeper than the deepest."""
+    fields = ("/load/queued_requests_mean", "/load/queued_requests_max")
+    found = facts.values(*fields)
+    if found is not None:
+        mean, most = found
+        yield (
+            kept("queue", fields)
+            if mean <= most
+            else broken("queue", fields, f"{grouped(mean)} requests wait on the mean, at most {grouped(most)} ever.")
+        )
+
+
 def _replica_sums(facts: Facts) -> Iterator[Check]:
     """Replicas sum to the deployment."""
     replicas = {} if isinstance(facts.window.replicas, UnsetType) else facts.window.replicas
@@ -166,5 +179,6 @@ IDENTITIES: tuple[Identity, ...] = (
     _duration,
     _request_counts,
     _request_parts,
+    _queue,
     _replica_sums,
 )

@@ -110,6 +110,10 @@ BREACHES: dict[str, tuple[tuple[Change, ...], list[tuple[str, tuple[str, ...]]]]
         ((f"{LOAD}/requests/timed_out", 1),),
         [("parts", ("/load/requests/timed_out", "/load/requests/failed"))],
     ),
+    "a mean queue deeper than the deepest": (
+        ((f"{LOAD}/queued_requests_mean", 3.5), (f"{LOAD}/queued_requests_max", 3)),
+        [("queue", ("/load/queued_requests_mean", "/load/queued_requests_max"))],
+    ),
     "replicas that do not sum to the deployment": (
         (("/windows/w1/replicas", {"r0": {"ranks": [0, 1, 2, 3], "completed": 190}}),),
         [("replicas", ("/load/requests/completed", "/replicas/r0/completed"))],
