@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from planner.crossings import boundaries_of, reach_of
 from planner.layouts.base import Group
 from planner.rankmap import TopologyGroups
-from planner.records.base import UnsetType
+from planner.records.base import stated
 from planner.records.evidence import Placement
 from planner.site import Site
 
@@ -103,7 +103,7 @@ def _moved(before: Sequence[Placement], after: Sequence[Placement]) -> Iterator[
 
 
 def _differing(old: Placement, new: Placement) -> tuple[str, ...]:
-    nics = [None if isinstance(place.nic, UnsetType) else place.nic for place in (old, new)]
+    nics = [stated(place.nic) for place in (old, new)]
     pairs = {"node": (old.node, new.node), "device": (old.device, new.device), "nic": (nics[0], nics[1])}
     return tuple(name for name, (one, other) in pairs.items() if one != other)
 

@@ -14,7 +14,7 @@ from typing import Literal
 
 from planner.layouts import LAYOUTS, Launch, LayoutRefusedError, Seats
 from planner.rankmap import TopologyGroups, degrees_of, topology_groups
-from planner.records.base import UnsetType
+from planner.records.base import stated
 from planner.records.contract import Contract, Fleet
 from planner.records.evidence import Instance, Placement, Trial
 from planner.site import Site
@@ -55,7 +55,7 @@ def _groups(groups: TopologyGroups) -> Iterator[MapNote]:
 
 
 def _instances(contract: Contract, trial: Trial, groups: TopologyGroups) -> Iterator[MapNote]:
-    fleet = Fleet() if isinstance(contract.fleet, UnsetType) else contract.fleet
+    fleet = stated(contract.fleet) or Fleet()
     site = Site(hardware=contract.identity.hardware, fleet=fleet)
     sizes = zip(trial.topology.instances, groups.starts, groups.world_sizes, strict=True)
     for index, (instance, start, world) in enumerate(sizes):
@@ -70,7 +70,7 @@ def _split(contract: Contract, layout: str, instance: Instance, about: str) -> I
     """Say what splitting the model costs; a split that the engine refuses is the gate's to say."""
     model, block = contract.identity.model, contract.identity.precision.quantisation_block
     degrees = degrees_of(instance, moe=model.architecture == "moe")
-    for check in LAYOUTS[layout].divisibility(model, degrees, None if isinstance(block, UnsetType) else block):
+    for check in LAYOUTS[layout].divisibility(model, degrees, stated(block)):
         if check.danger:
             sentence = check.sentence if check.notice is None else f"{check.sentence}; {check.notice}"
             yield MapNote(sort="danger", about=about, sentence=sentence)

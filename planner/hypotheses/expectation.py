@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from msgspec import UnsetType
-
 from planner.hypotheses.boundaries import Boundary, boundaries
 from planner.hypotheses.contract import formats_of_precision, shape_of_model
 from planner.hypotheses.expected import Expected
@@ -21,6 +19,7 @@ from planner.hypotheses.parts import PARTS, PartName, activations_part, stage_pa
 from planner.hypotheses.splits import InstanceSplit, instance_split
 from planner.hypotheses.steps import Steps, steps_of
 from planner.rankmap import TopologyGroups, degrees_of, topology_groups
+from planner.records.base import stated
 from planner.records.contract import Identity
 from planner.records.evidence import Topology
 
@@ -73,7 +72,7 @@ def expectation(
     splits = [
         instance_split(topology.layout, degrees_of(instance, moe=shape.moe), shape) for instance in topology.instances
     ]
-    roles = [_role(instance.role) for instance in topology.instances]
+    roles: list[Role] = [stated(instance.role) or "serve" for instance in topology.instances]
     steps = steps_of(identity.workload, load_point, list(zip(roles, splits, strict=True)))
     shares = []
     for place, split in enumerate(splits):
@@ -122,7 +121,3 @@ def _alike(groups: TopologyGroups, place: int, split: InstanceSplit) -> dict[tup
             held = split.experts_held[seat[1] if seat and len(split.experts_held) > 1 else 0]
         found.setdefault((stage[1] if stage else 0, held), []).append(rank)
     return found
-
-
-def _role(role: Role | UnsetType) -> Role:
-    return "serve" if isinstance(role, UnsetType) else role

@@ -8,10 +8,9 @@ not applied.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from msgspec import UnsetType
-
 from planner.hypotheses.facts import MissingFactsError
 from planner.hypotheses.splits import InstanceSplit
+from planner.records.base import stated
 from planner.records.contract import Lengths, Workload
 
 __all__ = ["Steps", "steps_of"]
@@ -70,10 +69,10 @@ class Steps:
 def steps_of(workload: Workload, load_point: str | None, instances: Sequence[tuple[str, InstanceSplit]]) -> list[Steps]:
     """Return the steps of every instance; ``instances`` are pairs of role and split."""
     point = None if load_point is None else workload.load_points.get(load_point)
-    requests = None if point is None or isinstance(point.concurrent_requests, UnsetType) else point.concurrent_requests
+    requests = None if point is None else stated(point.concurrent_requests)
     schedulers = sum(split.schedulers for role, split in instances if role != "prefill")
-    context = None if isinstance(workload.context_tokens, UnsetType) else workload.context_tokens
-    prompt = None if isinstance(workload.prompt_tokens, UnsetType) else _longest(workload.prompt_tokens)
+    context = stated(workload.context_tokens)
+    prompt = _longest(stated(workload.prompt_tokens) or Lengths())
     return [
         Steps(
             sequences=None if requests is None or role == "prefill" else -(-requests // max(1, schedulers)),
@@ -87,10 +86,8 @@ def steps_of(workload: Workload, load_point: str | None, instances: Sequence[tup
 
 
 def _longest(lengths: Lengths) -> int | None:
-    for value in (lengths.fixed, lengths.max):
-        if not isinstance(value, UnsetType):
-            return value
-    return None
+    fixed = stated(lengths.fixed)
+    return stated(lengths.max) if fixed is None else fixed
 
 
 def _needed(value: int | None, name: str) -> int:

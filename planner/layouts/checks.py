@@ -6,15 +6,9 @@ accepts although it is uneven passes with a notice, and fails only where work wo
 
 from collections.abc import Iterator
 
-from msgspec import UNSET, UnsetType
-
 from planner.layouts.base import DivisibilityCheck, LayerSplit, LayoutRefusedError, Shards
+from planner.records.base import stated
 from planner.records.contract import Model
-
-
-def count_of(value: int | UnsetType) -> int | None:
-    """Turn an absent optional count into None."""
-    return None if value is UNSET or isinstance(value, UnsetType) else value
 
 
 def attention_heads(heads: int, ranks: int) -> DivisibilityCheck:
@@ -109,7 +103,7 @@ def experts_even(experts: int, redundant: int, ranks: int) -> DivisibilityCheck:
 
 def expert_checks(model: Model, ranks: int, redundant: int) -> Iterator[DivisibilityCheck]:
     """Experts of an engine that accepts equal shares only."""
-    experts = count_of(model.experts)
+    experts = stated(model.experts)
     if model.architecture == "dense":
         if ranks > 1:
             yield dense_with_experts(ranks)
@@ -172,8 +166,8 @@ def attention_checks(model: Model, shards: Shards) -> Iterator[DivisibilityCheck
 
 def width_checks(model: Model, shards: Shards, block: int | None) -> Iterator[DivisibilityCheck]:
     """Widths of dense layers and experts."""
-    dense = count_of(model.intermediate_size)
-    expert = count_of(model.expert_intermediate_size)
+    dense = stated(model.intermediate_size)
+    expert = stated(model.expert_intermediate_size)
     if dense is not None:
         yield width("dense_width", "dense width", dense, shards.dense, block)
     if expert is not None and model.architecture == "moe":

@@ -33,6 +33,7 @@ from planner.layouts.base import (
     short_of_nodes,
 )
 from planner.layouts.experts import place_floor
+from planner.records.base import stated
 from planner.records.contract import Model
 from planner.shown import shown
 
@@ -270,7 +271,7 @@ def _context(degrees: Degrees) -> Iterator[DivisibilityCheck]:
 
 
 def _experts(model: Model, ep: int) -> Iterator[DivisibilityCheck]:
-    experts = checks.count_of(model.experts)
+    experts = stated(model.experts)
     if model.architecture == "dense":
         if ep > 1:
             yield checks.dense_with_experts(ep)

@@ -34,6 +34,7 @@ from planner.layouts.base import (
     singles,
 )
 from planner.layouts.experts import place_linear
+from planner.records.base import stated
 from planner.records.contract import Model
 
 EXTRA = (
@@ -267,7 +268,7 @@ def _decode_context_checks(model: Model, degrees: Degrees) -> Iterator[Divisibil
 
 
 def _expert_checks(model: Model, degrees: Degrees, ep: int) -> Iterator[DivisibilityCheck]:
-    experts = checks.count_of(model.experts)
+    experts = stated(model.experts)
     if experts is None or ep == 1:
         return
     if extra_flag(degrees, "enable_eplb"):

@@ -5,7 +5,7 @@ Records are frozen and only ever built by ``planner.intake`` from bytes that pas
 looked for and is missing). The two are never the same thing.
 """
 
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -24,7 +24,10 @@ __all__ = [
     "Time",
     "UnsetType",
     "is_set",
+    "stated",
 ]
+
+T = TypeVar("T")
 
 SAFE_INTEGER = 2**53 - 1
 """Largest integer that every JSON implementation reads exactly (RFC 8785, I-JSON)."""
@@ -59,3 +62,8 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=F
 def is_set(value: object) -> bool:
     """Say whether the document has the field, ``null`` included."""
     return value is not UNSET
+
+
+def stated(value: T | UnsetType) -> T | None:
+    """Return what the document says, None where it does not have the field."""
+    return None if isinstance(value, UnsetType) else value
