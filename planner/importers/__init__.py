@@ -10,10 +10,14 @@ from planner.errors import DocumentRefusedError, Problem
 from planner.importers import (
     aiperf,
     aiperf_records,
+    aiperf_telemetry,
+    collective_csv,
     dcgm,
     genai_perf,
     gpu_stats,
     guidellm,
+    hardware_files,
+    hf_config,
     inference_perf,
     inferencex,
     llmd_report,
@@ -27,6 +31,8 @@ from planner.importers import (
     vllm_bench,
     vllm_log,
     vllm_metrics,
+    vllm_offline,
+    vllm_wrapper,
 )
 from planner.importers.model import Imported, Importer, Recognised, Run
 from planner.importers.scrubbed import found
@@ -37,17 +43,22 @@ __all__ = ["IMPORTERS", "MODULES", "Imported", "Importer", "Source", "import_fil
 
 MODULES = (
     vllm_bench,
+    vllm_wrapper,
+    vllm_offline,
     sglang_bench,
     sglang_one_batch,
     guidellm,
     genai_perf,
     aiperf,
     aiperf_records,
+    aiperf_telemetry,
     trtllm_bench,
     mlperf,
     inferencex,
     llmd_report,
     inference_perf,
+    hardware_files,
+    hf_config,
     vllm_log,
     sglang_log,
     vllm_metrics,
@@ -55,6 +66,7 @@ MODULES = (
     node_exporter,
     gpu_stats,
     nccl_tests,
+    collective_csv,
 )
 IMPORTERS = collect(MODULES, Importer)
 
