@@ -198,7 +198,7 @@ def ms_text(value: Fraction) -> str:
 
 def quantity_of(rate: Fraction) -> str:
     """Write a rate."""
-    return f"{number_text(rate, 'bytes/s')} GiB/s"
+    return f"{number_text(rate, 'bytes/s')} GB/s"
 
 
 def slowest_rank(found: Collective) -> tuple[Fraction, int] | None:

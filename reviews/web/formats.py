@@ -1,7 +1,8 @@
 """Numbers, times and digests as text for people: exact in, rounded only here, half to even.
 
-Rules kept: a unit follows its number after a space, bytes are GiB (2**30), minus is the real sign, thousands have
-commas, a margin that is not zero is never printed as zero. Nothing here knows a page, a row or a request.
+Rules kept: a unit follows its number after a space, bytes are GiB (2**30), rates of links GB/s (10**9) as data sheets
+state them, minus is the real sign, thousands have commas, a margin that is not zero is never printed as zero. Nothing
+here knows a page, a row or a request.
 """
 
 from dataclasses import dataclass
@@ -42,7 +43,7 @@ def measured(text: str, of: str, *, scale: int = 1) -> Unit:
 
 UNITS: dict[str, Unit] = {
     "bytes": measured("GiB", "bytes", scale=GIB),
-    "bytes/s": measured("GiB/s", "bytes/s", scale=GIB),
+    "bytes/s": measured("GB/s", "bytes/s", scale=10**9),
     **{name: measured(name, name) for name in ("ms", "s", "tok/s", "USD", "USD/h", "USD/M tokens", "W", "J/token")},
     "tok/s per device": measured("tok/s per device", "tok/s"),
     **{name: measured("", name) for name in ("share", "ratio", "score")},

@@ -77,7 +77,7 @@ def test_the_slowest_rank_of_an_operation_is_named() -> None:
     rates = [5 * 2**30, 3 * 2**30, None, 3 * 2**30]
     found = boundaries_with({"a": {"operation": "all_reduce", "bus_bytes_per_s_by_rank": rates}})
     row = next(row for row in found.rows if row.measured_id == "a")
-    assert ("Slowest rank", "rank 1, 3.0 GiB/s") in row.facts
+    assert ("Slowest rank", "rank 1, 3.2 GB/s") in row.facts
 
 
 def test_a_boundary_that_cannot_be_estimated_names_the_fields() -> None:

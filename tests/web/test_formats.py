@@ -28,7 +28,7 @@ from reviews.web import formats
         pytest.param(1, "groups", "1 group", id="one is singular"),
         pytest.param(2, "groups", "2 groups", id="two are plural"),
         pytest.param(1, "identities", "1 identity", id="one of an irregular plural"),
-        pytest.param(50_000_000_000, "bytes/s", "46.6 GiB/s", id="a rate of bytes is in GiB too"),
+        pytest.param(50_000_000_000, "bytes/s", "50.0 GB/s", id="a rate of bytes is decimal, as links are sold"),
         pytest.param(1.25, "ratio", "1.250", id="a ratio has no unit"),
         pytest.param(10.189, "USD/M tokens", "10.19 USD/M tokens", id="money has two decimals"),
         pytest.param(Ratio(num=1, den=3), "ms", "0.33 ms", id="a ratio is rounded from its exact value"),

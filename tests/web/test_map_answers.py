@@ -81,7 +81,7 @@ def test_groups_name_their_boundary_link_and_who_contends() -> None:
         "0, 8",
         "node",
         "a-nic0-up",
-        "11.6 GiB/s",
+        "12.5 GB/s",
     )
     assert rows[0].contends == "1 expert group on rail-0"
 
@@ -169,7 +169,7 @@ def test_the_hand_off_stands_against_its_measured_route() -> None:
     found = pooled(**HANDOFF)
     assert found is not None
     use = next(use for use in found.uses if use.window == "w1")
-    assert (use.needed, use.usable, use.share) == ("0.0233 GiB/s", "0.8 GiB/s", "2.8 %")
+    assert (use.needed, use.usable, use.share) == ("0.025 GB/s", "0.9 GB/s", "2.8 %")
     assert (use.css, use.width, use.missing) == ("pass", 2.8, "")
 
 
@@ -191,5 +191,5 @@ def test_paths_that_are_alike_are_one_row() -> None:
     found = pooled(**HANDOFF)
     assert found is not None
     assert [(path.names, path.widest, path.bandwidth) for path in found.paths] == [
-        ("4 paths, for example G0 → G2", "node", "9.3 GiB/s")
+        ("4 paths, for example G0 → G2", "node", "10.0 GB/s")
     ]

@@ -148,7 +148,7 @@ def test_more_than_two_nodes_are_joined_along_one_line_a_kind() -> None:
 
 def test_what_crosses_is_written_between_two_nodes() -> None:
     assert [(note.title, note.text) for note in drawn(example_facts()).notes] == [
-        ("Expert, crosses nodes", "8 groups of 2 · 8 links, 11.6 GiB/s, 4 contention domains")
+        ("Expert, crosses nodes", "8 groups of 2 · 8 links, 12.5 GB/s, 4 contention domains")
     ]
 
 

@@ -129,13 +129,13 @@ def test_crossings_name_links_and_what_they_share() -> None:
         "8 groups of 2",
         "crosses nodes",
         "8",
-        "11.6 GiB/s",
+        "12.5 GB/s",
         "rail-0, rail-1, rail-2, rail-3",
     )
     assert (tensor.reach, tensor.links, tensor.bandwidth, tensor.shares) == (
         "inside one island",
         "0",
-        "419.1 GiB/s",
+        "450.0 GB/s",
         "with pipeline",
     )
 
