@@ -29,13 +29,13 @@ from planner.readings import WindowView
 from planner.records.base import UnsetType
 from planner.view import TrialView
 
-__all__ = ["Horizon", "WhatIf", "WhatLeft", "failure_kinds", "what_if", "worst_of"]
+__all__ = ["CapacityLeft", "DomainLoss", "Horizon", "domain_loss", "failure_kinds", "worst_of"]
 
 Horizon = Literal["immediate", "after_recovery"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WhatLeft:
+class CapacityLeft:
     """What is left at one load point, in output tokens per second; ``rate`` is None where it is not known.
 
     ``whole`` is the measured rate of everything in the same window, ``share_of_required`` what is left after the
@@ -54,15 +54,15 @@ class WhatLeft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WhatIf:
+class DomainLoss:
     """The loss of one domain: ``loss`` as in ``planner.failure``, ``gone`` ranks on its own devices."""
 
     kind: str
     loss: Loss
     gone: tuple[int, ...]
-    left: tuple[WhatLeft, ...]
+    left: tuple[CapacityLeft, ...]
 
-    def at_full_load(self, horizon: Horizon) -> WhatLeft | None:
+    def at_full_load(self, horizon: Horizon) -> CapacityLeft | None:
         """Return what is left at the load point that served most; without such a figure at the first one by name.
 
         None without a counted window.
@@ -78,7 +78,7 @@ def failure_kinds(view: TrialView) -> tuple[str, ...]:
     return tuple(kind for kind in kinds if view.site.domains(kind))
 
 
-def what_if(view: TrialView, kind: str, domain: str) -> WhatIf | None:
+def domain_loss(view: TrialView, kind: str, domain: str) -> DomainLoss | None:
     """Return what the loss of a domain leaves; None where the contract has no such domain.
 
     Expects a rank map of exactly the topology's ranks.
@@ -94,10 +94,10 @@ def what_if(view: TrialView, kind: str, domain: str) -> WhatIf | None:
     return _judged(view, kind, loss, domains[domain], found)
 
 
-def worst_of(view: TrialView, kind: str) -> WhatIf | None:
+def worst_of(view: TrialView, kind: str) -> DomainLoss | None:
     """Return the loss of a kind that leaves least: least known rate at once, then most ranks, then the first by id.
 
-    None where no declared domain of the kind holds a rank. Expects and raises as ``what_if`` does.
+    None where no declared domain of the kind holds a rank. Expects and raises as ``domain_loss`` does.
     """
     domains = view.site.domains(kind) or {}
     found = _losses(view, kind, domains)
@@ -105,7 +105,7 @@ def worst_of(view: TrialView, kind: str) -> WhatIf | None:
     return min(judged, key=_worst_first, default=None)
 
 
-def _worst_first(found: WhatIf) -> tuple[Fraction, int, str]:
+def _worst_first(found: DomainLoss) -> tuple[Fraction, int, str]:
     left = found.at_full_load("immediate")
     rate = left.rate.low if left and left.rate else Fraction(0)
     return rate, -found.loss.ranks, found.loss.domain
@@ -115,7 +115,7 @@ def _losses(view: TrialView, kind: str, domains: Mapping[str, frozenset[str]]) -
     return view.placed.kept.once(("losses", kind), lambda: losses(view.serving_groups, view.rank_device, domains))
 
 
-def _judged(view: TrialView, kind: str, loss: Loss, devices: frozenset[str], found: Sequence[Loss]) -> WhatIf:
+def _judged(view: TrialView, kind: str, loss: Loss, devices: frozenset[str], found: Sequence[Loss]) -> DomainLoss:
     gone = tuple(rank for rank, device in enumerate(view.rank_device) if device in devices)
     left = []
     for load_point, windows in sorted(view.counted.items()):
@@ -128,17 +128,17 @@ def _judged(view: TrialView, kind: str, loss: Loss, devices: frozenset[str], fou
                 if horizon == "after_recovery" and loss.groups:
                     most = _longest_recovery(view, kind)
                     rest = left_after_recovery(view, loss, rest, spoken, kind=kind, most_s=most)
-                each.append(_what_left(view, window, load_point, horizon, known, rest))
+                each.append(_capacity_left(view, window, load_point, horizon, known, rest))
             left.append(min(each, key=_least))
-    return WhatIf(kind=kind, loss=loss, gone=gone, left=tuple(left))
+    return DomainLoss(kind=kind, loss=loss, gone=gone, left=tuple(left))
 
 
-def _what_left(
+def _capacity_left(
     view: TrialView, window: WindowView, load_point: str, horizon: Horizon, known: Capacity, rest: Left
-) -> WhatLeft:
+) -> CapacityLeft:
     required = required_rate(view.contract)
     kept = 1 - reserved_capacity(view.contract)
-    return WhatLeft(
+    return CapacityLeft(
         load_point=load_point,
         window=window.id,
         horizon=horizon,
@@ -151,7 +151,7 @@ def _what_left(
     )
 
 
-def _least(left: WhatLeft) -> tuple[bool, Fraction]:
+def _least(left: CapacityLeft) -> tuple[bool, Fraction]:
     """Put what is not known first: it may be the least of all."""
     return left.rate is not None, left.rate.low if left.rate else Fraction(0)
 

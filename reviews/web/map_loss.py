@@ -7,7 +7,7 @@ names it, and what is not known is said with what is missing.
 from dataclasses import dataclass
 
 from planner.failure import Range
-from planner.failure_report import Horizon, WhatIf, WhatLeft, failure_kinds, what_if, worst_of
+from planner.failure_report import CapacityLeft, DomainLoss, Horizon, domain_loss, failure_kinds, worst_of
 from planner.records.plan import Candidate
 from planner.view import TrialView
 from reviews.web.formats import count, number, percent
@@ -55,7 +55,7 @@ def loss_facts(facts: RankFacts, lost: Lost, view: TrialView, candidate: Candida
     """Say what a failure takes down and what it leaves."""
     kind = lost.kind.replace("_", " ").capitalize()
     ranks, down, groups = len(lost.ranks), len(lost.down), len(facts.serving)
-    found = what_if(view, lost.kind, lost.id) if facts.is_placed else None
+    found = domain_loss(view, lost.kind, lost.id) if facts.is_placed else None
     figures = [
         Figure(
             name="Ranks down",
@@ -87,7 +87,7 @@ def judged(view: TrialView, kind: str, candidate: Candidate | None) -> list[str]
     ]
 
 
-def left_figure(name: str, left: WhatLeft | None, *, in_full: bool = True) -> Figure:
+def left_figure(name: str, left: CapacityLeft | None, *, in_full: bool = True) -> Figure:
     """Write what is left at one horizon; ``in_full`` says of arithmetic that it is."""
     if left is None:
         return Figure(name=name, value="not known", note="no counted window says what was served")
@@ -100,12 +100,12 @@ def left_figure(name: str, left: WhatLeft | None, *, in_full: bool = True) -> Fi
     return Figure(name=name, value=range_text(left.rate, "tok/s", " tok/s"), note=", ".join(parts))
 
 
-def missing_text(left: WhatLeft) -> str:
+def missing_text(left: CapacityLeft) -> str:
     """Name what is missing."""
     return f"missing: {', '.join(left.missing[:2])}" if left.missing else "not recorded"
 
 
-def whole_share(left: WhatLeft) -> str:
+def whole_share(left: CapacityLeft) -> str:
     """Write what is left as a share of what was served; empty where one of both is not known."""
     if not left.whole or left.rate is None or left.rate.low != left.rate.high:
         return ""
@@ -126,7 +126,7 @@ def failure_rows(facts: RankFacts, view: TrialView, query: Query) -> tuple[Failu
     return tuple(failure_row(facts, worst, query) for worst in found if worst is not None)
 
 
-def failure_row(facts: RankFacts, worst: WhatIf, query: Query) -> FailureRow:
+def failure_row(facts: RankFacts, worst: DomainLoss, query: Query) -> FailureRow:
     """Write the worst domain of a kind."""
     figures = [left_figure(name, worst.at_full_load(horizon), in_full=False) for horizon, name in HORIZONS]
     return FailureRow(

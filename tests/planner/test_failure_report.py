@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from planner.failure import Range
-from planner.failure_report import Horizon, WhatIf, WhatLeft, failure_kinds, what_if, worst_of
+from planner.failure_report import CapacityLeft, DomainLoss, Horizon, domain_loss, failure_kinds, worst_of
 from tests.planner.factories import NO_CHANGE, Changes, a_view
 
 PAIR = {"tp": 2, "pp": 1, "ep": 1, "dp": 1, "world_size": 2}
@@ -23,7 +23,7 @@ def exactly(rate: int) -> Range:
     return Range(low=Fraction(rate), high=Fraction(rate))
 
 
-def left(found: WhatIf | None, horizon: Horizon = "immediate") -> WhatLeft:
+def left(found: DomainLoss | None, horizon: Horizon = "immediate") -> CapacityLeft:
     assert found is not None
     what = found.at_full_load(horizon)
     assert what is not None
@@ -31,7 +31,7 @@ def left(found: WhatIf | None, horizon: Horizon = "immediate") -> WhatLeft:
 
 
 def test_a_topology_in_one_piece_leaves_nothing() -> None:
-    found = what_if(a_view(), "node", "node-a")
+    found = domain_loss(a_view(), "node", "node-a")
 
     assert found is not None
     assert (found.loss.groups, found.loss.ranks, found.gone) == ((0,), 4, (0, 1))
@@ -39,7 +39,7 @@ def test_a_topology_in_one_piece_leaves_nothing() -> None:
 
 
 def test_of_two_engines_one_stays_with_its_share_of_the_rate() -> None:
-    what = left(what_if(a_view(None, Changes(trial=TWO_ENGINES)), "node", "node-a"))
+    what = left(domain_loss(a_view(None, Changes(trial=TWO_ENGINES)), "node", "node-a"))
 
     assert what.whole is not None
     half = what.whole / 2
@@ -48,13 +48,13 @@ def test_of_two_engines_one_stays_with_its_share_of_the_rate() -> None:
 
 
 def test_what_has_no_device_left_does_not_come_back() -> None:
-    what = left(what_if(a_view(None, Changes(trial=TWO_ENGINES)), "device", "a0"), "after_recovery")
+    what = left(domain_loss(a_view(None, Changes(trial=TWO_ENGINES)), "device", "a0"), "after_recovery")
 
     assert what.notes[0] == "No lost group can be restarted: 1 device left for 2 ranks."
 
 
 def test_an_injection_measures_both_horizons() -> None:
-    found = what_if(a_view(None, Changes(trial=HIT)), "node", "node-b")
+    found = domain_loss(a_view(None, Changes(trial=HIT)), "node", "node-b")
 
     assert found is not None
     assert {row.horizon: (row.rate, row.injection) for row in found.left} == {
@@ -73,7 +73,7 @@ def test_a_recovery_beyond_the_longest_that_is_allowed_does_not_count() -> None:
     }
     view = a_view({"failure_domain": {"node": limit}}, Changes(trial=HIT))
 
-    assert left(what_if(view, "node", "node-b"), "after_recovery").rate == exactly(90)
+    assert left(domain_loss(view, "node", "node-b"), "after_recovery").rate == exactly(90)
 
 
 def test_the_worst_of_a_kind_leaves_least() -> None:
@@ -89,7 +89,7 @@ def test_the_worst_of_a_kind_leaves_least() -> None:
 def test_what_the_contract_does_not_have_cannot_be_lost() -> None:
     view = a_view(None, NO_CHANGE)
 
-    assert what_if(view, "node", "node-z") is None
+    assert domain_loss(view, "node", "node-z") is None
     assert worst_of(view, "power_feed") is None
     assert failure_kinds(view) == ("device", "island", "node", "rack")
 
@@ -102,7 +102,7 @@ def test_the_load_point_that_served_most_speaks_for_the_capacity() -> None:
         "end": "2026-10-01T13:01:40Z",
         "load": {"duration_s": 100, "requests": {"completed": 1}, "output_tokens_total": 100},
     }
-    found = what_if(a_view(None, Changes(trial=(*TWO_ENGINES, ("/windows/quiet", quiet)))), "node", "node-a")
+    found = domain_loss(a_view(None, Changes(trial=(*TWO_ENGINES, ("/windows/quiet", quiet)))), "node", "node-a")
 
     assert found is not None
     assert left(found).load_point == "saturated"
