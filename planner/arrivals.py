@@ -3,8 +3,8 @@
 Rules kept: arrivals are compared inside a group of peers only, so no clocks need aligning; the rank that waits longest
 is the one that arrived first, and its timeout would expire first, so it reports what another rank caused; a rank is
 late when it is behind the mean by more than one standard deviation and behind the median by more than a tenth of the
-step, so that without a step nobody is called late; of late
-ranks that serve a request together, the one in the earliest stage is named, because it makes the others late.
+step, so that without a step nobody is called late; of late ranks that serve a request together, the one in the earliest
+stage is named, because it makes the others late.
 
 Not handled: single collectives of a trace, which evidence does not hold: lags and waits are those of a step.
 """
@@ -90,8 +90,10 @@ def late_ranks(behind: Mapping[int, Fraction], step: Fraction | None) -> tuple[i
 
 
 def earliest_late(groups: Sequence[GroupArrivals], stage_of: Mapping[int, int]) -> tuple[int, tuple[int, ...]] | None:
-    """Return the late rank of the earliest stage (of several the one that is furthest behind, then the lowest) and the
-    late ranks of later stages. ``groups`` serve a request together; None where nobody is late."""
+    """Return the late rank of the earliest stage and the late ranks of later stages; None where nobody is late.
+
+    ``groups`` serve a request together. Of several in that stage it is the one furthest behind, then the lowest.
+    """
     late = [(stage_of.get(rank, 0), -group.behind[rank], rank) for group in groups for rank in group.late]
     if not late:
         return None

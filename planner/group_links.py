@@ -82,6 +82,7 @@ def _users(
 
 
 def routes_of(group: Group, reach: Reach, boundaries: Boundaries, nics: NicLinks) -> Iterator[Route]:
+    """Yield what carries a group: its island, or the links of its members' NICs; nothing where none is declared."""
     if len(group) == 1:
         return
     crossed = dict(zip(boundaries, reach, strict=True))

@@ -65,8 +65,11 @@ class NewCrossing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapDiff:
-    """The difference. ``crossings`` are those that came, ``ended`` those that went; ``counts`` per kind and boundary
-    are the groups that cross it, before and after, where the numbers differ."""
+    """The difference.
+
+    ``crossings`` are those that came, ``ended`` those that went; ``counts`` per kind and boundary are the groups that
+    cross it, before and after, where the numbers differ.
+    """
 
     moved: tuple[MovedRank, ...]
     groups: tuple[GroupChange, ...]
