@@ -44,6 +44,7 @@ PAGES = {
     "map": ("reviewer-networking", "/w/demo/decisions/{worked}/map/"),
     "memory": ("reviewer-serving", "/w/demo/decisions/{worked}/memory/"),
     "communication": ("reviewer-networking", "/w/demo/decisions/{worked}/communication/"),
+    "what-if": ("reviewer-serving", "/w/demo/decisions/{worked}/what-if/?without=/gates/link_utilization"),
     "stress": ("reviewer-networking", "/w/demo/decisions/{worked}/stress/"),
     "history": ("auditor", "/w/demo/decisions/{worked}/history/"),
     "audit": ("auditor", "/w/demo/audit/"),

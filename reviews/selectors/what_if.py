@@ -23,7 +23,8 @@ from reviews.selectors.rows import DecisionPage
 
 MOST_OVERRIDES = 12
 MOST_TRIALS = 500
-"""Candidates judged for one answer, twice each: about 1 s in all, at 64 ranks."""
+MOST_RANKS = 32_000
+"""Of all candidates together, as judging one grows with its ranks; each is judged twice, about 1 s in all."""
 MOST_BYTES = 16 * 2**20
 """Evidence decoded for one answer."""
 
@@ -72,7 +73,7 @@ def what_if_view(
         return WhatIfView(page=page)
     raw = revision_bytes(actor=actor, workspace=workspace, revision_id=page.shown.id)
     contract = read_contract(raw.contract)
-    too_large = _too_large(len(plan.candidates), len(raw.evidence))
+    too_large = _too_large(plan, len(raw.evidence))
     settings, readings, problems = _read(asked)
     if too_large or not (settings or readings) or len(asked) > MOST_OVERRIDES:
         return WhatIfView(page=page, plan=plan, contract=contract, problems=problems, too_large=too_large)
@@ -100,9 +101,13 @@ def _read(asked: Asked) -> tuple[Sequence[Setting], Sequence[Reading], tuple[Pro
     return settings, [each for each in readings if isinstance(each, Reading)], tuple(problems)
 
 
-def _too_large(trials: int, size: int) -> Problem | None:
-    if trials > MOST_TRIALS:
-        return Problem(CODE, "/trials", f"at most {MOST_TRIALS:,} trials", f"{trials:,}")
-    if size > MOST_BYTES:
-        return Problem(CODE, "", f"evidence of at most {MOST_BYTES:,} bytes", f"{size:,} bytes")
-    return None
+def _too_large(plan: Plan, size: int) -> Problem | None:
+    """Name the first bound that is passed."""
+    ranks = sum(candidate.ranks for candidate in plan.candidates.values())
+    bounds = (
+        (len(plan.candidates), MOST_TRIALS, "trials"),
+        (ranks, MOST_RANKS, "ranks in all trials"),
+        (size, MOST_BYTES, "bytes of evidence"),
+    )
+    passed = ((found, most, what) for found, most, what in bounds if found > most)
+    return next((Problem(CODE, "", f"at most {most:,} {what}", f"{found:,}") for found, most, what in passed), None)

@@ -62,11 +62,23 @@ def test_what_is_asked_for_wrongly_is_refused(query: str, places: list[str], bob
     assert [each["pointer"] for each in refused["problems"]] == places
 
 
-def test_evidence_beyond_the_bound_is_refused(bob: Caller, people: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reviews.selectors.what_if.MOST_BYTES", 100)
-    planned(people)
+@pytest.mark.parametrize(
+    ("bound", "expected", "found"),
+    [
+        ("MOST_TRIALS", "at most 1 trials", "3"),
+        ("MOST_RANKS", "at most 1 ranks in all trials", "3"),
+        ("MOST_BYTES", "at most 1 bytes of evidence", None),
+    ],
+)
+def test_evidence_beyond_a_bound_is_refused(
+    bound: str, expected: str, found: str | None, bob: Caller, people: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"reviews.selectors.what_if.{bound}", 1)
+    pair = several(3)
+    planned(people, pair=pair)
     (refused,) = problem(bob.get(f"{ADDRESS}?set={FLOOR}=1"))["problems"]
-    assert (refused["code"], refused["expected"]) == ("document/override", "evidence of at most 100 bytes")
+    assert (refused["code"], refused["expected"]) == ("document/override", expected)
+    assert refused["found"] == (found or f"{len(pair.evidence):,}")
 
 
 def test_asking_stores_nothing_and_costs_as_many_queries_for_more_trials(bob: Caller, people: Cast) -> None:
