@@ -10,7 +10,7 @@ from reviews.models import Person
 from reviews.selectors.decision_page import decision_named
 from reviews.services.submissions import submission_refuse
 from reviews.web.frame import request_id, workspace_of
-from reviews.web.inbox import number_or_none
+from reviews.web.links import number_or_none
 
 
 def page_of_unread(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -11,7 +11,7 @@ from reviews.selectors.decision_page import decision_page
 from reviews.selectors.rows import DecisionPage
 from reviews.web.csv_text import Value, attachment, csv_response
 from reviews.web.frame import PersonRequest, page, workspace_of
-from reviews.web.inbox import number_or_none
+from reviews.web.links import number_or_none
 from reviews.web.matrix_rows import candidate_order
 
 HEADER = (

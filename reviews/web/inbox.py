@@ -12,7 +12,7 @@ from reviews.selectors.people import workspace_rows
 from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.inbox_rows import empty_text, sections, selects
-from reviews.web.links import Query
+from reviews.web.links import Query, number_or_none
 
 FILTERS = ("q", "slot", "team", "state", "engine", "model")
 
@@ -25,11 +25,6 @@ def home(request: PersonRequest) -> HttpResponse:
     if len(rows) == 1:
         return redirect("decision-list", rows[0].slug)
     return render(request, "reviews/workspace_list.html", {"rows": rows})
-
-
-def number_or_none(text: str) -> int | None:
-    """Read a number of an address; anything else is as if it were not there."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 @require_safe

@@ -1,8 +1,13 @@
-"""Links of one page to itself: keep what the address says, change one thing."""
+"""What an address says, and links of one page to itself: keep what is asked for, change one thing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
+
+
+def number_or_none(text: str) -> int | None:
+    """Read a number of an address; anything else is as if it were not there."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 @dataclass(frozen=True, slots=True)

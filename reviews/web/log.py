@@ -15,8 +15,7 @@ from reviews.web.audit_rows import entry_line, headline
 from reviews.web.csv_text import Value, attachment, csv_response
 from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
-from reviews.web.inbox import number_or_none
-from reviews.web.links import Query
+from reviews.web.links import Query, number_or_none
 
 FILTERS = ("decision", "action", "team", "digest")
 ACTIONS = (

@@ -7,8 +7,7 @@ from planner.records.plan import Candidate, LimitOutcome, Plan
 from reviews.selectors.maps import MapSource
 from reviews.web.dense_places import device_order
 from reviews.web.dense_rows import DenseMap, DenseView, dense_map
-from reviews.web.inbox import number_or_none
-from reviews.web.links import Query
+from reviews.web.links import Query, number_or_none
 from reviews.web.map_groups import group_rows
 from reviews.web.map_loss import failure_rows, loss_facts
 from reviews.web.map_notes import notes_of

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from reviews.web.inbox import number_or_none
-from reviews.web.links import Query
+from reviews.web.links import Query, number_or_none
 
 FIRST = "from"
 """The field of an address that names the first rank of a page."""

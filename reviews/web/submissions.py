@@ -36,7 +36,6 @@ from reviews.services.submissions import Checked, submission_check, submission_c
 from reviews.web.document_links import links_of
 from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, authentication, frame, go_to, page, request_id, workspace_of
-from reviews.web.inbox import number_or_none
 from reviews.web.intake_rows import (
     Given,
     Sorted,
@@ -47,6 +46,7 @@ from reviews.web.intake_rows import (
     taken_over,
     trial_rows,
 )
+from reviews.web.links import number_or_none
 
 MAX_FILE_BYTES = 64 * 2**20
 

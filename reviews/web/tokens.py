@@ -12,7 +12,7 @@ from reviews.selectors.tokens import TokenRow, token_rows
 from reviews.services.tokens import LIFETIMES_DAYS, SCOPES, MadeToken, token_create, token_revoke
 from reviews.web.formats import when
 from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
-from reviews.web.inbox import number_or_none
+from reviews.web.links import number_or_none
 from reviews.web.words import Word
 
 SCOPE_TEXTS = {"read": "Read", "submit": "Submit and read"}
