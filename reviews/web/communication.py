@@ -15,9 +15,10 @@ from planner.view import TrialView
 from reviews.selectors.maps import MapSource
 from reviews.web import boundary_rows, link_rows, step_rows
 from reviews.web.boundary_rows import boundaries_of
+from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, frame, page
 from reviews.web.links import Query
-from reviews.web.maps import head_for, source_of, table_answer
+from reviews.web.maps import source_of, table_answer
 from reviews.web.memory_facts import window_of
 from reviews.web.rank_pages import page_links, rank_page
 from reviews.web.step_facts import METRICS, OTHER_METRICS, steps_of
@@ -36,7 +37,7 @@ def decision_communication(request: PersonRequest, slug: str, number: int) -> Ht
     context = frame(
         slug,
         "inbox",
-        head=head_for(source, slug, number, "decision-communication"),
+        head=head_for(source.page, slug, "decision-communication"),
         said=said_by(source.page.plan(), source.trial_id, GATES, reverse("decision-detail", args=[slug, number])),
         **trial_context(source, query, reverse("decision-map", args=[slug, number])),
         **communication_context(source, query, own),

@@ -17,46 +17,26 @@ from reviews.selectors.pages import DecisionView, decision_view
 from reviews.selectors.what_if import Asked
 from reviews.services.signoffs import signoff_give
 from reviews.web.banner_rows import alternatives, banner, notices
+from reviews.web.decision_head import head_for
 from reviews.web.document_links import DocumentLinks, links_of
 from reviews.web.flip_rows import flip_groups
 from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
 from reviews.web.frontier_rows import frontier, order, order_text
-from reviews.web.inbox import number_or_none
-from reviews.web.links import Query
+from reviews.web.links import Query, number_or_none
 from reviews.web.matrix_rows import matrix
-from reviews.web.page_rows import Strip, Tab, event_of, head_of, moved_text, progress_of, stale_strip, turn_strip
+from reviews.web.page_rows import Strip, event_of, moved_text, progress_of, stale_strip, turn_strip
 from reviews.web.signoff_rows import requirements_of, sign_panel
 from reviews.web.what_if_asked import address
 from reviews.web.why_rows import why_rows
 from reviews.web.words import OUTCOMES
 
 KEPT = ("revision", "rows", "page", "cell", "passing")
-PAGES = (
-    ("Decision", "decision-detail"),
-    ("Rank map", "decision-map"),
-    ("Memory", "decision-memory"),
-    ("Communication", "decision-communication"),
-    ("What if", "decision-what-if"),
-    ("Stress", "decision-stress"),
-    ("History", "decision-history"),
-)
 
 
 @cache
 def gate_titles() -> dict[str, str]:
     """Return the gates' titles by id."""
     return {gate.id: gate.title for gate in GATES}
-
-
-def tabs(slug: str, number: int, current: str, revision: int | None) -> tuple[Tab, ...]:
-    """Return the pages of a decision; an older revision stays chosen."""
-    query = f"?revision={revision}" if revision else ""
-    return tuple(Tab(title, reverse(name, args=[slug, number]) + query, name == current) for title, name in PAGES)
-
-
-def revise_href(slug: str, number: int) -> str:
-    """Return the address at which a decision gets its next revision."""
-    return f"{reverse('decision-new', args=[slug])}?decision={number}"
 
 
 @never_cache
@@ -81,14 +61,8 @@ def shown(
 ) -> HttpResponse:
     """Render a decision's page; ``form`` is a sign-off that was refused, with ``problems`` and ``strip`` saying why."""
     decision = found.page
-    older = None if decision.is_newest else decision.shown.number
     now = timezone.now()
-    head = head_of(
-        decision,
-        now=now,
-        tabs=tabs(slug, decision.number, "decision-detail", older),
-        revise_href=revise_href(slug, decision.number),
-    )
+    head = head_for(decision, slug, "decision-detail")
     plan = decision.plan()
     if plan is None:
         kept = (form or {}).get("statement", "")

@@ -5,19 +5,18 @@ from dataclasses import dataclass
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from planner.pointers import child, steps
 from reviews.errors import printable
 from reviews.selectors.decision_page import decision_page
 from reviews.selectors.documents import revision_bytes
-from reviews.web.decisions import revise_href, tabs
+from reviews.web.decision_head import head_for
 from reviews.web.document_lines import DocumentLine, DocumentPlace, place_of
 from reviews.web.document_links import place_query
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
-from reviews.web.inbox import number_or_none
-from reviews.web.page_rows import Strip, head_of
+from reviews.web.links import number_or_none
+from reviews.web.page_rows import Strip
 
 MOST_SHOWN = 200
 """Characters of a pointer that leads to nothing."""
@@ -58,12 +57,7 @@ def document(request: PersonRequest, slug: str, number: str, kind: str) -> HttpR
     context = frame(
         slug,
         "inbox",
-        head=head_of(
-            found,
-            now=timezone.now(),
-            tabs=tabs(slug, found.number, "", None if found.is_newest else revision),
-            revise_href=revise_href(slug, found.number),
-        ),
+        head=head_for(found, slug),
         title=TITLES[kind],
         strip=absent_strip(place, asked),
         place=place,

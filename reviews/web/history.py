@@ -3,15 +3,13 @@
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from reviews.selectors.pages import decision_view
 from reviews.web.audit_rows import entry_line
-from reviews.web.decisions import revise_href, tabs
+from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.history_rows import revision_lines
-from reviews.web.page_rows import head_of
 
 
 @require_safe
@@ -22,12 +20,7 @@ def decision_history(request: PersonRequest, slug: str, number: int) -> HttpResp
     context = frame(
         slug,
         "inbox",
-        head=head_of(
-            found.page,
-            now=timezone.now(),
-            tabs=tabs(slug, number, "decision-history", None),
-            revise_href=revise_href(slug, number),
-        ),
+        head=head_for(found.page, slug, "decision-history"),
         revisions=revision_lines(found.page, reverse("decision-detail", args=[slug, number])),
         entries=[entry_line(row, slug) for row in found.events],
         audit_href=f"{reverse('audit-list', args=[slug])}?decision={number}",

@@ -6,19 +6,16 @@ from collections.abc import Sequence
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from reviews.selectors.maps import MapSource, map_source
 from reviews.web import map_compare, map_page
 from reviews.web.csv_text import Value, attachment, csv_response
-from reviews.web.decisions import revise_href, tabs
+from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
-from reviews.web.inbox import number_or_none
-from reviews.web.links import Query
+from reviews.web.links import Query, number_or_none
 from reviews.web.map_groups import HEADER, group_table
 from reviews.web.map_notes import notes_of
-from reviews.web.page_rows import Head, head_of
 from reviews.web.rank_facts import facts_of_view
 from reviews.web.rank_metrics import metrics_of
 from reviews.web.rank_table import rank_rows
@@ -35,17 +32,6 @@ def source_of(request: PersonRequest, slug: str, number: int) -> MapSource:
     )
 
 
-def head_for(source: MapSource, slug: str, number: int, current: str = "decision-map") -> Head:
-    """Make the head of a page that shows one trial; ``current`` is the page's name among the tabs."""
-    older = None if source.page.is_newest else source.page.shown.number
-    return head_of(
-        source.page,
-        now=timezone.now(),
-        tabs=tabs(slug, number, current, older),
-        revise_href=revise_href(slug, number),
-    )
-
-
 @require_safe
 @page
 def decision_map(request: PersonRequest, slug: str, number: int) -> HttpResponse:
@@ -56,7 +42,7 @@ def decision_map(request: PersonRequest, slug: str, number: int) -> HttpResponse
     context = frame(
         slug,
         "inbox",
-        head=head_for(source, slug, number),
+        head=head_for(source.page, slug, "decision-map"),
         compare_href=reverse("map-compare", args=[slug, number]),
         **map_page.map_context(source, query, own),
     )
@@ -84,7 +70,7 @@ def decision_map_compare(request: PersonRequest, slug: str, number: int) -> Http
     context = frame(
         slug,
         "inbox",
-        head=head_for(before, slug, number),
+        head=head_for(before.page, slug, "decision-map"),
         own=own,
         map_href=reverse("decision-map", args=[slug, number]),
         moved_csv=f"{own}moved.csv{query.link()}",

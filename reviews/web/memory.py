@@ -9,9 +9,10 @@ from django.views.decorators.http import require_safe
 
 from reviews.errors import NotFoundError
 from reviews.selectors.maps import MapSource
+from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, frame, page
 from reviews.web.links import Query
-from reviews.web.maps import head_for, source_of, table_answer
+from reviews.web.maps import source_of, table_answer
 from reviews.web.memory_estimates import estimated, estimates
 from reviews.web.memory_facts import WindowMemory, component_name, tightest, windows_with_memory
 from reviews.web.memory_rows import (
@@ -42,7 +43,7 @@ def decision_memory(request: PersonRequest, slug: str, number: int) -> HttpRespo
     context = frame(
         slug,
         "inbox",
-        head=head_for(source, slug, number, "decision-memory"),
+        head=head_for(source.page, slug, "decision-memory"),
         said=said_by(source.page.plan(), source.trial_id, GATES, detail),
         at=source.view.at,
         **trial_context(source, query, reverse("decision-map", args=[slug, number])),

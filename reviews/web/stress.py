@@ -3,15 +3,13 @@
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from reviews.selectors.stress import PAGE_SIZE, StressView, stress_view
-from reviews.web.decisions import revise_href, tabs
+from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
-from reviews.web.inbox import number_or_none
-from reviews.web.links import Query
-from reviews.web.page_rows import Strip, head_of
+from reviews.web.links import Query, number_or_none
+from reviews.web.page_rows import Strip
 from reviews.web.stress_rows import MEANINGS, stress_table
 
 KEPT = ("revision", "page")
@@ -35,16 +33,10 @@ def decision_stress(request: PersonRequest, slug: str, number: int) -> HttpRespo
         revision=number_or_none(query.get("revision")),
         asked=number_or_none(query.get("page")),
     )
-    older = None if found.page.is_newest else found.page.shown.number
     context = frame(
         slug,
         "inbox",
-        head=head_of(
-            found.page,
-            now=timezone.now(),
-            tabs=tabs(slug, number, "decision-stress", older),
-            revise_href=revise_href(slug, number),
-        ),
+        head=head_for(found.page, slug, "decision-stress"),
         strip=INJECTED,
         table=stress_table(found.matrix, found.shown) if found.matrix else None,
         meanings=MEANINGS,

@@ -6,15 +6,14 @@ import msgspec
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from planner.version import PLANNER_VERSION
 from reviews.selectors.what_if import MOST_OVERRIDES, Asked, WhatIfView, what_if_view
-from reviews.web.decisions import revise_href, tabs
+from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
-from reviews.web.inbox import number_or_none
-from reviews.web.page_rows import Strip, head_of
+from reviews.web.links import number_or_none
+from reviews.web.page_rows import Strip
 from reviews.web.what_if_asked import address, asked_of, asked_of_form, command_of, is_form
 from reviews.web.what_if_choices import choices_of
 from reviews.web.what_if_rows import PAGE_SIZE, Answer, answer_of, asked_rows
@@ -40,16 +39,10 @@ def decision_what_if(request: PersonRequest, slug: str, number: int) -> HttpResp
     found = what_if_view(
         actor=request.user, workspace=workspace_of(slug), number=number, revision=revision, asked=asked
     )
-    older = None if found.page.is_newest else found.page.shown.number
     context = frame(
         slug,
         "inbox",
-        head=head_of(
-            found.page,
-            now=timezone.now(),
-            tabs=tabs(slug, number, "decision-what-if", older),
-            revise_href=revise_href(slug, number),
-        ),
+        head=head_for(found.page, slug, "decision-what-if"),
         strip=INJECTED,
         here=here,
         revision=kept,
