@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
 from functools import cached_property
+from operator import eq
 
 from msgspec import structs
 
@@ -302,16 +303,24 @@ class TrialView:
         return self.kept.once(("replicas", id(window)), lambda: self._replicas(recorded))
 
     def _replicas(self, recorded: Mapping[str, Replica]) -> tuple[tuple[str, Replica], ...] | None:
-        by_ranks = {tuple(sorted(replica.ranks)): (name, replica) for name, replica in sorted(recorded.items())}
-        if len(recorded) != len(self.serving_groups) or by_ranks.keys() != self.placed.serving_group_set:
+        groups = self.placed.serving_groups
+        if len(recorded) != len(groups):
             return None
-        return tuple(by_ranks[group] for group in self.serving_groups)
+        named = sorted(recorded.items())
+        # Most are recorded in the groups' own order, rank by rank.
+        if all(map(eq, [replica.ranks for _, replica in named], groups)):
+            return tuple(named)
+        by_ranks = {tuple(sorted(replica.ranks)): (name, replica) for name, replica in named}
+        if by_ranks.keys() != self.placed.serving_group_set:
+            return None
+        return tuple([by_ranks[group] for group in groups])
 
     def _window(self, window_id: str, window: Window) -> WindowView:
         broken: dict[str, list[str]] = {}
         for check in self.checks.get(window_id, ()):
-            for name in () if check.holds else check.fields:
-                broken.setdefault(name, []).append(check.sentence)
+            if not check.holds:
+                for name in check.fields:
+                    broken.setdefault(name, []).append(check.sentence)
         return WindowView(
             id=window_id,
             at=f"{self.at}/windows/{window_id}",

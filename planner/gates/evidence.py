@@ -181,19 +181,20 @@ def telemetry(view: TrialView, standing: Standing) -> Finding:
     missing is shown and changes nothing. Never FAILs."""
     contract, kept = view.contract, view.ground.kept
     declared = contract.evidence_required
-    found = [presence(view, want) for want in kept.once(("wants", standing), lambda: required(contract, standing.owed))]
-    advisory = [presence(view, want) for want in kept.once("advised", lambda: advised(contract))]
-    notes = tuple(dict.fromkeys(f"Advisory: {_lacking(gap)}" for gap in advisory if gap.gaps))
-    readings = sum(each.readings for each in found)
+    wants, shown_only = kept.once(("wants", standing), lambda: (required(contract, standing.owed), advised(contract)))
+    found = [presence(view, want) for want in wants]
+    advisory = [presence(view, want) for want in shown_only]
+    notes = tuple(dict.fromkeys([f"Advisory: {_lacking(gap)}" for gap in advisory if gap.gaps]))
+    readings = sum([each.readings for each in found])
     if readings == 0:
         return Finding(outcome="NOT_APPLICABLE", sentence="No limit or selection key reads a measurement.", notes=notes)
     lacking = [each for each in found if each.gaps]
     return Finding(
         outcome="UNKNOWN" if lacking else "PASS",
         sentence=named([_lacking(each) for each in lacking]) or f"All {readings:,} required readings are recorded.",
-        measured=Fraction(len(found) - len(lacking)),
-        limit=Fraction(len(found)),
-        missing=tuple(dict.fromkeys(gap for each in lacking for gap in each.gaps)),
+        measured=exact(len(found) - len(lacking)),
+        limit=exact(len(found)),
+        missing=tuple(dict.fromkeys([gap for each in lacking for gap in each.gaps])),
         notes=notes,
         limit_at="/gates" if isinstance(declared, UnsetType) or not declared else "/evidence_required",
     )
@@ -211,23 +212,24 @@ def consistency(view: TrialView, standing: Standing) -> Finding:
     per-rank arrays, KV caches, bytes handed over, tokens of experts, energy, link bytes, durations and counts. Each is
     evaluated where all its fields are recorded. A breach makes the fields it names UNKNOWN, and what reads them; it
     fails no service gate."""
-    checks = [(window, check) for window, found in view.checks.items() for check in found]
-    broken = [(window, check) for window, check in checks if not check.holds]
+    checks = sum(map(len, view.checks.values()))
+    broken = [(window, check) for window, found in view.checks.items() for check in found if not check.holds]
     if not checks:
         return Finding(outcome="NOT_APPLICABLE", sentence="No identity has all its fields recorded.")
     fields = tuple(
         dict.fromkeys(f"{view.at}/windows/{window}{field}" for window, check in broken for field in check.fields)
     )
-    holds = f"{counted(len(checks), 'identity', 'identities')} over {counted(len(view.checks), 'counted window')} hold."
+    evaluated = counted(checks, "identity", "identities")
+    holds = f"{evaluated} over {counted(len(view.checks), 'counted window')} hold."
     return Finding(
         outcome="UNKNOWN" if broken else "PASS",
         sentence=named([f"Window {window}: {check.sentence}" for window, check in broken]) or holds,
-        measured=Fraction(len(checks) - len(broken)),
-        limit=Fraction(len(checks)),
+        measured=exact(checks - len(broken)),
+        limit=exact(checks),
         worst=(("window", broken[0][0]), ("identity", broken[0][1].id)) if broken else (),
         measured_at=fields,
         missing=fields,
-        notes=(f"{counted(len(checks), 'identity', 'identities')} evaluated.",),
+        notes=(f"{evaluated} evaluated.",),
     )
 
 

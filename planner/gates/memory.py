@@ -13,6 +13,7 @@ from typing import cast
 
 from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
+from planner.gates.memory_parts import COMPONENTS, PEAK, metrics_of, unexplained
 from planner.gates.wording import apart, gib, no_window, share, why
 from planner.numbers import exact
 from planner.readings import Reading, Sample, Side, WindowView, absent, bounded, number, number_at, peak_bound
@@ -22,15 +23,6 @@ from planner.records.evidence import PerRank
 from planner.view import TrialView
 
 FAMILY = "memory"
-PEAK = "device_used_peak_bytes"
-COMPONENTS = (
-    "weights_bytes",
-    "kv_cache_bytes",
-    "activations_bytes",
-    "communication_buffers_bytes",
-    "graph_and_kernel_workspaces_bytes",
-    "allocator_reserve_bytes",
-)
 
 
 class RankBalanceLimit(Limit, frozen=True, kw_only=True):
@@ -64,7 +56,6 @@ class MemoryHeadroomLimit(Limit, frozen=True, kw_only=True):
         )
 
 
-MORE_COMPONENTS = ("adapters_bytes", "draft_model_bytes", "co_tenants_bytes", "recovery_overlap_bytes")
 SAMPLED = {
     "lower": ("The recorded peak is a lower bound.",),
     "upper": ("The recorded peak is an upper bound.",),
@@ -80,6 +71,9 @@ class Hindrance:
     may_pass: bool = True
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+UNHINDERED = Hindrance()
 
 
 @gate(
@@ -132,26 +126,26 @@ def _peaks(
 ) -> Iterator[Sample]:
     """Yield a sample of every rank that can decide, or one for the window where the metric is not there at all."""
     at = f"/per_rank/{PEAK}"
-    metric = _metrics(window).get(PEAK)
+    metric = metrics_of(window).get(PEAK)
     if metric is None:
         yield absent(window, at)
         return
     side = peak_bound(window, metric, limit.max_sample_interval_s)
     hindrance = _hindrance(view, window, metric)
-    doubts, unexplained = window.doubts((at,)), _unexplained(view, window)
-    for rank in _deciding(metric, ceilings, unexplained):
-        own = (*doubts, unexplained[rank]) if rank in unexplained else doubts
+    doubts, doubted = window.doubts((at,)), unexplained(view, window)
+    for rank in _deciding(metric, ceilings, doubted):
+        own = (*doubts, doubted[rank]) if rank in doubted else doubts
         yield _peak(view, window, rank, number_at(metric.values, rank), ceilings[rank], side, hindrance, own)
 
 
-def _deciding(metric: PerRank, ceilings: tuple[Fraction, ...], unexplained: Mapping[int, str]) -> list[int]:
+def _deciding(metric: PerRank, ceilings: tuple[Fraction, ...], doubted: Mapping[int, str]) -> list[int]:
     """Name the ranks without a value or with one in doubt, and of each ceiling the first with the highest peak.
 
     All others have the same evidence and more room, so that they decide nothing; leaving them out keeps a trial of
     many ranks cheap.
     """
     if (
-        not unexplained
+        not doubted
         and len(metric.values) == len(ceilings) == ceilings.count(ceilings[0])
         and None not in metric.values
     ):
@@ -161,7 +155,7 @@ def _deciding(metric: PerRank, ceilings: tuple[Fraction, ...], unexplained: Mapp
     fullest: dict[Fraction, tuple[int, int | float]] = {}
     for rank, ceiling in enumerate(ceilings):
         value = metric.values[rank] if rank < len(metric.values) else None
-        if value is None or rank in unexplained:
+        if value is None or rank in doubted:
             deciding.append(rank)
         elif ceiling not in fullest or value > fullest[ceiling][1]:
             fullest[ceiling] = (rank, value)
@@ -222,17 +216,31 @@ def _hindrance(view: TrialView, window: WindowView, metric: PerRank) -> Hindranc
 
 def _context(view: TrialView, window: WindowView) -> Hindrance:
     """A peak seen before the contract's longest context is a lower bound (settled question 23)."""
-    wanted, found = view.workload.context_tokens, _longest_sequences(view, window)
+    wanted = view.workload.context_tokens
+    if not isinstance(wanted, UnsetType) and _all_reach(view, window, wanted):
+        return UNHINDERED
+    found = _longest_sequences(view, window)
     missing = tuple(at for at, tokens in found if tokens is None)
     if isinstance(wanted, UnsetType):
         return Hindrance(may_pass=False, notes=("The contract has no context_tokens to reach.",))
     if missing:
         return Hindrance(may_pass=False, missing=missing, notes=("The longest sequence reached is not recorded.",))
     short = [(at, tokens) for at, tokens in found if tokens is not None and tokens < wanted]
-    if not short:
-        return Hindrance()
     note = f"Longest sequence {int(short[0][1]):,} of {wanted:,} tokens: the peak is a lower bound."
     return Hindrance(may_pass=False, missing=tuple(at for at, _ in short), notes=(note,))
+
+
+def _all_reach(view: TrialView, window: WindowView, wanted: int) -> bool:
+    """Say whether a sequence as long as wanted is recorded for every serving group."""
+    if len(view.serving_groups) == 1:
+        load = window.record.load
+        tokens = None if isinstance(load, UnsetType) else load.longest_sequence_tokens
+        return type(tokens) is int and tokens >= wanted
+    replicas = view.replicas(window.record)
+    if replicas is None:
+        return False
+    reached = {replica.longest_sequence_tokens for _, replica in replicas}
+    return all(type(tokens) is int and tokens >= wanted for tokens in reached)
 
 
 def _longest_sequences(view: TrialView, window: WindowView) -> list[tuple[str, Fraction | None]]:
@@ -248,53 +256,6 @@ def _longest_sequences(view: TrialView, window: WindowView) -> list[tuple[str, F
         (f"{window.at}/replicas/{name}/longest_sequence_tokens", number(replica.longest_sequence_tokens))
         for name, replica in replicas
     ]
-
-
-def _unexplained(view: TrialView, window: WindowView) -> dict[int, str]:
-    """Map ranks whose components sum to less than the peak, beyond tolerance, to a sentence that says so.
-
-    Tested only where all six components are recorded for the rank, or the breakdown is said to be complete (settled
-    question 24): a partial breakdown must not be worse than none.
-    """
-    metrics = _metrics(window)
-    recorded = [name for name in (*COMPONENTS, *MORE_COMPONENTS) if name in metrics]
-    complete = window.record.breakdown_complete is True
-    if not complete and not set(COMPONENTS) <= set(recorded):
-        return {}
-    components = [metrics[name].values for name in recorded]
-    if _all_explained(metrics[PEAK].values, components):
-        return {}
-    found: dict[int, str] = {}
-    for rank, peak in enumerate(metrics[PEAK].values):
-        total = None if peak is None else _sum(components, rank, partial=complete)
-        if peak is None or total is None or total >= peak:
-            continue
-        if exact(total) < (1 - view.tolerance) * exact(peak):
-            shown_total, shown_peak = apart(gib, exact(total), exact(peak), 1)
-            found[rank] = f"Components of rank {rank} sum to {shown_total}; its peak is {shown_peak}."
-    return found
-
-
-def _all_explained(peaks: Sequence[int | float | None], components: Sequence[Sequence[int | float | None]]) -> bool:
-    """Say whether whole numbers of bytes are recorded for every rank and reach its peak; False settles nothing."""
-    if any(set(map(type, values)) != {int} or len(values) != len(peaks) for values in (peaks, *components)):
-        return False
-    whole = cast("Sequence[Sequence[int]]", (peaks, *components))
-    return not any(map(int.__lt__, map(sum, zip(*whole[1:], strict=True)), whole[0]))
-
-
-def _sum(components: Sequence[Sequence[int | float | None]], rank: int, *, partial: bool) -> int | Fraction | None:
-    """Add a rank's components; None where there is none, or one is missing and that is not permitted."""
-    parts = [values[rank] if rank < len(values) else None for values in components]
-    known = [part for part in parts if part is not None]
-    if not known or (len(known) < len(parts) and not partial):
-        return None
-    whole = [part for part in known if isinstance(part, int)]
-    return sum(whole) if len(whole) == len(known) else sum(map(exact, known), Fraction(0))
-
-
-def _metrics(window: WindowView) -> dict[str, PerRank]:
-    return {} if isinstance(window.record.per_rank, UnsetType) else window.record.per_rank
 
 
 def _sentence(result: Comparison, limit: MemoryHeadroomLimit) -> str:
@@ -314,7 +275,7 @@ def _sentence(result: Comparison, limit: MemoryHeadroomLimit) -> str:
 def _notes(view: TrialView, limit: MemoryHeadroomLimit) -> Iterator[str]:
     """Say what was not tested."""
     windows = view.windows(limit.load_point)
-    parts = [set(_metrics(window)) & set(COMPONENTS) for window in windows]
+    parts = [set(metrics_of(window)) & set(COMPONENTS) for window in windows]
     if any(found and found != set(COMPONENTS) for found in parts):
         yield "The breakdown is partial, so the sum of components is not tested."
 
@@ -362,7 +323,7 @@ def _spreads(
     window: WindowView, limit: RankBalanceLimit, roles: Sequence[Sequence[int]], view: TrialView
 ) -> Iterator[Sample]:
     at = f"/per_rank/{PEAK}"
-    metric = _metrics(window).get(PEAK)
+    metric = metrics_of(window).get(PEAK)
     if metric is None:
         yield absent(window, at)
         return

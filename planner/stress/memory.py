@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from planner.gates.memory import COMPONENTS, MORE_COMPONENTS, PEAK
+from planner.gates.memory_parts import COMPONENTS, MORE_COMPONENTS, PEAK
 from planner.readings import number_at
 from planner.records.evidence import Window
 from planner.stress.base import Case, Fault, Injected, NotInjectable, injection, size

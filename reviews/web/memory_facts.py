@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from planner.gates.memory import COMPONENTS, MORE_COMPONENTS, PEAK, MemoryHeadroomLimit, ceiling
+from planner.gates.memory import MemoryHeadroomLimit, ceiling
+from planner.gates.memory_parts import COMPONENTS, MORE_COMPONENTS, PEAK
 from planner.readings import WindowView, number_at
 from planner.records.base import UNSET, UnsetType
 from planner.records.evidence import PerRank

@@ -11,7 +11,8 @@ from planner.consistency.base import Exact, at_most, equal
 from planner.evaluate import judge
 from planner.figures import number
 from planner.frontier import frontier
-from planner.gates.memory import _all_explained, _deciding, _sum
+from planner.gates.memory import _deciding
+from planner.gates.memory_parts import added, all_explained
 from planner.numbers import exact, plain, rounded, total
 from planner.order import order_expand
 from planner.records.evidence import PerRank
@@ -51,7 +52,9 @@ EXACT = st.one_of(FRACTIONS, st.integers(0, 2**53))
 
 @given(EXACT, EXACT, SHARES)
 def test_tolerances_are_relative_and_inclusive(left: Exact, right: Exact, tolerance: Fraction) -> None:
-    assert equal(left, right, tolerance) == (abs(left - right) <= tolerance * max(abs(left), abs(right)))
+    assert equal(left, right, tolerance) == (
+        abs(left - right) <= tolerance * max(abs(Fraction(left)), abs(Fraction(right)))
+    )
     assert at_most(left, right, tolerance) == (left <= right * (1 + tolerance))
 
 
@@ -65,8 +68,8 @@ def test_keys_sort_as_their_exact_values(values: list[Fraction]) -> None:
 @given(st.integers(1, 6).flatmap(lambda ranks: st.lists(st.tuples(*[PARTS] * 4), min_size=ranks, max_size=ranks)))
 def test_memory_that_is_explained_at_a_glance_is_explained_rank_by_rank(rows: list[tuple[Any, ...]]) -> None:
     peaks, *components = [list(column) for column in zip(*rows, strict=True)]
-    if _all_explained(peaks, components):
-        sums = [_sum(components, rank, partial=False) for rank in range(len(peaks))]
+    if all_explained(peaks, components):
+        sums = [added(components, rank, partial=False) for rank in range(len(peaks))]
         assert all(added is not None and added >= peak for added, peak in zip(sums, peaks, strict=True))
 
 
