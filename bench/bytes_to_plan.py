@@ -1,32 +1,24 @@
 """Print how long the way from bytes to a plan takes, beside the cheapest reading of the same bytes.
 
-The yardstick is ``orjson.loads`` and a sha256 of the same bytes: no check, no record, no plan. All steps are run in
-turn, several times, in one process and counted in seconds of the processor, so that the ratios hold on a busy machine
-too. Stored bytes are those that intake accepted before and gave a receipt for, which is what a worker plans from.
-Not handled: figures that could be compared between machines without the ratio.
+The yardstick is ``orjson.loads`` and a sha256 of the same bytes: no check, no record, no plan. Stored bytes are those
+that intake accepted before and gave a receipt for, which is what a worker plans from.
 
 ``python -m bench.bytes_to_plan [--runs 5] [--trials 500] [--no-memory]``
 """
 
 import argparse
-import gc
 import hashlib
-import statistics
-import time
-import tracemalloc
-from collections.abc import Callable
 
 import orjson
 
 from bench.big_evidence import TRIALS, big_contract, big_evidence
+from bench.measure import Step, median_seconds, peak_bytes
 from planner.documents import EvidenceDocument
 from planner.intake import read_contract, read_evidence, read_stored_evidence, receipt_of, recheck_evidence
 from planner.plan import plan_stored, plan_with_bytes
 from planner.strict_json import parse
 
 AS_OF = "2026-10-01T00:00:00Z"
-
-Step = Callable[[], object]
 
 
 def steps(contract_bytes: bytes, evidence_bytes: bytes) -> dict[str, Step]:
@@ -54,33 +46,11 @@ def steps(contract_bytes: bytes, evidence_bytes: bytes) -> dict[str, Step]:
     }
 
 
-def seconds(step: Step) -> float:
-    """Count one run in seconds of the processor, without garbage of the run before."""
-    gc.collect()
-    start = time.process_time()
-    step()
-    return time.process_time() - start
-
-
-def peak_bytes(step: Step) -> int:
-    """Return the most memory that one run holds at once, as Python's allocator counts it; several times slower."""
-    gc.collect()
-    tracemalloc.start()
-    step()
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return peak
-
-
 def report(trials: int, runs: int, *, memory: bool) -> None:
     """Measure every step ``runs`` times in turn and print medians, ratios and, with ``memory``, peaks."""
     contract, evidence = big_contract(), big_evidence(trials)
     measured = steps(contract, evidence)
-    times: dict[str, list[float]] = {name: [] for name in measured}
-    for _ in range(runs):
-        for name, step in measured.items():
-            times[name].append(seconds(step))
-    medians = {name: statistics.median(taken) for name, taken in times.items()}
+    medians = median_seconds(measured, runs)
     yardstick = next(iter(medians.values()))
     print(f"{trials} trials x 64 ranks x 20 metrics, {len(evidence) / 1e6:.1f} MB, median of {runs} runs")
     print(f"{'step':<34}{'seconds':>9}{'ratio':>8}{'MB/s':>8}{'peak':>8}")

@@ -2,22 +2,21 @@
 
 The yardstick is the list that any tool builds first: one record a rank with its coordinates, node and device. Every
 engine's groups are built, its launcher's placement, and what each group crosses on 512 nodes with islands, NICs,
-rails, racks and pods; nothing is kept from one run to the next. All steps are run in turn in one process and counted
-in seconds of the processor. With ``--records FOLDER`` the questions of all its ``*.jsonl`` files are answered too.
+rails, racks and pods; nothing is kept from one run to the next. With ``--records FOLDER`` the questions of all its
+``*.jsonl`` files are answered too.
 
 ``python -m bench.rank_maps [--runs 9] [--records FOLDER] [--no-memory]``
 """
 
 import argparse
 import json
-import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from bench.bytes_to_plan import Step, peak_bytes, seconds
+from bench.measure import Step, median_seconds, peak_bytes
 from planner.crossings import crossings
 from planner.layouts import LAYOUTS, Launch
 from planner.layouts.asks import answer
@@ -130,11 +129,7 @@ def report(runs: int, records: Path | None, *, memory: bool) -> None:
     if records is not None:
         asked = questions(records)
         steps[f"{len(asked)} questions answered"] = lambda: [answer(question) for question in asked]
-    times: dict[str, list[float]] = {name: [] for name in steps}
-    for _ in range(runs):
-        for name, step in steps.items():
-            times[name].append(seconds(step))
-    medians = {name: statistics.median(taken) for name, taken in times.items()}
+    medians = median_seconds(steps, runs)
     yardstick = next(iter(medians.values()))
     print(f"{RANKS:,} ranks on {NODES} nodes, median of {runs} runs")
     print(f"{'step':<42}{'ms':>8}{'ratio':>8}{'peak MB':>9}")
