@@ -17,6 +17,7 @@ from planner.records.plan import Candidate, LimitOutcome, Plan, Selected
 __all__ = ["plan_remarks", "plan_text"]
 
 PLACES = 3
+REJECTED_SHOWN = 20
 
 NOT_DECLARED = "not_declared"
 NOT_APPLICABLE = "not_applicable"
@@ -123,9 +124,20 @@ def _map_remarks(plan: Plan) -> Iterator[str]:
                 yield f"map {plan.selected.trial}: {note}"
 
 
+def _rejected(plan: Plan) -> Iterator[str]:
+    """Name the rejected beside a winner, each with every gate it fails; without a winner the result has them."""
+    rejected = [(trial, found) for trial, found in sorted(plan.candidates.items()) if found.state == "REJECTED"]
+    for trial, found in rejected[:REJECTED_SHOWN]:
+        yield f"rejected {trial} ({found.topology}): fails {', '.join(found.failing)}"
+    if len(rejected) > REJECTED_SHOWN:
+        yield f"rejected: {len(rejected) - REJECTED_SHOWN} more; --explain lists every gate of every candidate"
+
+
 def _remarks(plan: Plan) -> Iterator[str]:
     for entry in plan.undeclared:
         yield f"undeclared {entry.kind} {entry.name}: {entry.sentence}"
+    if plan.selected is not None:
+        yield from _rejected(plan)
     for contender in plan.contenders:
         yield f"contender {contender.trial} ({contender.topology}): {contender.sentence}"
     if plan.decisive is False:

@@ -41,11 +41,13 @@ def _run(arguments: Namespace) -> int:
 
 
 def _print_text(plan: Plan, contract: ContractDocument, *, explain: bool) -> None:
-    for remark in plan_remarks(plan):
-        print(remark, file=sys.stderr)
     print(plan_text(plan, contract.record), end="")
     if explain:
         print(f"\n{plan_explained(plan)}", end="")
+    # On a terminal both streams share the screen: the decision first, then what to know beside it.
+    sys.stdout.flush()
+    for remark in plan_remarks(plan):
+        print(remark, file=sys.stderr)
 
 
 COMMAND = Command(id="plan", help="decide which measured topology to use", configure=_configure, run=_run)

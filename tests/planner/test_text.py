@@ -123,6 +123,21 @@ def test_remarks_name_undeclared_families_first_and_the_time_last(worked: Plan) 
     assert remarks[-1] == f"as-of: {AS_OF}"
 
 
+def test_beside_a_winner_every_rejected_candidate_is_remarked_with_all_it_fails(worked: Plan) -> None:
+    assert [line for line in plan_remarks(worked) if line.startswith("rejected ")] == [
+        "rejected t-one-node (tp4-pp1-ep2-dp1): fails memory_headroom, throughput",
+        "rejected t-wide-16 (tp8-pp1-ep2-dp1): fails link_utilization",
+    ]
+
+
+def test_of_many_rejected_candidates_the_first_are_remarked_and_the_rest_counted() -> None:
+    slow = {f"s{index:02}": a_trial(100 + index, tp=8) for index in range(22)}
+    remarks = plan_remarks(planned(a_contract(), {"a": a_trial(6400, tp=8), **slow}))
+    rejected = [line for line in remarks if line.startswith("rejected")]
+    assert len(rejected) == 21
+    assert rejected[-1] == "rejected: 2 more; --explain lists every gate of every candidate"
+
+
 def test_a_lead_within_the_noise_is_remarked() -> None:
     trials = {"a": a_trial([6400, 7200], tp=8), "b": a_trial([11200, 11200], tp=2, dp=8)}
     remarks = plan_remarks(planned(a_contract(), trials))
