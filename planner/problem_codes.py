@@ -115,6 +115,8 @@ PROBLEM_CODES: dict[str, str] = {
     "import/stage": "A report is of one stage of a load.",
     "import/image": "A container image stands where the version of an engine belongs.",
     "import/unhealthy": "Replicas failed or started again during a run; a person has to decide.",
+    "import/hardware": "What the reader of a topology remarks.",
+    "import/model": "What the reader of a model's configuration remarks.",
     "import/metadata": "Free text of the person who ran the benchmark; a hint.",
     "import/since_start": "Counters run since the start of a process, not over a window; a person has to decide.",
     "import/counter_reset": "A counter ran backwards between two scrapes: the process started anew; it is no evidence.",

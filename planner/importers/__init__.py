@@ -10,11 +10,15 @@ from planner.errors import DocumentRefusedError, Problem
 from planner.importers import (
     aiperf,
     aiperf_records,
+    aiperf_telemetry,
     collective_csv,
+    collective_trace,
     dcgm,
     genai_perf,
     gpu_stats,
     guidellm,
+    hardware_files,
+    hf_config,
     inference_perf,
     inferencex,
     llmd_report,
@@ -29,6 +33,8 @@ from planner.importers import (
     vllm_bench,
     vllm_log,
     vllm_metrics,
+    vllm_offline,
+    vllm_wrapper,
 )
 from planner.importers.model import Imported, Importer, Recognised, Run
 from planner.importers.scrubbed import found
@@ -39,17 +45,22 @@ __all__ = ["IMPORTERS", "MODULES", "Imported", "Importer", "Source", "import_fil
 
 MODULES = (
     vllm_bench,
+    vllm_wrapper,
+    vllm_offline,
     sglang_bench,
     sglang_one_batch,
     guidellm,
     genai_perf,
     aiperf,
     aiperf_records,
+    aiperf_telemetry,
     trtllm_bench,
     mlperf,
     inferencex,
     llmd_report,
     inference_perf,
+    hardware_files,
+    hf_config,
     vllm_log,
     sglang_log,
     vllm_metrics,
@@ -59,6 +70,7 @@ MODULES = (
     nccl_tests,
     collective_csv,
     nccl_ras,
+    collective_trace,
 )
 IMPORTERS = collect(MODULES, Importer)
 

@@ -8,19 +8,18 @@ Times of the run have no zone; those of the first request and last answer are in
 from collections.abc import Iterator
 from typing import Any
 
+from planner.importers.aiperf_devices import take_export_devices, take_table_devices
 from planner.importers.checks import check_client, check_name, client_quantities
 from planner.importers.client import take_load, take_model, unix_time
 from planner.importers.model import Importer, Recognised, Run
 from planner.importers.perf_metrics import json_metrics, number_of, take_metrics
 from planner.importers.perf_tables import csv_header, csv_metrics
-from planner.importers.scrubbed import found
 from planner.importers.sheet import Path, Sheet
 from planner.importers.source import Source
 
 __all__ = ["IMPORTER"]
 
 _EXPECTED = client_quantities("device_used_peak_bytes", "started_at")
-_MEMORY_UNITS = {"GB": "GB", "MB": "MB", "MiB": "MiB", "GiB": "GiB"}
 NS = 10**9
 
 
@@ -52,6 +51,7 @@ def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
     if csv_header(source):
         sheet = Sheet("run-1", {})
         take_metrics(sheet, csv_metrics(source), streaming=None)
+        take_table_devices(sheet, source)
         yield _finished(sheet, source)
         return
     for number, document in enumerate(source.documents(), start=1):
@@ -83,7 +83,7 @@ def _take(sheet: Sheet) -> None:
             sheet.put_text(name, unix_time(instant / NS), sheet.place(key, "avg"), standing="measured")
     if sheet.get("was_cancelled") is True:
         sheet.remark("import/cancelled", "the run was cancelled before its end", sheet.place("was_cancelled"), "held")
-    _take_devices(sheet)
+    take_export_devices(sheet)
 
 
 def _take_errors(sheet: Sheet) -> None:
@@ -144,40 +144,6 @@ def _phase(sheet: Sheet) -> Path | None:
 
 def _key(sheet: Sheet, path: Path, *keys: str) -> str:
     return next((key for key in keys if sheet.get(*path, key) is not None), keys[0])
-
-
-def _take_devices(sheet: Sheet) -> None:
-    endpoints = sheet.get("telemetry_data", "endpoints")
-    seen: dict[tuple[str, str], str] = {}
-    for host, body in (endpoints if isinstance(endpoints, dict) else {}).items():
-        gpus = body.get("gpus") if isinstance(body, dict) else None
-        for key, gpu in (gpus if isinstance(gpus, dict) else {}).items():
-            path: Path = ("telemetry_data", "endpoints", host, "gpus", key)
-            device = (str(gpu.get("gpu_uuid")), str(gpu.get("gpu_index"))) if isinstance(gpu, dict) else ("", "")
-            if device in seen:
-                sentence = f"{found(key)} of another exporter is a device that was seen already: counted once"
-                sheet.remark("import/seen_twice", sentence, sheet.place(*path))
-                continue
-            seen[device] = f"gpu-{len(seen)}"
-            _take_device(sheet, path, seen[device])
-    if seen:
-        sheet.put("devices", len(seen), sheet.place("telemetry_data", "endpoints"))
-        sentence = (
-            "memory was sampled where the exporters listened: other nodes and the time between samples are not in it"
-        )
-        sheet.remark("import/sampled", sentence, sheet.place("telemetry_data"))
-
-
-def _take_device(sheet: Sheet, path: Path, of: str) -> None:
-    sheet.text("device_type", *path, "gpu_name", of=of)
-    for name, metric, statistic in (
-        ("device_used_peak_bytes", "gpu_memory_used", "max"),
-        ("device_memory_bytes", "gpu_memory_total", "max"),
-    ):
-        base: Path = (*path, "metrics", metric)
-        unit = _MEMORY_UNITS.get(str(sheet.get(*base, "unit")))
-        if unit:
-            sheet.number(name, *base, statistic, unit=unit, of=of)
 
 
 IMPORTER = Importer(id="aiperf", title="AIPerf", recognise=_recognise, read=_read)

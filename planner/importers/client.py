@@ -68,12 +68,12 @@ def flat_latency(key: str) -> tuple[str, str] | None:
     return (f"{_FLAT_FAMILIES[found[2]]}.{statistic}", "ms" if found[3] else "s") if statistic in _TAKEN else None
 
 
-def take_flat_latencies(sheet: Sheet, keys: Iterable[str]) -> None:
-    """Take the latencies among the keys of a flat object."""
+def take_flat_latencies(sheet: Sheet, keys: Iterable[str], *, base: Path = ()) -> None:
+    """Take the latencies among the keys of a flat object, which ``base`` leads to."""
     for key in keys:
         known = flat_latency(key)
         if known is not None:
-            sheet.number(known[0], key, unit=known[1])
+            sheet.number(known[0], *base, key, unit=known[1])
 
 
 def take_model(sheet: Sheet, name: str, *path: str | int) -> None:

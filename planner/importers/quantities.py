@@ -116,6 +116,24 @@ QUANTITIES: dict[str, Quantity] = {
     "device_memory_bytes": _evidence("bytes", f"{_IDENTITY}/hardware/devices/<id>/memory_bytes"),
     "device_interconnect": Quantity(""),
     "network": Quantity(""),
+    # the shape of a model
+    **{
+        f"model_{name}": _contract(unit, f"/identity/model/{name}")
+        for unit, names in (
+            ("", ("architecture", "attention", "tied_embeddings")),
+            ("layers", ("layers", "dense_layers")),
+            ("heads", ("attention_heads", "kv_heads")),
+            ("experts", ("experts", "experts_per_token", "shared_experts")),
+            ("elements", ("hidden_size", "intermediate_size", "head_dim", "vocab_size", "expert_intermediate_size")),
+        )
+        for name in names
+    },
+    **{
+        f"model_{name}": _contract("elements", f"/identity/model/attention_widths/{name}")
+        for name in ("q_lora_rank", "kv_lora_rank", "rope_head_dim", "nope_head_dim", "value_head_dim")
+    },
+    "model_sliding_window_tokens": _contract("tokens", "/identity/model/attention_widths/sliding_window_tokens"),
+    "model_sliding_layers": _contract("layers", "/identity/model/attention_widths/sliding_layers"),
     # what was used
     "device_used_peak_bytes": _evidence("bytes", f"{_RANK}/device_used_peak_bytes/values/<index>"),
     "weights_bytes": _evidence("bytes", f"{_RANK}/weights_bytes/values/<index>"),

@@ -164,13 +164,20 @@ class Sheet:
         own = quantity(name)
         self._asked.append(Asked(name=name, document=own.document, field=own.field, question=question))
 
+    def ask_field(self, document: str, field: str, question: str) -> None:
+        """Ask a person for a field that no quantity fills."""
+        self._asked.append(Asked(name="", document=document, field=field, question=question))
+
     @property
     def refused(self) -> bool:
         """Say whether the run is no evidence."""
         return any(remark.effect == "refused" for remark in self._remarks)
 
-    def finish(self, expected: Sequence[str] = ()) -> Run:
-        """Return the run; of ``expected`` quantities those without a value are missing."""
+    def finish(self, expected: Sequence[str] = (), *, asked: bool = True) -> Run:
+        """Return the run; of ``expected`` quantities those without a value are missing.
+
+        ``asked`` False leaves out the questions that a run of a benchmark leaves open, for files of other kinds.
+        """
         names = {name for (name, _), value in self._values.items() if value.standing not in ("hint", "predicted")}
         effects = {remark.effect for remark in self._remarks}
         return Run(
@@ -180,7 +187,7 @@ class Sheet:
             values=tuple(self._values.values()),
             remarks=tuple(self._remarks),
             missing=tuple(name for name in expected if name not in names),
-            asked=(*self._asked, *asked_of(names)),
+            asked=(*self._asked, *(asked_of(names) if asked else ())),
         )
 
 

@@ -108,6 +108,57 @@ def test_a_device_seen_by_two_exporters_counts_once() -> None:
     assert "node-1.example" not in repr(run.values)
 
 
+def test_memory_of_schema_1_4_has_the_name_of_its_maker() -> None:
+    device = gpu(0, "GPU-a", 49.0)
+    device["metrics"] = {"amd_memory_used": metric("GB", 60.0, max=61.5)}
+    telemetry = {"endpoints": {"a:9400": {"gpus": {"gpu_0": device}}}}
+    run = only_run(aiperf_export(telemetry_data=telemetry))
+    assert values(run, "gpu-0")["device_used_peak_bytes"] == 61_500_000_000
+
+
+def test_the_csv_has_devices_below_its_metrics() -> None:
+    device = "0,Example 80G,GPU-a,GPU Memory Used (GB)"
+    rows = f"a:9400,{device},48.0,47.0,49.5\na:9401,{device},48.0,47.0,51.0\n"
+    run = only_run(CSV + rows)
+    assert values(run)["devices"] == 1
+    assert values(run, "gpu-0") == {"device_type": "Example 80G", "device_used_peak_bytes": 49_500_000_000}
+
+
+def test_samples_of_devices_give_peaks_and_their_spacing() -> None:
+    def sample(second: int, index: int, used: float, exporter: str = "a:9400") -> Tree:
+        return {
+            "timestamp_ns": (1_772_000_000 + second) * 10**9,
+            "dcgm_url": exporter,
+            "gpu_index": index,
+            "gpu_uuid": f"GPU-{index}",
+            "gpu_model_name": "Example 80G",
+            "hostname": "node-1.example",
+            "telemetry_data": {"gpu_memory_used": used, "gpu_power_usage": 300.0},
+        }
+
+    samples = [
+        sample(0, 0, 40.0),
+        sample(0, 1, 41.0),
+        sample(2, 0, 45.5),
+        sample(4, 0, 42.0),
+        sample(4, 0, 70.0, "a:9401"),
+    ]
+    read = imported("\n".join(json.dumps(each) for each in samples))
+    (run,) = read.runs
+    assert read.format == "aiperf-telemetry"
+    assert values(run, "gpu-0") == {
+        "device_type": "Example 80G",
+        "device_used_peak_bytes": 45_500_000_000,
+        "samples": 3,
+        "sample_interval_s": 2.0,
+        "started_at": "2026-02-25T06:13:20Z",
+    }
+    assert values(run, "gpu-1")["samples"] == 1
+    assert values(run)["devices"] == 2
+    assert "import/seen_twice" in codes(run)
+    assert "node-1.example" not in repr(run)
+
+
 def test_the_csv_is_several_tables_the_last_without_rows() -> None:
     read = imported(CSV)
     (run,) = read.runs

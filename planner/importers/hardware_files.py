@@ -1,0 +1,69 @@
+"""Topology files of a machine (``planner.hardware``): what is there, as an importer sees it.
+
+Read by the readers of ``topogate hardware``, which prints the whole, with paths and the part of a contract; here are
+the figures that results are held against. Refused by them with their own codes.
+"""
+
+from collections.abc import Iterator
+
+from planner.errors import DocumentRefusedError
+from planner.hardware import Hardware, missing, read_hardware
+from planner.importers.model import Importer, Recognised, Run
+from planner.importers.sheet import Sheet
+from planner.importers.source import Source
+from planner.strict_json import MAX_BYTES
+
+__all__ = ["IMPORTER"]
+
+_WORDS = ("NV1", "GPU0", "GPU[0]", "(Topology)", "<system", "Link Type between", "CPU Affinity", "SYS")
+
+
+def _hardware(source: Source) -> Hardware | None:
+    if source.size > MAX_BYTES or not any(word in source.head for word in _WORDS):
+        return None
+    try:
+        return read_hardware(source.raw())
+    except DocumentRefusedError as refused:
+        if any(problem.code == "hardware/format" for problem in refused.problems):
+            return None
+        raise
+
+
+def _recognise(source: Source) -> Recognised | None:
+    try:
+        hardware = _hardware(source)
+    except DocumentRefusedError:
+        # Of a known format, but damaged: to be refused by ``read`` with its reasons, unless another format fits better.
+        return Recognised(confidence=40)
+    return Recognised(version=hardware.source, confidence=80) if hardware else None
+
+
+def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
+    hardware = _hardware(source)
+    if hardware is None:
+        return
+    sheet = Sheet("run-1", {}, line=1)
+    sheet.put_text("tool_name", hardware.source, sheet.place())
+    sheet.put("nodes", len(hardware.nodes), sheet.place())
+    sheet.put("devices", len(hardware.devices), sheet.place())
+    _take_devices(sheet, hardware)
+    for note in hardware.notes:
+        sheet.remark("import/hardware", note.sentence)
+    for entry in missing(hardware):
+        sheet.ask_field("contract", entry.pointer, entry.question)
+    yield sheet.finish(("device_type", "device_memory_bytes"), asked=False)
+
+
+def _take_devices(sheet: Sheet, hardware: Hardware) -> None:
+    for device in hardware.devices:
+        if device.type:
+            sheet.put_text("device_type", device.type, sheet.place(), of=device.id)
+        if device.memory_bytes is not None:
+            sheet.put("device_memory_bytes", device.memory_bytes, sheet.place(), of=device.id)
+    for island in hardware.islands or ():
+        sheet.put("devices", len(island.devices), sheet.place(), of=island.id)
+        if island.kind:
+            sheet.put_text("device_interconnect", island.kind, sheet.place(), of=island.id)
+
+
+IMPORTER = Importer(id="hardware-topology", title="topology of a machine", recognise=_recognise, read=_read)
