@@ -10,6 +10,8 @@ from planner.hypotheses.config.section import MODEL, WIDTHS
 from planner.hypotheses.facts import MOST_LAYERS, Cache, Shape, Trait
 
 __all__ = ["read_shape"]
+VISITED = ("num_experts_per_tok", "experts_per_token", "top_k_experts")
+EXPERTS = ("n_routed_experts", "num_experts", "num_local_experts")
 
 
 def read_shape(keys: Keys) -> tuple[Shape, list[Missing]]:
@@ -38,10 +40,6 @@ def _traits(keys: Keys, family: Family, *, latent: bool) -> frozenset[Trait] | N
     if not keys.value("attention_bias"):
         return family.traits
     return None if latent else family.traits | {"qkv_bias", "o_bias"}
-
-
-VISITED = ("num_experts_per_tok", "experts_per_token", "top_k_experts")
-EXPERTS = ("n_routed_experts", "num_experts", "num_local_experts")
 
 
 def _dimensions(keys: Keys) -> Shape:

@@ -29,6 +29,10 @@ PATTERN: dict[str, tuple[bool, FeedForward]] = {
 WITHOUT_CACHE = ("linear_attention", "mamba", "recurrent")
 SLIDING = ("sliding_attention",)
 FULL = ("full_attention",)
+SPARSE_KEYS = (
+    *("first_k_dense_replace", "moe_layer_freq", "decoder_sparse_step", "mlp_only_layers"),
+    *("interleave_moe_layer_step", "mlp_layer_types"),
+)
 
 
 def pattern_kinds(keys: Keys) -> tuple[tuple[bool, FeedForward], ...] | None:
@@ -152,12 +156,6 @@ def feed_forwards(keys: Keys, layers: int, *, moe: bool, family: Family) -> Feed
         return experts * layers
     keys.ruled(f"{MODEL}/dense_layers", "leading layers without experts", *SPARSE_KEYS)
     return tuple("experts" if sparse(layer) else "dense" for layer in range(layers))
-
-
-SPARSE_KEYS = (
-    *("first_k_dense_replace", "moe_layer_freq", "decoder_sparse_step", "mlp_only_layers"),
-    *("interleave_moe_layer_step", "mlp_layer_types"),
-)
 
 
 def _sparse(keys: Keys, layers: int) -> Callable[[int], bool] | None:

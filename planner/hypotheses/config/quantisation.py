@@ -29,6 +29,15 @@ WHOLE_ROW = 2**24
 """A block that is as long as any row: one scale for each row."""
 
 KV = {"FP8": "fp8", "NVFP4": "nvfp4"}
+WEIGHT_KEYS = ("torch_dtype", "dtype", "quant_method", "quant_algo", "config_groups")
+KV_KEYS = ("kv_cache_quant_algo", "kv_cache_scheme")
+BLOCK_KEYS = ("weight_block_size", "group_size", "config_groups", "quant_method", "quant_algo")
+EXCLUDED_KEYS = ("modules_to_not_convert", "exclude_modules", "ignore", "ignored_layers")
+MOST_PATTERNS = 20_000
+"""Modules that may be listed one by one; the longest published list has some hundreds."""
+LONGEST_PATTERN = 512
+MOST_GLOBS = 1_000
+"""Modules that may be given with ``*``: each of them is tried on every tensor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +76,15 @@ def formats(plain: Keys, quantiser: Keys | None) -> Formats:
     weights = WeightFormat(plain=name, quantisation=quantisation)
     expert = plain.text("", "expert_dtype")
     label = found.format if expert is None or found.format is None else f"{found.format}, experts {expert}"
-    rows, block = found.block or (0, None)
-    if rows not in (1, block) or block == WHOLE_ROW:
-        block = None
-    if found.format is None:
-        label = None
-    return _formats(plain, name, weights, label, found.kv_cache, block, quantiser)
+    return _formats(plain, name, weights, label, found.kv_cache, _contract_block(found.block), quantiser)
+
+
+def _contract_block(block: tuple[int, int] | None) -> int | None:
+    """Return what the contract has a field for: the length of a block inside one row, or the side of a square one."""
+    if block is None:
+        return None
+    rows, columns = block
+    return columns if rows in (1, columns) and columns != WHOLE_ROW else None
 
 
 def _formats(
@@ -109,21 +121,6 @@ def _formats(
             if value is None
         ),
     )
-
-
-WEIGHT_KEYS = ("torch_dtype", "dtype", "quant_method", "quant_algo", "config_groups")
-KV_KEYS = ("kv_cache_quant_algo", "kv_cache_scheme")
-BLOCK_KEYS = ("weight_block_size", "group_size", "config_groups", "quant_method", "quant_algo")
-
-
-EXCLUDED_KEYS = ("modules_to_not_convert", "exclude_modules", "ignore", "ignored_layers")
-MOST_PATTERNS = 20_000
-"""Modules that may be listed one by one; the longest published list has some hundreds."""
-
-
-LONGEST_PATTERN = 512
-MOST_GLOBS = 1_000
-"""Modules that may be given with ``*``: each of them is tried on every tensor."""
 
 
 def _quantised(keys: Keys) -> _Found:
