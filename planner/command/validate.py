@@ -2,6 +2,7 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 
 from planner.command.base import (
     Command,
@@ -24,7 +25,7 @@ def _configure(parser: ArgumentParser) -> None:
 
 def _run(arguments: Namespace) -> int:
     print_verdict = _print_json if arguments.format == "json" else _print_text
-    accepted = True
+    verdicts: dict[str, Verdict] = {}
     for name in arguments.files:
         try:
             verdict = judge(input_bytes(name))
@@ -32,8 +33,20 @@ def _run(arguments: Namespace) -> int:
             print(f"topogate: {error}", file=sys.stderr)
             verdict = Verdict(kind=None, file_sha256="", content_id=None, problems=(error.problem,))
         print_verdict(name, verdict)
-        accepted = accepted and verdict.ok
-    return Exit.OK if accepted else Exit.BAD_INPUT
+        verdicts[name] = verdict
+    _print_strangers(verdicts)
+    return Exit.OK if all(verdict.ok for verdict in verdicts.values()) else Exit.BAD_INPUT
+
+
+def _print_strangers(verdicts: Mapping[str, Verdict]) -> None:
+    """Say which evidence belongs to none of the contracts given beside it: both are sound, a plan would refuse them."""
+    contracts = {verdict.content_id for verdict in verdicts.values() if verdict.kind == "contract" and verdict.ok}
+    for name, verdict in verdicts.items():
+        if contracts and verdict.contract_named and verdict.contract_named not in contracts:
+            print(
+                f"topogate: {printable(name)} names contract {verdict.contract_named}, which is none of those given here",
+                file=sys.stderr,
+            )
 
 
 def _print_json(name: str, verdict: Verdict) -> None:

@@ -30,12 +30,16 @@ _SCHEMAS: dict[str, tuple[Kind, Callable[[Reading], object]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What is known of a file. ``content_id`` is None where the bytes are no strict JSON."""
+    """What is known of a file. ``content_id`` is None where the bytes are no strict JSON.
+
+    ``contract_named`` is the content id of the contract that accepted evidence belongs to, None for other files.
+    """
 
     kind: Kind | None
     file_sha256: str
     content_id: str | None
     problems: tuple[Problem, ...]
+    contract_named: str | None = None
 
     @property
     def ok(self) -> bool:
@@ -53,7 +57,8 @@ def judge(raw: bytes) -> Verdict:
     kind, problems = _judged(reading)
     # Stand-ins took the place of refused values, so the tree is not what the file says.
     whole = None if reading.problems else _content_id(reading.tree, kind)
-    return Verdict(kind=kind, file_sha256=digest, content_id=whole, problems=problems)
+    named = reading.tree["contract_content_id"] if kind == "evidence" and not problems else None
+    return Verdict(kind=kind, file_sha256=digest, content_id=whole, problems=problems, contract_named=named)
 
 
 def _judged(reading: Reading) -> tuple[Kind | None, tuple[Problem, ...]]:

@@ -29,6 +29,18 @@ def test_accepted_documents_are_named_with_their_kind(capsys: Capture) -> None:
     assert capsys.readouterr().out == f"{CONTRACT}: contract, accepted\n{EVIDENCE}: evidence, accepted\n"
 
 
+def test_evidence_of_none_of_the_given_contracts_is_pointed_out(capsys: Capture) -> None:
+    other = str(EXAMPLES / "minimal" / "evidence.json")
+    named = example("minimal", "evidence")["contract_content_id"]
+    assert main(["validate", CONTRACT, EVIDENCE, other]) == 0
+    assert capsys.readouterr().err == f"topogate: {other} names contract {named}, which is none of those given here\n"
+
+
+def test_evidence_without_a_contract_beside_it_is_not_compared(capsys: Capture) -> None:
+    assert main(["validate", EVIDENCE]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_problems_are_printed_as_compilers_do(tmp_path: Path, capsys: Capture) -> None:
     name = written(tmp_path / "c.json", b'{\n  "schema": "topogate.contract/v2"\n}')
     assert main(["validate", name]) == 2
