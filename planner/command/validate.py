@@ -43,10 +43,8 @@ def _print_strangers(verdicts: Mapping[str, Verdict]) -> None:
     contracts = {verdict.content_id for verdict in verdicts.values() if verdict.kind == "contract" and verdict.ok}
     for name, verdict in verdicts.items():
         if contracts and verdict.contract_named and verdict.contract_named not in contracts:
-            print(
-                f"topogate: {printable(name)} names contract {verdict.contract_named}, which is none of those given here",
-                file=sys.stderr,
-            )
+            named = f"contract {verdict.contract_named}"
+            print(f"topogate: {printable(name)} names {named}, which is none of those given here", file=sys.stderr)
 
 
 def _print_json(name: str, verdict: Verdict) -> None:
