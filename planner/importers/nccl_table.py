@@ -4,7 +4,22 @@ import re
 from dataclasses import dataclass
 from math import isfinite
 
-__all__ = ["Measured", "Row", "measured"]
+__all__ = ["Measured", "Row", "measured", "operation_named"]
+
+_OPERATIONS = {
+    "allreduce": "all_reduce",
+    "allgather": "all_gather",
+    "reducescatter": "reduce_scatter",
+    "alltoall": "all_to_all",
+    "sendrecv": "send_recv",
+}
+
+
+def operation_named(name: str) -> str:
+    """Return our name of a collective, such as ``all_reduce`` for ``AllReduce``; another name in lower case."""
+    plain = name.strip().lower()
+    return _OPERATIONS.get(re.sub(r"[_ -]", "", plain), plain)
+
 
 _COUNT = re.compile(r"[0-9]{1,18}")
 _TYPE = re.compile(r"[a-z][a-z0-9_]{1,15}")

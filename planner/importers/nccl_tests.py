@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from planner.importers.checks import check_name
 from planner.importers.model import Importer, Place, Recognised, Run
-from planner.importers.nccl_table import Measured, measured
+from planner.importers.nccl_table import Measured, measured, operation_named
 from planner.importers.prometheus import anonymous
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
@@ -37,13 +37,6 @@ _OPERATION = re.compile(
     re.I,
 )
 _BOUNDS = re.compile(r"#\s*Out of bounds values\s*:\s*([0-9]+)\s*(\w+)?")
-_OPERATIONS = {
-    "allreduce": "all_reduce",
-    "allgather": "all_gather",
-    "reducescatter": "reduce_scatter",
-    "alltoall": "all_to_all",
-    "sendrecv": "send_recv",
-}
 _BUS_FACTORS = {"all_reduce": 2, "all_gather": 1, "reduce_scatter": 1, "all_to_all": 1}
 """Bus bandwidth = algorithm bandwidth * factor * (n - 1) / n (performance page of nccl-tests)."""
 FACTOR_TOLERANCE = 0.02
@@ -197,9 +190,8 @@ class _Test:
     def _take_operation(self) -> str:
         if self._operation:
             name, line = self._operation
-            name = _OPERATIONS.get(name.replace("_", ""), name)
-            return self.sheet.put_text("collective_operation", name, Place(line=line))
-        hint = _OPERATIONS.get(self._hint.replace("_", ""), self._hint)
+            return self.sheet.put_text("collective_operation", operation_named(name), Place(line=line))
+        hint = operation_named(self._hint)
         if hint:
             self.sheet.put_text("collective_operation", hint, self.sheet.place(), standing="hint")
         question = "which collective was measured is not in the file" + (
