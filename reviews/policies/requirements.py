@@ -14,6 +14,8 @@ from reviews.facts import Member, SignOffFact, SubjectParts
 SignOffStatus = Literal["CURRENT", "STALE", "WITHDRAWN", "VOID"]
 RequirementStatus = Literal["SATISFIED", "UNSATISFIED", "UNSATISFIABLE"]
 MINIMUM_PEOPLE = 2
+AGAINST = {"request_changes": "Changes requested", "reject": "Rejected"}
+"""Meanings of a sign-off that the author answers, as words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,10 @@ class JudgedSignOff:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """What one team owes. ``owed_by`` names people who could fill it, in order of their login."""
+    """What one team owes. ``owed_by`` names people who could fill it, in order of their login.
+
+    ``is_answered_by_author``: somebody of the team requests changes or rejects, and the author's answer is owed.
+    """
 
     team: str
     quorum: int
@@ -36,6 +41,7 @@ class Requirement:
     status: RequirementStatus
     because: str
     owed_by: tuple[str, ...]
+    is_answered_by_author: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +76,26 @@ def judge_requirements(
     *,
     members: Sequence[Member],
     author_ids: Collection[int],
+    author: str,
 ) -> tuple[Requirement, ...]:
-    """Return what every asked team owes, in order of the team's name."""
+    """Return what every asked team owes, in order of the team's name.
+
+    ``author`` is the name of who made the newest revision: what was asked of it is theirs to answer.
+    """
     current = [signoff.fact for signoff in judged if signoff.status == "CURRENT"]
     return tuple(
-        _requirement(team, quorum, [fact for fact in current if fact.team == team], members, author_ids)
+        _requirement(team, quorum, [fact for fact in current if fact.team == team], members, author_ids, author)
         for team, quorum in sorted(quorums.items())
     )
 
 
 def _requirement(
-    team: str, quorum: int, current: Sequence[SignOffFact], members: Sequence[Member], author_ids: Collection[int]
+    team: str,
+    quorum: int,
+    current: Sequence[SignOffFact],
+    members: Sequence[Member],
+    author_ids: Collection[int],
+    author: str,
 ) -> Requirement:
     eligible = [m for m in members if m.team == team and m.is_active and m.person_id not in author_ids]
     approving = {fact.person_id for fact in current if fact.meaning == "approve"}
@@ -90,11 +105,8 @@ def _requirement(
         because = f"{team} has {len(eligible)} eligible {_members(len(eligible))} of {quorum}. An admin adds members."
         return Requirement(team, quorum, len(approving), "UNSATISFIABLE", because, ())
     if against:
-        word = {"request_changes": "requests changes", "reject": "rejects"}[against[0].meaning]
-        because = f"{names[against[0].person_id]} {word}."
-        return Requirement(
-            team, quorum, len(approving), "UNSATISFIED", because, tuple(names[f.person_id] for f in against)
-        )
+        because = " ".join(f"{AGAINST[fact.meaning]} by {names[fact.person_id]}." for fact in against)
+        return Requirement(team, quorum, len(approving), "UNSATISFIED", because, (author,), is_answered_by_author=True)
     if len(approving) < quorum:
         owed_by = tuple(member.name for member in eligible if member.person_id not in approving)
         because = f"{len(approving)} of {quorum} {'approval' if quorum == 1 else 'approvals'} given."
@@ -117,7 +129,8 @@ def judge_approval(
         return Approval(False, "The policy asks no team. Without a requirement nothing is approved.")
     owing = [requirement for requirement in requirements if requirement.status != "SATISFIED"]
     if owing:
-        return Approval(False, f"Waiting on {', '.join(requirement.team for requirement in owing)}.")
+        waited = (f"the author for {r.team}" if r.is_answered_by_author else r.team for r in owing)
+        return Approval(False, f"Waiting on {', '.join(waited)}.")
     people = {j.fact.person_id for j in judged if j.status == "CURRENT" and j.fact.meaning == "approve"}
     if len(people) < MINIMUM_PEOPLE:
         return Approval(False, f"{len(people)} person approved. At least {MINIMUM_PEOPLE} people have to agree.")

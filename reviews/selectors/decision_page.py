@@ -75,6 +75,9 @@ def decision_page(
         approval=judgement.approval,
         signoffs=tuple(_signoff_row(row, judged_one, standing) for row, judged_one in judgement.signoffs),
         seats=_seats(standing, judgement),
+        objections=judgement.objections,
+        is_author=standing.person_id in judgement.author_ids,
+        role=standing.role,
         may_submit=may_submit(standing),
         plan_bytes=_plan_bytes(shown) if read_plan else None,
     )

@@ -1,10 +1,12 @@
 """Lists of decisions."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import OuterRef, Q, QuerySet
 
 from reviews.errors import is_storable
+from reviews.facts import Member
 from reviews.models import Decision, DecisionState, Person, Revision, Workspace
 from reviews.selectors.judgement import Judgement, judge_decisions
 from reviews.selectors.people import standing_of
@@ -49,10 +51,7 @@ def decision_rows(
     shown = found[:page_size]
     judged, members = judge_decisions(workspace, newest_revisions(shown))
     return DecisionList(
-        rows=tuple(
-            decision_row(decision, judged[decision.pk], judged[decision.pk].owed_by_person(standing.person_id, members))
-            for decision in shown
-        ),
+        rows=tuple(decision_row(decision, judged[decision.pk], standing.person_id, members) for decision in shown),
         older_than=shown[-1].number if len(found) > page_size else None,
     )
 
@@ -77,8 +76,9 @@ def wanted_decisions(decisions: QuerySet[Decision], wanted: DecisionFilter) -> Q
     return decisions
 
 
-def decision_row(decision: Decision, judgement: Judgement, my_teams: tuple[str, ...]) -> DecisionRow:
-    """Return a decision as a row of a list; ``my_teams`` are those for which the reader owes a sign-off."""
+def decision_row(decision: Decision, judgement: Judgement, person_id: int, members: Sequence[Member]) -> DecisionRow:
+    """Return a decision as a row of a list that a person reads."""
+    in_review = decision.state == DecisionState.IN_REVIEW
     return DecisionRow(
         number=decision.number,
         label=decision.label,
@@ -92,5 +92,7 @@ def decision_row(decision: Decision, judgement: Judgement, my_teams: tuple[str, 
         newest=judgement.newest,
         requirements=judgement.requirements,
         approval=judgement.approval,
-        my_teams=my_teams if decision.state == DecisionState.IN_REVIEW else (),
+        my_teams=judgement.owed_by_person(person_id, members) if in_review else (),
+        objections=judgement.objections if in_review else (),
+        is_my_answer=in_review and judgement.is_answered_by(person_id),
     )

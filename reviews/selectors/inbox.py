@@ -66,10 +66,7 @@ def inbox(
     shown = list(_ordered(decisions, turns)[(page - 1) * page_size : page * page_size])
     judged, members = judge_decisions(workspace, newest_revisions(shown))
     return Inbox(
-        rows=tuple(
-            decision_row(found, judged[found.pk], judged[found.pk].owed_by_person(standing.person_id, members))
-            for found in shown
-        ),
+        rows=tuple(decision_row(found, judged[found.pk], standing.person_id, members) for found in shown),
         page=page,
         pages=pages,
         total=total,

@@ -9,6 +9,7 @@ from reviews.facts import Member, SignOffFact, SubjectParts
 from reviews.models import Policy, Revision, SignOff, Workspace
 from reviews.policies.document import PolicyDocument, asked_teams, read_policy
 from reviews.policies.requirements import (
+    AGAINST,
     Approval,
     JudgedSignOff,
     Requirement,
@@ -18,7 +19,7 @@ from reviews.policies.requirements import (
 )
 from reviews.selectors.people import team_members
 from reviews.selectors.revisions import revision_row, row_parts, with_digests
-from reviews.selectors.rows import RevisionRow
+from reviews.selectors.rows import Objection, RevisionRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,25 @@ class Judgement:
         if any(_is_given_by(row, judged, person_id) for row, judged in self.signoffs):
             return ()
         mine = {member.team for member in members if member.person_id == person_id and member.is_active}
-        return tuple(r.team for r in self.requirements if r.status == "UNSATISFIED" and r.team in mine)
+        return tuple(
+            r.team
+            for r in self.requirements
+            if r.status == "UNSATISFIED" and not r.is_answered_by_author and r.team in mine
+        )
+
+    @property
+    def objections(self) -> tuple[Objection, ...]:
+        """What the author is asked to answer, newest first."""
+        teams = {r.team for r in self.requirements if r.is_answered_by_author}
+        return tuple(
+            Objection(row.team.slug, row.person.display_name, row.meaning, row.statement)
+            for row, judged in self.signoffs
+            if judged.status == "CURRENT" and row.meaning in AGAINST and row.team.slug in teams
+        )
+
+    def is_answered_by(self, person_id: int) -> bool:
+        """Whether the person is an author of the decision and something was asked of its newest revision."""
+        return person_id in self.author_ids and bool(self.objections)
 
 
 def _is_given_by(row: SignOff, judged: JudgedSignOff, person_id: int) -> bool:
@@ -106,7 +125,9 @@ def _judge(
     parts = row_parts(newest)
     facts = _facts(signoffs)
     judged = [judge_signoff(fact, newest=parts, members=members, author_ids=author_ids) for fact in facts]
-    requirements = judge_requirements(asked_teams(document), judged, members=members, author_ids=author_ids)
+    requirements = judge_requirements(
+        asked_teams(document), judged, members=members, author_ids=author_ids, author=newest.author
+    )
     word = newest.plan.decision_word if newest.plan else None
     return Judgement(
         newest=newest,

@@ -62,6 +62,16 @@ class RevisionRow:
     job: JobRow
 
 
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """What a reviewer who requests changes or rejects wrote; ``meaning`` is a ``Meaning`` value."""
+
+    team: str
+    person: str
+    meaning: str
+    statement: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignOffRow:
     """A sign-off with its status now. ``displayed`` is the JSON of the digests that the signer was shown."""
@@ -98,7 +108,10 @@ class SeatChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRow:
-    """A decision in a list. ``my_teams``: teams for which the reader owes a sign-off now."""
+    """A decision in a list. ``my_teams``: teams for which the reader owes a sign-off now.
+
+    ``objections`` are for the author to answer; ``is_my_answer`` where that is the reader.
+    """
 
     number: int
     label: str
@@ -113,6 +126,8 @@ class DecisionRow:
     requirements: tuple[Requirement, ...]
     approval: Approval
     my_teams: tuple[str, ...]
+    objections: tuple[Objection, ...]
+    is_my_answer: bool
 
     @property
     def satisfied(self) -> int:
@@ -133,7 +148,7 @@ class DecisionPage:
     """Everything the page of one decision shows for one of its revisions.
 
     Requirements, approval and sign-off statuses always speak of the newest revision. ``moved`` names the parts that
-    differ between the shown revision and the newest one.
+    differ between the shown revision and the newest one. ``is_author``: the reader made a revision of this decision.
     """
 
     workspace: str
@@ -154,6 +169,9 @@ class DecisionPage:
     approval: Approval
     signoffs: tuple[SignOffRow, ...]
     seats: tuple[SeatChoice, ...]
+    objections: tuple[Objection, ...]
+    is_author: bool
+    role: str
     may_submit: Verdict
     plan_bytes: bytes | None
 

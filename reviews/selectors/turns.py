@@ -6,11 +6,12 @@ the database; the rest is judged. The number of queries does not grow with the d
 
 from collections.abc import Iterator
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from reviews.facts import Standing
-from reviews.models import Decision, DecisionState, Person, Revision, Workspace
+from reviews.models import Decision, DecisionState, Person, Revision, SignOff, Workspace
 from reviews.policies.permissions import SIGNING_ROLES
+from reviews.policies.requirements import AGAINST
 from reviews.selectors.judgement import Judgement, judge_decisions
 from reviews.selectors.people import standing_of
 from reviews.selectors.revisions import with_digests
@@ -26,12 +27,21 @@ def turn_count(*, actor: Person, workspace: Workspace) -> int:
 
 
 def turn_ids(standing: Standing, workspace: Workspace) -> frozenset[int]:
-    """Return the ids of the decisions for which the person could give a missing approval now."""
-    if not standing.teams or standing.role not in SIGNING_ROLES:
-        return frozenset()
-    in_review = _in_review(workspace).exclude(revisions__author_id=standing.person_id)
-    judged, members = judge_decisions(workspace, newest_revisions(in_review))
-    return frozenset(pk for pk, found in judged.items() if found.owed_by_person(standing.person_id, members))
+    """Return the ids of the decisions that wait on a person.
+
+    Those for which they could give a missing approval now, and their own of which changes are requested or that are
+    rejected.
+    """
+    authored = Exists(Revision.objects.filter(decision=OuterRef("pk"), author_id=standing.person_id))
+    objected = Exists(SignOff.objects.filter(revision__decision=OuterRef("pk"), meaning__in=AGAINST))
+    wanted = Q(authored, objected)
+    if standing.teams and standing.role in SIGNING_ROLES:
+        wanted |= ~Q(authored)
+    judged, members = judge_decisions(workspace, newest_revisions(_in_review(workspace).filter(wanted)))
+    person = standing.person_id
+    return frozenset(
+        pk for pk, found in judged.items() if found.owed_by_person(person, members) or found.is_answered_by(person)
+    )
 
 
 def ids_waiting_on(team: str, workspace: Workspace) -> frozenset[int]:
@@ -52,4 +62,4 @@ def _in_review(workspace: Workspace) -> QuerySet[Decision]:
 
 
 def _owing(judgement: Judgement) -> Iterator[str]:
-    return (row.team for row in judgement.requirements if row.status != "SATISFIED")
+    return (row.team for row in judgement.requirements if row.status != "SATISFIED" and not row.is_answered_by_author)

@@ -24,7 +24,7 @@ from reviews.web.frame import PersonRequest, authentication, frame, page, reques
 from reviews.web.frontier_rows import frontier, order, order_text
 from reviews.web.links import Query, number_or_none
 from reviews.web.matrix_rows import matrix
-from reviews.web.page_rows import Strip, event_of, moved_text, progress_of, stale_strip, turn_strip
+from reviews.web.page_rows import Strip, answer_strips, event_of, moved_text, progress_of, stale_strip, turn_strip
 from reviews.web.signoff_rows import requirements_of, sign_panel
 from reviews.web.what_if_asked import address
 from reviews.web.why_rows import why_rows
@@ -74,6 +74,7 @@ def shown(
         head=head,
         strips=[
             *([strip] if strip else []),
+            *answer_strips(decision, head.revise_href),
             turn_strip(decision)
             if decision.is_newest
             else stale_strip(decision, reverse("decision-detail", args=[slug, decision.number])),

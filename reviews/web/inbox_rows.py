@@ -8,7 +8,7 @@ from reviews.selectors.inbox import OPEN, InboxChoices
 from reviews.selectors.rows import DecisionRow
 from reviews.web.formats import ago, count, listed
 from reviews.web.links import Query
-from reviews.web.page_rows import STATES, state_word, team_title
+from reviews.web.page_rows import STATES, said_against, state_word, team_title
 from reviews.web.words import Word
 
 
@@ -79,17 +79,22 @@ def owed_text(row: DecisionRow) -> str:
     for requirement in row.requirements:
         if requirement.status == "UNSATISFIABLE":
             parts.append(requirement.because)
+        elif requirement.is_answered_by_author:
+            parts.append(f"{team_title(requirement.team)}: {requirement.because}")
         elif requirement.status == "UNSATISFIED":
-            names = f": {listed(requirement.owed_by, 'or')}" if requirement.owed_by else ""
-            parts.append(f"{team_title(requirement.team)} owes {requirement.because.split(' given')[0]}{names}.")
+            missing = count(requirement.quorum - requirement.approvals, "approval")
+            parts.append(f"{team_title(requirement.team)} owes {missing}: {listed(requirement.owed_by, 'or')}.")
     return " ".join(parts)
 
 
 def item_of(row: DecisionRow, *, href: str, now: datetime) -> Item:
     """Make a line of the inbox."""
-    is_turn = bool(row.my_teams)
+    is_turn = bool(row.my_teams) or row.is_my_answer
     in_review = row.state == "IN_REVIEW"
-    if is_turn:
+    if row.is_my_answer:
+        said = [said_against(objection, row.newest.number) for objection in row.objections]
+        verb, because = "Answer with a new revision.", " ".join(f"{who} {text}" for who, text in said)
+    elif is_turn:
         teams = listed(tuple(team_title(team).lower() for team in row.my_teams))
         verb, because = f"Sign for {teams}.", outcome_text(row)
     elif in_review:
@@ -110,10 +115,10 @@ def item_of(row: DecisionRow, *, href: str, now: datetime) -> Item:
         href=href,
         verb=verb,
         because=because,
-        word=state_word(row.state, approved=row.approval.approved),
+        word=state_word(row.state, approved=row.approval.approved, objections=row.objections),
         middle=tuple(middle),
         since=ago(row.state_since, now),
-        action="Review" if is_turn else "View",
+        action="Answer" if row.is_my_answer else "Review" if is_turn else "View",
         is_turn=is_turn,
     )
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from reviews.policies.requirements import Requirement
 from reviews.selectors.log import EntryRow
-from reviews.selectors.rows import DecisionPage, RevisionRow
+from reviews.selectors.rows import DecisionPage, Objection, RevisionRow
 from reviews.web.formats import ago, count, listed, moment, percent, when
 from reviews.web.words import Word
 
@@ -26,6 +26,11 @@ STATES: dict[str, Word] = {
     "REVOKED": Word("Revoked", "fail", "fail"),
 }
 APPROVED = Word("Approved", "pass-o", "plain")
+GIVEN: dict[str, Word] = {
+    "approve": Word("Approved", "pass-o", "pass"),
+    "request_changes": Word("Changes requested", "stale", "unk"),
+    "reject": Word("Rejected", "fail-o", "fail"),
+}
 SIGNED = {"approve": "approved", "request_changes": "requested changes on", "reject": "rejected"}
 PARTS = {
     "contract": "the contract",
@@ -108,9 +113,42 @@ def subject_digests(row: RevisionRow) -> tuple[tuple[str, str], ...]:
     )
 
 
-def state_word(state: str, *, approved: bool) -> Word:
-    """Name a state; a review in which nobody owes anything is not called a review."""
-    return APPROVED if approved and state == "IN_REVIEW" else STATES[state]
+def state_word(state: str, *, approved: bool, objections: Sequence[Objection]) -> Word:
+    """Name a state; a review is called by what came of it: approved, or what the author has to answer."""
+    if state != "IN_REVIEW":
+        return STATES[state]
+    if approved:
+        return APPROVED
+    given = {objection.meaning for objection in objections}
+    return GIVEN["reject"] if "reject" in given else GIVEN["request_changes"] if given else STATES[state]
+
+
+def said_against(objection: Objection, revision: int) -> tuple[str, str]:
+    """Say who is against a revision, and what they wrote."""
+    title = team_title(objection.team).lower()
+    return f"{objection.person} {SIGNED[objection.meaning]} r{revision} for {title}.", f"“{objection.statement}”"
+
+
+def answer_strips(page: DecisionPage, revise_href: str) -> tuple[Strip, ...]:
+    """Quote everybody who is against the newest revision; its author answers."""
+    mine = page.is_author and page.may_submit.allowed
+    strips = []
+    for objection in page.objections if page.state == "IN_REVIEW" else ():
+        who, said = said_against(objection, page.newest.number)
+        strips.append(
+            Strip(
+                lead=f"Your turn: {who}" if page.is_author else who,
+                text=said,
+                icon="turn" if page.is_author else "stale",
+                more="Answer with a new revision, or ask them to withdraw it."
+                if page.is_author
+                else f"{page.newest.author} owes the answer: a new revision.",
+                href=revise_href if mine else "",
+                action="New revision",
+                is_turn=page.is_author,
+            )
+        )
+    return tuple(strips)
 
 
 def head_of(page: DecisionPage, *, now: datetime, tabs: tuple[Tab, ...], revise_href: str) -> Head:
@@ -120,7 +158,7 @@ def head_of(page: DecisionPage, *, now: datetime, tabs: tuple[Tab, ...], revise_
         label=page.label,
         title=page.title,
         slot=page.slot,
-        state=state_word(page.state, approved=page.approval.approved),
+        state=state_word(page.state, approved=page.approval.approved, objections=page.objections),
         revision=page.shown.number,
         as_of=when(as_of),
         as_of_ago=ago(as_of, now),
@@ -134,17 +172,17 @@ def head_of(page: DecisionPage, *, now: datetime, tabs: tuple[Tab, ...], revise_
 
 def my_open_teams(page: DecisionPage) -> tuple[str, ...]:
     """Return the teams for which the reader may sign now and has not."""
-    owed = {row.team for row in page.requirements if row.status == "UNSATISFIED"}
+    owed = {row.team for row in page.requirements if row.status == "UNSATISFIED" and not row.is_answered_by_author}
     given = {row.team for row in page.signoffs if row.is_mine and row.status == "CURRENT"}
     return tuple(seat.team for seat in page.seats if seat.verdict.allowed and seat.team in owed - given)
 
 
 def waiting_text(requirements: Sequence[Requirement], without: Sequence[str] = ()) -> str:
     """Say who else is waited for."""
-    teams = [
-        team_title(row.team).lower() for row in requirements if row.status != "SATISFIED" and row.team not in without
-    ]
-    return listed(teams) if teams else ""
+    owing = [row for row in requirements if row.status != "SATISFIED" and row.team not in without]
+    teams = [team_title(row.team).lower() for row in owing if not row.is_answered_by_author]
+    author = ["the author"] if len(teams) < len(owing) else []
+    return listed((*author, *teams)) if owing else ""
 
 
 def turn_strip(page: DecisionPage) -> Strip:

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from reviews.policies.requirements import Requirement
 from reviews.selectors.rows import DecisionPage, SignOffRow
 from reviews.web.formats import ago, listed, when
-from reviews.web.page_rows import SIGNED, STATES, moved_text, my_open_teams, subject_digests, team_title
+from reviews.web.page_rows import GIVEN, SIGNED, STATES, moved_text, my_open_teams, subject_digests, team_title
 from reviews.web.words import Word
 
 REQUIREMENTS: dict[str, Word] = {
@@ -22,11 +23,6 @@ REQUIREMENTS: dict[str, Word] = {
     "ERROR": Word("Error", "fail-o", "fail"),
     "OVERRIDDEN": Word("Overridden", "stale", "unk"),
     "NOT_APPLICABLE": Word("Not applicable", "na", "na"),
-}
-GIVEN: dict[str, Word] = {
-    "approve": Word("Approved", "pass-o", "pass"),
-    "request_changes": Word("Changes requested", "stale", "unk"),
-    "reject": Word("Rejected", "fail-o", "fail"),
 }
 MEANINGS = (("approve", "Approve"), ("request_changes", "Request changes"), ("reject", "Reject"))
 BOUND = ("subject", "contract", "evidence", "plan", "policy")
@@ -171,11 +167,18 @@ def own_signoffs(page: DecisionPage, now: datetime, withdraw: Callable[[int], st
     return tuple(own_signoff(row, now, withdraw(row.id)) for row in latest.values() if row.status != "WITHDRAWN")
 
 
+def owed_by_text(row: Requirement) -> str:
+    """End a sentence on a requirement with who owes what."""
+    if not row.owed_by:
+        return "."
+    names = listed(row.owed_by, "or")
+    return f", {names} owes the answer." if row.is_answered_by_author else f", owed by {names}."
+
+
 def still_owed(page: DecisionPage) -> tuple[str, ...]:
     """Say for each team what it owes, and who."""
     return tuple(
-        f"{team_title(row.team)}: {row.because.rstrip('.')}"
-        + (f", owed by {listed(row.owed_by, 'or')}." if row.owed_by else ".")
+        f"{team_title(row.team)}: {row.because.rstrip('.')}" + owed_by_text(row)
         for row in page.requirements
         if row.status != "SATISFIED"
     )

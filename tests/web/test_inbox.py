@@ -26,8 +26,35 @@ def test_what_only_i_can_do_stands_first_with_the_verb(worked: Decision, people:
 def test_what_others_owe_is_named(worked: Decision, people: Cast, visit: Visit) -> None:
     page = text(people, visit, "alice")
     assert ("Nothing needs you" in page, "1 decision waits on others." in page) == (True, True)
-    assert "Serving owes 0 of 1 approval: Bob or Dave." in page
+    assert "Serving owes 1 approval: Bob or Dave." in page
     assert 'id="mine"' not in page
+
+
+@pytest.mark.parametrize(
+    ("meaning", "did", "word"),
+    [("reject", "rejected", "Rejected"), ("request_changes", "requested changes on", "Changes requested")],
+)
+def test_what_a_reviewer_is_against_is_the_authors_turn(
+    meaning: str, did: str, word: str, worked: Decision, people: Cast, visit: Visit
+) -> None:
+    sign(people, worked.revisions.get(), meaning=meaning, statement="Measure node-b too.")
+    mine = text(people, visit, "alice").split('id="mine"')[1].split("</section>")[0]
+    assert f"<b>Answer with a new revision.</b> Bob {did} r1 for serving. “Measure node-b too.”" in mine
+    assert f"{word}</span>" in mine
+
+
+def test_an_answer_that_is_owed_counts_for_the_author_alone(worked: Decision, people: Cast, visit: Visit) -> None:
+    sign(people, worked.revisions.get(), meaning="reject")
+    assert 'aria-label="1 need you"' in text(people, visit, "alice")
+    for who in ("bob", "dave"):
+        page = text(people, visit, who)
+        assert ("need you" in page, "Serving: Rejected by Bob." in page) == (False, True)
+
+
+def test_a_rejected_team_is_not_the_one_that_is_waited_on(worked: Decision, people: Cast, visit: Visit) -> None:
+    sign(people, worked.revisions.get(), meaning="reject")
+    assert "D-0001" not in text(people, visit, query="?team=serving")
+    assert "D-0001" in text(people, visit, query="?team=networking")
 
 
 def test_once_signed_a_decision_waits_on_others(worked: Decision, people: Cast, visit: Visit) -> None:

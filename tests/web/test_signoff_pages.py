@@ -39,6 +39,36 @@ def test_a_rejection_is_not_shown_as_an_approval(worked: Decision, people: Cast,
     assert ("You rejected r1 for serving" in shown, 'href="#i-pass-o"' in shown) == (True, False)
 
 
+def test_the_author_reads_first_what_is_asked_and_answers_with_a_revision(
+    worked: Decision, people: Cast, visit: Visit
+) -> None:
+    sign(people, worked.revisions.get(), meaning="request_changes", statement="Measure node-b too.")
+    page = text(visit(people.alice))
+    strips = page.split('class="strips"')[1].split('id="h-banner"')[0]
+    assert "<b>Your turn: Bob requested changes on r1 for serving.</b> “Measure node-b too.”" in strips
+    assert 'href="/w/lab/decisions/new?decision=1">New revision</a>' in strips
+    requirement = page.split('id="requirements"')[1]
+    assert "Changes requested by Bob." in requirement
+    assert "Owed by Alice" in requirement
+    assert "Changes requested</span>" in page.split("<h1>")[1].split('class="facts"')[0]
+
+
+def test_who_rejected_owes_nothing_more(worked: Decision, people: Cast, visit: Visit) -> None:
+    sign(people, worked.revisions.get(), meaning="reject", statement="Not on these links.")
+    page = text(visit(people.bob))
+    assert "<b>Bob rejected r1 for serving.</b> “Not on these links.”" in page
+    assert "Waiting on the author and networking." in page
+    assert "Serving: Rejected by Bob, Alice owes the answer." in panel(page)
+
+
+def test_a_new_revision_answers_a_rejection(people: Cast, visit: Visit) -> None:
+    decision = planned(people).decision
+    sign(people, decision.revisions.get(), meaning="reject")
+    planned(people, pair=documents(tokens=200_000), decision=decision)
+    page = text(visit(people.bob))
+    assert ("Rejected by Bob" in page, "Your turn: serving" in page) == (False, True)
+
+
 def test_others_see_no_way_to_withdraw_it(worked: Decision, people: Cast, visit: Visit) -> None:
     signoff = sign(people, worked.revisions.get())
     assert withdrawal(signoff) not in text(visit(people.carol))

@@ -100,7 +100,7 @@ def test_somebody_switched_off_no_longer_counts() -> None:
 
 def requirement(*facts: SignOffFact, quorum: int = 1, authors: frozenset[int] = frozenset()) -> Requirement:
     judged = [JudgedSignOff(one, "CURRENT") for one in facts]
-    return judge_requirements({"serving": quorum}, judged, members=MEMBERS, author_ids=authors)[0]
+    return judge_requirements({"serving": quorum}, judged, members=MEMBERS, author_ids=authors, author="Alice")[0]
 
 
 @pytest.mark.parametrize(
@@ -131,12 +131,12 @@ def requirement(*facts: SignOffFact, quorum: int = 1, authors: frozenset[int] = 
         ),
         pytest.param(
             requirement(fact(BOB), fact(DAVE, meaning="reject")),
-            Requirement("serving", 1, 1, "UNSATISFIED", "Dave rejects.", ("Dave",)),
+            Requirement("serving", 1, 1, "UNSATISFIED", "Rejected by Dave.", ("Alice",), True),
             id="a rejection outweighs",
         ),
         pytest.param(
             requirement(fact(DAVE, meaning="request_changes")),
-            Requirement("serving", 1, 0, "UNSATISFIED", "Dave requests changes.", ("Dave",)),
+            Requirement("serving", 1, 0, "UNSATISFIED", "Changes requested by Dave.", ("Alice",), True),
             id="changes requested",
         ),
         pytest.param(
@@ -161,7 +161,7 @@ def test_what_a_team_owes(found: Requirement, expected: Requirement) -> None:
 
 def test_stale_signoffs_count_for_nothing() -> None:
     stale = JudgedSignOff(fact(), "STALE", "SUBJECT_CHANGED", ("evidence",))
-    found = judge_requirements({"serving": 1}, [stale], members=MEMBERS, author_ids=set())
+    found = judge_requirements({"serving": 1}, [stale], members=MEMBERS, author_ids=set(), author="Alice")
     assert found[0].status == "UNSATISFIED"
 
 
