@@ -26,6 +26,7 @@ from planner.importers import (
     nccl_ras,
     nccl_tests,
     node_exporter,
+    predictions,
     sglang_bench,
     sglang_log,
     sglang_one_batch,
@@ -71,6 +72,7 @@ MODULES = (
     collective_csv,
     nccl_ras,
     collective_trace,
+    predictions,
 )
 IMPORTERS = collect(MODULES, Importer)
 
