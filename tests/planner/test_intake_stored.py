@@ -1,7 +1,11 @@
 """Reading accepted evidence again from its bytes: the same document, or a refusal, whatever the receipt says."""
 
+import ast
+import ast
 import json
 import re
+from pathlib import Path
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -9,16 +13,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import planner
+import planner
 from planner.canonical import file_sha256
 from planner.documents import EvidenceDocument
 from planner.errors import DocumentRefusedError, TamperedRecordError
 from planner.intake import Receipt, read_contract, read_evidence, read_stored_evidence, receipt_of, recheck_evidence
+from planner.intake.stored import RULES
 from planner.plan import plan_stored, plan_with_bytes
 from tests.planner.corpus import AS_OF, EXAMPLES
 from tests.planner.documents import changed, example, raw
 
 NAMES = [folder.parent.name for folder in sorted(EXAMPLES.glob("*/contract.json"))]
 WORKED = raw(example("worked", "evidence"))
+PLANNER = Path(planner.__file__).parent
+PLANNER = Path(planner.__file__).parent
 OTHER = "sha256:" + "0" * 64
 
 
@@ -119,3 +128,28 @@ def test_what_other_rules_accepted_and_those_of_today_refuse_is_refused() -> Non
     stored = WORKED.replace(b'"rank_map"', b'"rank_chart"')
     with pytest.raises(DocumentRefusedError):
         read_stored_evidence(stored, receipt(rules=OTHER, file_sha256=file_sha256(stored)))
+
+
+def imported(source: Path) -> set[Path]:
+    """Return the source files of the planner that one imports."""
+    names = {
+        name
+        for node in ast.walk(ast.parse(source.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module
+        for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+    }
+    places = [PLANNER.parent / name.replace(".", "/") for name in names if name.startswith("planner.")]
+    return {file for place in places for file in (place.with_suffix(".py"), place / "__init__.py") if file.exists()}
+
+
+def test_the_rules_of_a_receipt_are_all_code_that_evidence_is_read_with() -> None:
+    """A module left out could accept otherwise, and receipts of before would still be believed."""
+    found: set[Path] = set()
+    waiting = {PLANNER / "intake/evidence.py"}
+    while waiting:
+        found |= waiting
+        waiting = {file for source in waiting for file in imported(source)} - found
+    beyond = {str(file.relative_to(PLANNER)) for file in found if file.relative_to(PLANNER).parts[0] not in RULES}
+
+    assert len(found) > len(RULES)
+    assert beyond == {"errors.py"}  # words of refusals
