@@ -100,7 +100,7 @@ class OwnSignOff:
 class SignPanel:
     """The sign-off form with what the reader signed before. ``reason`` says under the button why it is off.
 
-    ``still_owed`` is what the decision waits for once the reader has signed.
+    ``still_owed`` is what the decision waits for once the reader has signed, empty where it waits for nothing.
     """
 
     own: tuple[OwnSignOff, ...]
@@ -237,7 +237,7 @@ def sign_panel(
     return SignPanel(
         own=own,
         has_signed=has_signed,
-        still_owed=still_owed(page) or (page.approval.because,),
+        still_owed=still_owed(page) or (() if page.approval.approved else (page.approval.because,)),
         title=f"Your turn: {title}" if mine else "Signed" if has_signed else "Sign-off",
         since=f"r{page.shown.number}",
         lead="A sign-off is bound to these digests. Anything that changes makes it stale."

@@ -33,6 +33,14 @@ def test_after_signing_the_panel_says_what_was_signed_and_what_is_still_needed(
     assert f'href="{withdrawal(signoff)}"' in shown
 
 
+def test_once_all_have_approved_nothing_is_needed_any_more(worked: Decision, people: Cast, visit: Visit) -> None:
+    revision = worked.revisions.get()
+    sign(people, revision)
+    sign(people, revision, people.carol, team="networking")
+    shown = panel(text(visit(people.carol)))
+    assert ("Nothing more is needed: every team approved r1." in shown, "Still needed" in shown) == (True, False)
+
+
 def test_a_rejection_is_not_shown_as_an_approval(worked: Decision, people: Cast, visit: Visit) -> None:
     sign(people, worked.revisions.get(), meaning="reject")
     shown = panel(text(visit(people.bob)))
