@@ -1,10 +1,8 @@
 """Reading accepted evidence again from its bytes: the same document, or a refusal, whatever the receipt says."""
 
 import ast
-import ast
 import json
 import re
-from pathlib import Path
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import planner
 import planner
 from planner.canonical import file_sha256
 from planner.documents import EvidenceDocument
@@ -26,7 +23,6 @@ from tests.planner.documents import changed, example, raw
 
 NAMES = [folder.parent.name for folder in sorted(EXAMPLES.glob("*/contract.json"))]
 WORKED = raw(example("worked", "evidence"))
-PLANNER = Path(planner.__file__).parent
 PLANNER = Path(planner.__file__).parent
 OTHER = "sha256:" + "0" * 64
 
