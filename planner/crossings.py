@@ -165,13 +165,9 @@ def _standing(kind: str, places: Sequence[Placement], site: Site) -> Standing:
     if kind == "node":
         nodes = {place.node: frozenset({place.node}) for place in places}
         return [nodes[place.node] for place in places]
-    found: dict[str, set[str]] = {}
-    for domain, devices in (site.domains(kind) or {}).items():
-        for device in devices:
-            found.setdefault(device, set()).add(domain)
     # One set for each combination: sets of the same object are compared at once.
     alike: dict[frozenset[str], frozenset[str]] = {}
-    of_device = {device: alike.setdefault(frozenset(domains), frozenset(domains)) for device, domains in found.items()}
+    of_device = {device: alike.setdefault(domains, domains) for device, domains in site.standing(kind).items()}
     return [of_device.get(place.device, NOT_DECLARED) for place in places]
 
 
