@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from reviews.policies.permissions import SIGNING_ROLES
 from reviews.policies.requirements import Requirement
 from reviews.selectors.rows import DecisionPage, SignOffRow
 from reviews.web.formats import ago, listed, when
@@ -98,7 +99,7 @@ class OwnSignOff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignPanel:
-    """The sign-off form with what the reader signed before. ``reason`` says under the button why it is off.
+    """The sign-off form with what the reader signed before. ``reason`` says why the reader cannot sign.
 
     ``still_owed`` is what the decision waits for once the reader has signed, empty where it waits for nothing.
     """
@@ -122,6 +123,11 @@ class SignPanel:
     can_sign: bool
     reason: str
     problems: tuple[str, ...]
+
+    @property
+    def has_form(self) -> bool:
+        """Whether the form is shown: to who can sign, and to who tried, for it keeps what they wrote."""
+        return self.can_sign or bool(self.problems)
 
 
 def signed_line(row: SignOffRow) -> SignedLine:
@@ -270,6 +276,10 @@ def off_reason(page: DecisionPage) -> str:
         return f"{page.label} is {STATES[page.state].text.lower()}. Sign-offs are given while it is in review."
     if page.shown.subject is None:
         return "There is no plan yet."
+    if page.is_author:
+        return "You made a revision of this decision. Its authors never sign it."
+    if page.role not in SIGNING_ROLES:
+        return f"Your role here is {page.role}. Nobody with this role signs."
     if not page.seats:
         return "You have no seat in a team that this policy asks."
     if not any(seat.verdict.allowed for seat in page.seats):

@@ -91,8 +91,13 @@ def test_an_older_revision_says_that_it_is_older_and_what_moved(people: Cast, vi
 
 def test_the_author_reads_why_they_cannot_sign(worked: Decision, people: Cast, visit: Visit) -> None:
     page = text(visit(people.alice))
-    assert "You have no seat in a team that this policy asks." in page
-    assert '<fieldset class="stack" disabled>' in page
+    assert "You made a revision of this decision. Its authors never sign it." in page
+    assert "<fieldset" not in page
+
+
+def test_an_auditor_reads_why_they_cannot_sign(worked: Decision, people: Cast, visit: Visit) -> None:
+    page = text(visit(people.audrey))
+    assert ("Your role here is auditor. Nobody with this role signs." in page, "<fieldset" in page) == (True, False)
 
 
 def posted(client: Client, decision: Decision, **changes: str) -> dict[str, str]:
