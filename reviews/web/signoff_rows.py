@@ -234,7 +234,7 @@ def sign_panel(
     typed = form or {}
     reason = off_reason(page)
     open_teams = [seat for seat in page.seats if seat.verdict.allowed]
-    mine = my_open_teams(page)
+    mine = my_open_teams(page) if page.is_newest else ()
     team = typed.get("team") or (mine[0] if mine else open_teams[0].team if open_teams else "")
     title = team_title(team).lower() if team else ""
     own = own_signoffs(page, now, withdraw) if page.is_newest else ()

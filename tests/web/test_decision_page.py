@@ -87,6 +87,7 @@ def test_an_older_revision_says_that_it_is_older_and_what_moved(people: Cast, vi
     assert "You read r1. The newest is r2." in page
     assert "Changed since: the evidence and the plan." in page
     assert "Sign-offs are given on r2, the newest revision." in page
+    assert ("Sign-off</h2>" in page, "Your turn: serving" in page) == (True, False)
 
 
 def test_the_author_reads_why_they_cannot_sign(worked: Decision, people: Cast, visit: Visit) -> None:
