@@ -60,7 +60,7 @@ def entry_line(row: EntryRow, slug: str) -> EntryLine:
         at=f"{when(row.at)}:{row.at:%S}",
         action=row.action,
         decision=f"{label} r{row.revision}" if row.revision else label,
-        decision_href=reverse("decision-detail", args=[slug, row.decision]) if row.decision else "",
+        decision_href=_decision_href(row, slug),
         who=f"{row.who if len(row.who) < 48 else 'erased person'}{team}",
         what=f"{event_text(row)}{reason}",
         sha256=row.sha256,
@@ -68,6 +68,13 @@ def entry_line(row: EntryRow, slug: str) -> EntryLine:
         href=f"{reverse('audit-list', args=[slug])}?seq={row.seq}",
         is_refusal=row.is_refusal or row.is_changed,
     )
+
+
+def _decision_href(row: EntryRow, slug: str) -> str:
+    if not row.decision:
+        return ""
+    href = reverse("decision-detail", args=[slug, row.decision])
+    return f"{href}?revision={row.revision}" if row.revision else href
 
 
 def headline(found: Verification) -> Headline:

@@ -57,6 +57,12 @@ def test_filters(query: str, actions: set[str], decided: Decision, people: Cast,
     assert {row["action"] for row in rows} == actions
 
 
+def test_an_entry_leads_to_the_revision_that_it_names(decided: Decision, people: Cast, visit: Visit) -> None:
+    planned(people, pair=documents(tokens=200_000), decision=decided)
+    page = text(people, visit, "/w/lab/audit/")
+    assert '<a href="/w/lab/decisions/1/?revision=1">D-0001 r1</a>' in page
+
+
 def test_the_log_is_found_by_a_subject_without_its_prefix(decided: Decision, people: Cast, visit: Visit) -> None:
     subject = decided.revisions.get().planned.subject
     page = text(people, visit, f"/w/lab/audit/?digest={subject.removeprefix('sha256:').upper()}")
