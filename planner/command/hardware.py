@@ -10,17 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import chain
 
-from planner.command.base import (
-    Command,
-    Exit,
-    UnreadableInputError,
-    add_format,
-    input_bytes,
-    json_line,
-    problem_json,
-    problem_lines,
-)
-from planner.errors import DocumentRefusedError, Problem
+from planner.command.base import Command, Exit, Refused, add_format, json_line, opened, print_refused
 from planner.hardware import Hardware, fragment, missing, numbered_nodes, read_hardware
 from planner.hardware.model import Device, Note
 from planner.shown import printable
@@ -61,20 +51,13 @@ def _run(arguments: Namespace) -> int:
     node_ids = chain(arguments.node, numbered_nodes(taken=arguments.node))
     accepted = True
     for name in arguments.files:
-        try:
-            hardware = read_hardware(input_bytes(name), node_ids=node_ids)
-        except UnreadableInputError as error:
-            print(f"topogate: {error}", file=sys.stderr)
-            problems: tuple[Problem, ...] = (error.problem,)
-        except DocumentRefusedError as refused:
-            print(problem_lines(name, refused.problems), file=sys.stderr)
-            problems = refused.problems
+        refused: Refused = {}
+        hardware = opened(lambda raw: read_hardware(raw, node_ids=node_ids), name, refused)
+        if hardware is None:
+            print_refused(refused, arguments.format)
+            accepted = False
         else:
             print_hardware(name, hardware)
-            continue
-        accepted = False
-        if arguments.format == "json":
-            print(json_line({"file": name, "ok": False, "problems": [problem_json(problem) for problem in problems]}))
     return Exit.OK if accepted else Exit.BAD_INPUT
 
 
