@@ -67,9 +67,7 @@ def communication_context(source: MapSource, query: Query, own: str) -> dict[str
     chosen, offered = chosen_window(view, query.get("window"))
     window = window_of(view, chosen)
     steps = steps_of(view, window)
-    lead = next(iter(steps.lateness), None)
-    slowest = lead.rank if lead else steps.slowest.rank if steps.slowest else 0
-    shown = rank_page(len(steps.ranks), query, "steps", at=slowest, size=PER_PAGE)
+    shown = rank_page(len(steps.ranks), query, "steps", at=steps.worst or 0, size=PER_PAGE)
     links = link_rows.link_rows(view, window, link_outcomes(source.page.plan(), source.trial_id))
     return {
         "window": window,

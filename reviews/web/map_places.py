@@ -125,7 +125,6 @@ class Places:
 
     width: int
     height: float
-    density: Density
     nodes: tuple[NodePlace, ...]
     racks: tuple[tuple[str, Box], ...]
 
@@ -253,7 +252,7 @@ def places(site: Site) -> Places:
         found.append(place)
         y = place.box.bottom + (BETWEEN_TWO if len(order) == 2 else BETWEEN_MANY)
     height = (found[-1].box.bottom if found else 60) + 16
-    return Places(width=WIDTH, height=height, density=size, nodes=tuple(found), racks=rack_boxes(site, found))
+    return Places(width=WIDTH, height=height, nodes=tuple(found), racks=rack_boxes(site, found))
 
 
 def fitting_size(site: Site) -> Density:

@@ -37,7 +37,6 @@ class RankStep:
     exposed: Fraction | None
     over_median: Fraction | None
     behind: Fraction | None
-    group_spread: Fraction | None
 
     def share(self, part: Fraction | None) -> Fraction | None:
         """Return a part of the step as a share of it."""
@@ -62,7 +61,6 @@ class Lateness:
     behind: Fraction
     reporter: int
     followers: tuple[int, ...]
-    group: tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +101,13 @@ class WindowSteps:
         behind = [(row.behind, -row.rank, row) for row in self.ranks if row.behind is not None]
         return max(behind, key=lambda found: found[:2])[2] if behind else None
 
+    @property
+    def worst(self) -> int | None:
+        """The late rank that the others wait for; the slowest one where nobody is late."""
+        if self.lateness:
+            return self.lateness[0].rank
+        return self.slowest.rank if self.slowest else None
+
     @cached_property
     def heaviest(self) -> RankStep | None:
         """The rank whose collectives take the largest share of its step."""
@@ -114,16 +119,29 @@ def steps_of(view: TrialView, window: WindowView) -> WindowSteps:
     """Read the steps of every rank from one window."""
     groups = peer_groups(view)
     source, arrived = arrivals(window, groups)
-    behind = {rank: late for group in arrived for rank, late in group.behind.items()}
-    spread = {rank: group.spread for group in arrived for rank in group.ranks}
-    own = {rank: own_work_ms(window, rank, UNSET).value for rank in range(view.ranks)}
-    middles = _middles(groups, own)
     recorded = {} if isinstance(window.record.per_rank, UnsetType) else window.record.per_rank
     phases = {
         "mixed" if isinstance(found.phase, UnsetType) else found.phase
         for name, found in recorded.items()
         if name in METRICS
     }
+    return WindowSteps(
+        window=window,
+        ranks=_rank_steps(view, window, groups, arrived),
+        source=source,
+        groups=arrived,
+        lateness=_lateness(view, arrived),
+        absent=tuple(name for name in METRICS if name not in recorded),
+        phases=tuple(sorted(phases)),
+    )
+
+
+def _rank_steps(
+    view: TrialView, window: WindowView, groups: list[list[int]], arrived: tuple[GroupArrivals, ...]
+) -> tuple[RankStep, ...]:
+    behind = {rank: late for group in arrived for rank, late in group.behind.items()}
+    own = {rank: own_work_ms(window, rank, UNSET).value for rank in range(view.ranks)}
+    middles = _middles(groups, own)
     ranks = []
     for rank, place in enumerate(view.trial.rank_map):
         step, wait, move, exposed = (
@@ -144,18 +162,9 @@ def steps_of(view: TrialView, window: WindowView) -> WindowSteps:
                 exposed=exposed,
                 over_median=mine / middle if mine is not None and middle else None,
                 behind=behind.get(rank),
-                group_spread=spread.get(rank),
             )
         )
-    return WindowSteps(
-        window=window,
-        ranks=tuple(ranks),
-        source=source,
-        groups=arrived,
-        lateness=_lateness(view, arrived),
-        absent=tuple(name for name in METRICS if name not in recorded),
-        phases=tuple(sorted(phases)),
-    )
+    return tuple(ranks)
 
 
 def peer_groups(view: TrialView) -> list[list[int]]:
@@ -192,7 +201,5 @@ def _lateness(view: TrialView, groups: tuple[GroupArrivals, ...]) -> tuple[Laten
             continue
         rank, followers = earliest
         group = next(group for group in inside if rank in group.behind)
-        found.append(
-            Lateness(rank=rank, behind=group.behind[rank], reporter=group.first, followers=followers, group=group.ranks)
-        )
+        found.append(Lateness(rank=rank, behind=group.behind[rank], reporter=group.first, followers=followers))
     return tuple(sorted(found, key=lambda late: (-late.behind, late.rank)))

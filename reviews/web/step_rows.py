@@ -246,13 +246,11 @@ def arrival_row(steps: WindowSteps, behind: Fraction, spread: Fraction, rank: in
 
 def fleet_of(steps: WindowSteps) -> Fleet:
     """Draw the steps of all ranks at once."""
-    lead = next(iter(steps.lateness), None)
-    worst = lead.rank if lead else steps.slowest.rank if steps.slowest else None
     values = [row.step for row in steps.ranks if row.step is not None]
     said = f": {ms(min(values))} to {ms(max(values))} ms" if values else ""
     return Fleet(
         picture=skyline(CLASSES, [row.parts for row in steps.ranks], steps.longest),
-        worst_x=None if worst is None else worst + 0.5,
+        worst_x=None if steps.worst is None else steps.worst + 0.5,
         label=f"Steps of {count(len(steps.ranks), 'rank')}{said}",
     )
 

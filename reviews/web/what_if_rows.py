@@ -82,7 +82,6 @@ class Answer:
     """Both decisions, the candidates that moved (one page of them), and how many did not."""
 
     sentence: str
-    is_same: bool
     decisions: tuple[Word, Word]
     winners: tuple[str, str]
     counts: tuple[tuple[Word, int, int], ...]
@@ -206,7 +205,6 @@ def answer_of(found: Overridden, plan: Plan, *, asked_page: int, detail_href: st
     unmoved = len(found.trials) - len(moved)
     return Answer(
         sentence=_result(found, winners),
-        is_same=(found.decision_before, found.winner_before) == (found.decision_after, found.winner_after),
         decisions=(DECISIONS[found.decision_before], DECISIONS[found.decision_after]),
         winners=winners,
         counts=tuple(
