@@ -45,7 +45,7 @@ class Called:
     """
 
     gate: Gate
-    limits: Mapping[str, Limit | Standing]
+    limits: dict[str, Limit | Standing]
     reads: Mapping[str, frozenset[str]]
     of_placement: bool
 
@@ -189,7 +189,7 @@ def _docket(view: TrialView, order: tuple[OrderKey, ...]) -> Docket:
     called = [
         Called(
             gate=gate,
-            limits={ALWAYS: standing} if gate.limit is None else view.limits[gate.id],
+            limits={ALWAYS: standing} if gate.limit is None else dict(view.limits[gate.id]),
             reads={
                 name: frozenset(ask.load_point for ask in limit.asks())
                 for name, limit in view.limits.get(gate.id, {}).items()

@@ -13,6 +13,8 @@ from planner.records.plan import Constraint
 
 __all__ = ["HELD_BY", "RESOLVED_BY", "required_rate", "reserved_bandwidth", "reserved_capacity"]
 
+NOTHING = Fraction(0)
+
 HELD_BY: Mapping[str, tuple[str, ...]] = {
     "residency": ("memory_headroom", "kv_capacity"),
     "latency": ("ttft", "tpot", "itl", "e2e", "tails_by_shape"),
@@ -44,12 +46,12 @@ def required_rate(contract: Contract) -> Fraction | None:
 def reserved_capacity(contract: Contract) -> Fraction:
     """Return the share of capacity that is kept free for lost replicas."""
     if isinstance(contract.headroom, UnsetType) or isinstance(contract.headroom.replica_capacity, UnsetType):
-        return Fraction(0)
+        return NOTHING
     return exact(contract.headroom.replica_capacity.reserved_share)
 
 
 def reserved_bandwidth(contract: Contract) -> Fraction:
     """Return the share of every link's rate that is kept free."""
     if isinstance(contract.headroom, UnsetType) or isinstance(contract.headroom.bandwidth, UnsetType):
-        return Fraction(0)
+        return NOTHING
     return exact(contract.headroom.bandwidth.reserved_share)

@@ -166,13 +166,14 @@ class Reading(Struct, frozen=True, kw_only=True, gc=False):
     def map(self, change: Callable[[Fraction], Fraction], *, worst_is: Literal["highest", "lowest"]) -> "Reading":
         """Apply a monotone ``change`` to every value; a decreasing one swaps the sides of the interval."""
         swaps = worst_is != self.worst_is
-        return replace(
-            self, samples=tuple(_mapped(sample, change, swaps) for sample in self.samples), worst_is=worst_is
-        )
+        samples = tuple([_mapped(sample, change, swaps) for sample in self.samples])
+        return Reading(samples=samples, worst_is=worst_is, missing=self.missing, notes=self.notes)
 
 
 def _mapped(sample: Sample, change: Callable[[Fraction], Fraction], swaps: bool) -> Sample:
     value = None if sample.value is None else change(sample.value)
+    if sample.low is sample.value is sample.high:
+        return replace(sample, value=value, low=value, high=value)
     low, high = (
         value if side is sample.value else None if side is None else change(side) for side in (sample.low, sample.high)
     )
@@ -239,7 +240,7 @@ def throughput(windows: Iterable[WindowView]) -> Reading:
     The lowest counted window is the reading that gate, selection key, cost and failure capacity share (settled
     question 5). A rate that the tool states itself is never read.
     """
-    return Reading(samples=tuple(_throughput(window) for window in windows), worst_is="lowest")
+    return Reading(samples=tuple([_throughput(window) for window in windows]), worst_is="lowest")
 
 
 def _throughput(window: WindowView) -> Sample:
@@ -267,7 +268,7 @@ def statistic(windows: Iterable[WindowView], field_name: str, name: str, *, beyo
     the reading: percentiles are never averaged.
     """
     support = BEYOND_PERCENTILE if beyond is None else beyond
-    samples = tuple(_statistic(window, field_name, name, support) for window in windows)
+    samples = tuple([_statistic(window, field_name, name, support) for window in windows])
     return Reading(samples=samples, worst_is="highest")
 
 

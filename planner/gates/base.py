@@ -66,7 +66,10 @@ class Limit(Record, frozen=True, kw_only=True):
     @property
     def given(self) -> str:
         """The field of ``one_of`` that this limit gives; empty while intake has not refused a limit without any."""
-        return next((name for name in self.one_of if getattr(self, name) is not UNSET), "")
+        for name in self.one_of:
+            if getattr(self, name) is not UNSET:
+                return name
+        return ""
 
     def asks(self) -> tuple[Ask, ...]:
         """List the evidence that this limit reads; none means that it reads no measurement."""
@@ -213,7 +216,7 @@ def compared(
         worst=decides.where if decides else (),
         measured_at=decides.read if decides else (),
         missing=comparison.missing,
-        notes=tuple(dict.fromkeys([*notes, *comparison.notes])),
+        notes=tuple(dict.fromkeys((*notes, *comparison.notes))),
         would=comparison.would,
         unit=unit,
         comparator=comparator,

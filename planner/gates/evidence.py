@@ -8,6 +8,7 @@ What UNKNOWN here does to the gates that read measurements happens in ``planner.
 from datetime import datetime
 from fractions import Fraction
 from functools import partial
+from operator import itemgetter
 
 from planner.compare import compare
 from planner.gates.base import EVERY_LOAD_POINT, Ask, Finding, Limit, Standing, compared, gate
@@ -38,11 +39,8 @@ def identity(view: TrialView, standing: Standing) -> Finding:
     """Every leaf of the contract's identity is recorded for the trial, and those of stack, hardware and telemetry
     are equal. A missing or unknown leaf, or a different environment, is UNKNOWN: the evidence is for another build."""
     found, at = view.identity, f"/identities/{view.trial.identity_id}"
-    faults = [
-        *(_difference(difference) for difference in found.environment),
-        *(_absence(leaf) for leaf in found.unknown),
-    ]
-    pointers = (*(difference.at for difference in found.environment), *found.unknown)
+    unknown = found.unknown
+    faults = [*map(_difference, found.environment), *map(_absence, unknown)]
     notes = (
         (f"{counted(found.only_observed, 'leaf', 'leaves')} only the trial has, not bound.",)
         if found.only_observed
@@ -51,10 +49,10 @@ def identity(view: TrialView, standing: Standing) -> Finding:
     return Finding(
         outcome="UNKNOWN" if faults else "PASS",
         sentence=named(faults) or f"All {found.compared:,} bound leaves are recorded and match.",
-        measured=Fraction(found.compared - len(pointers)),
-        limit=Fraction(found.compared),
-        measured_at=tuple(f"{at}{difference.at}" for difference in found.environment),
-        missing=tuple(f"{at}{leaf}" for leaf in found.unknown),
+        measured=exact(found.compared - len(faults)),
+        limit=exact(found.compared),
+        measured_at=tuple([f"{at}{difference.at}" for difference in found.environment]),
+        missing=tuple([f"{at}{leaf}" for leaf in unknown]),
         notes=notes,
         limit_at="/identity",
         spreads_to=EVERY_LOAD_POINT if faults else (),
@@ -120,8 +118,8 @@ def freshness(view: TrialView, standing: Standing) -> Finding:
         )
     ends = {window.id: parsed_time(window.record.end) for window in windows}
     odd = [window for window in windows if not _has_ended(ends[window.id], view.as_of)]
-    dated = [(end, window) for window in windows for end in (ends[window.id],) if end is not None]
-    oldest = min(dated, key=lambda entry: entry[0], default=None)
+    dated = [(end, window) for window in windows if (end := ends[window.id]) is not None]
+    oldest = min(dated, key=itemgetter(0), default=None)
     return _aged(view, oldest, odd)
 
 

@@ -99,12 +99,12 @@ def failure_domain(view: TrialView, limit: FailureDomainLimit) -> Finding:
     outside = kept.once(("outside", limit.domain), lambda: tuple(_outside(view, limit, domains.values())))
     comparator, unit = KINDS[field]
     floor = exact(getattr(limit, field))
-    samples = (*_samples(view, limit, found), *outside)
+    samples = (*_samples(view, limit, field, found), *outside)
     reading = Reading(samples=samples, worst_is="highest" if comparator == "<=" else "lowest")
-    if limit.asks():
+    if field not in COUNTS:
         reading = view.qualified(reading, limit.load_point)
     result = compare(reading, comparator, floor)
-    measured = result.decides is not None and "injection" in result.decides.place
+    measured = result.decides is not None and any(name == "injection" for name, _ in result.decides.where)
     notes = () if measured else (ARITHMETIC,)
     return compared(
         result,
@@ -125,10 +125,10 @@ KINDS: dict[str, tuple[Comparator, str]] = {
 """Comparator and unit of each field."""
 
 
-def _samples(view: TrialView, limit: FailureDomainLimit, found: Sequence[Loss]) -> Iterator[Sample]:
-    if limit.given in COUNTS:
+def _samples(view: TrialView, limit: FailureDomainLimit, field: str, found: Sequence[Loss]) -> Iterator[Sample]:
+    if field in COUNTS:
         for loss in distinct(found):
-            value = Fraction(len(loss.groups) if limit.given == "max_groups_lost" else loss.ranks)
+            value = Fraction(len(loss.groups) if field == "max_groups_lost" else loss.ranks)
             yield Sample(
                 value=value, low=value, high=value, where=(("domain", loss.domain),), read=(f"{view.at}/rank_map",)
             )

@@ -13,7 +13,7 @@ from typing import cast
 
 from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
-from planner.gates.memory_parts import COMPONENTS, PEAK, metrics_of, unexplained
+from planner.gates.memory_parts import COMPONENTS, EVERY_COMPONENT, PEAK, metrics_of, unexplained
 from planner.gates.wording import apart, gib, no_window, share, why
 from planner.numbers import exact
 from planner.readings import Reading, Sample, Side, WindowView, absent, bounded, number, number_at, peak_bound
@@ -144,11 +144,7 @@ def _deciding(metric: PerRank, ceilings: tuple[Fraction, ...], doubted: Mapping[
     All others have the same evidence and more room, so that they decide nothing; leaving them out keeps a trial of
     many ranks cheap.
     """
-    if (
-        not doubted
-        and len(metric.values) == len(ceilings) == ceilings.count(ceilings[0])
-        and None not in metric.values
-    ):
+    if not doubted and len(metric.values) == len(ceilings) == ceilings.count(ceilings[0]) and None not in metric.values:
         values = cast("Sequence[int | float]", metric.values)
         return [values.index(max(values))]
     deciding: list[int] = []
@@ -275,8 +271,7 @@ def _sentence(result: Comparison, limit: MemoryHeadroomLimit) -> str:
 def _notes(view: TrialView, limit: MemoryHeadroomLimit) -> Iterator[str]:
     """Say what was not tested."""
     windows = view.windows(limit.load_point)
-    parts = [set(metrics_of(window)) & set(COMPONENTS) for window in windows]
-    if any(found and found != set(COMPONENTS) for found in parts):
+    if any(0 < len(metrics_of(window).keys() & EVERY_COMPONENT) < len(COMPONENTS) for window in windows):
         yield "The breakdown is partial, so the sum of components is not tested."
 
 

@@ -15,7 +15,7 @@ from planner.records.base import UnsetType
 from planner.records.evidence import PerRank
 from planner.view import TrialView
 
-__all__ = ["COMPONENTS", "MORE_COMPONENTS", "PEAK", "metrics_of", "unexplained"]
+__all__ = ["COMPONENTS", "EVERY_COMPONENT", "MORE_COMPONENTS", "PEAK", "metrics_of", "unexplained"]
 
 PEAK = "device_used_peak_bytes"
 COMPONENTS = (
@@ -26,7 +26,7 @@ COMPONENTS = (
     "graph_and_kernel_workspaces_bytes",
     "allocator_reserve_bytes",
 )
-_EVERY = frozenset(COMPONENTS)
+EVERY_COMPONENT = frozenset(COMPONENTS)
 MORE_COMPONENTS = ("adapters_bytes", "draft_model_bytes", "co_tenants_bytes", "recovery_overlap_bytes")
 
 
@@ -38,7 +38,7 @@ def unexplained(view: TrialView, window: WindowView) -> dict[int, str]:
     """
     metrics = metrics_of(window)
     complete = window.record.breakdown_complete is True
-    if not complete and not metrics.keys() >= _EVERY:
+    if not complete and not metrics.keys() >= EVERY_COMPONENT:
         return {}
     recorded = [name for name in (*COMPONENTS, *MORE_COMPONENTS) if name in metrics]
     components = [metrics[name].values for name in recorded]

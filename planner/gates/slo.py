@@ -271,11 +271,8 @@ def _rate_sentence(result: Comparison, limit: ThroughputLimit, floor: Fraction) 
 def _with_completed(view: TrialView, load_point: str) -> Reading:
     """The shared reading, where the window also says how many requests completed."""
     reading = view.throughput(load_point)
-    windows = {window.id: window for window in view.windows(load_point)}
-    return replace(
-        reading,
-        samples=tuple(_needing_completed(sample, windows[sample.place["window"]]) for sample in reading.samples),
-    )
+    pairs = zip(reading.samples, view.windows(load_point), strict=True)
+    return replace(reading, samples=tuple([_needing_completed(sample, window) for sample, window in pairs]))
 
 
 def _needing_completed(sample: Sample, window: WindowView) -> Sample:
@@ -290,10 +287,9 @@ def _needing_completed(sample: Sample, window: WindowView) -> Sample:
 def _defined(view: TrialView, limit: LatencyLimit, field: str, definition: str) -> Reading:
     """Use only figures of the wanted definition."""
     reading = view.statistic(field, limit.statistic, limit.load_point)
-    windows = {window.id: window for window in view.windows(limit.load_point)}
+    pairs = zip(reading.samples, view.windows(limit.load_point), strict=True)
     return replace(
-        reading,
-        samples=tuple(_by_definition(s, windows[s.place["window"]], field, definition) for s in reading.samples),
+        reading, samples=tuple([_by_definition(sample, window, field, definition) for sample, window in pairs])
     )
 
 
