@@ -10,6 +10,7 @@ of it, later ones version 2. Prompts and answers in ``requests`` are not taken.
 import json
 import re
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any
 
 from planner.importers.checks import check_client, check_name, client_quantities
@@ -129,7 +130,7 @@ def _take_tokens(sheet: Sheet) -> None:
         base: Path = ("metrics", metric, "successful")
         if sheet.get(*base, "count"):
             total = sheet.get(*base, "total_sum")
-            if isinstance(total, float) and abs(total - round(total)) < 0.5:
+            if isinstance(total, float) and isfinite(total):
                 # The tool keeps sums of counts as doubles, a little off after many additions.
                 sheet.put(f"{kind}_tokens_total", round(total), sheet.place(*base, "total_sum"))
             else:

@@ -162,7 +162,7 @@ def _take_performance(sheet: Sheet, base: Path) -> None:
     for name, (new, old) in _RATES.items():
         rate: Path = (*base, "throughput", new)
         if isinstance(sheet.get(*rate), dict):
-            if sheet.get(*rate, "units") in _RATE_UNITS:
+            if str(sheet.get(*rate, "units")) in _RATE_UNITS:
                 sheet.number(name, *rate, "mean")
         else:
             sheet.number(name, *base, "throughput", old)

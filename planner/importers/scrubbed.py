@@ -7,15 +7,17 @@ import re
 
 from planner.shown import shown
 
-__all__ = ["found", "last_part", "scrubbed"]
+__all__ = ["found", "last_part", "scrubbed", "sentence_of"]
 
 MAX_LENGTH = 200
+MAX_SENTENCE = 600
 
 _REMOVED = "[removed]"
 _SECRETS = (
     re.compile(r"(?<=://)[^/@\s]+@"),
     re.compile(r"(?i)(?<=bearer )\S+"),
-    re.compile(r"(?i)\b(?:sk|hf|ghp|gho|glpat|nvapi|xox[abp])[-_][A-Za-z0-9_-]{8,}"),
+    re.compile(r"\b(?:sk-|nvapi-|glpat-|xox[abp]-)[A-Za-z0-9_-]{16,}|\b(?:hf_|gh[pousr]_)[A-Za-z0-9]{20,}"),
+    re.compile(r"\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*"),
     re.compile(r"(?i)(?<=[?&-])(?:api[-_]?key|token|password|secret|signature|sig)[= ][^&\s]+"),
     re.compile(r"(?<=/home/)[^/\s]+|(?<=/Users/)[^/\s]+"),
 )
@@ -27,6 +29,14 @@ def scrubbed(text: str) -> str:
         text = secret.sub(_REMOVED, text[: 4 * MAX_LENGTH])
     clean = "".join(character if character.isprintable() else " " for character in text).strip()
     return clean if len(clean) <= MAX_LENGTH else f"{clean[: MAX_LENGTH - 1]}…"
+
+
+def sentence_of(text: str) -> str:
+    """Return a sentence that may quote a file: without secrets, in one line of at most 600 characters."""
+    for secret in _SECRETS:
+        text = secret.sub(_REMOVED, text)
+    clean = "".join(character if character.isprintable() else " " for character in text)
+    return clean if len(clean) <= MAX_SENTENCE else f"{clean[: MAX_SENTENCE - 1]}…"
 
 
 def last_part(path: str) -> str:

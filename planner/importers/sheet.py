@@ -12,11 +12,14 @@ from typing import Any
 from planner.importers.model import Asked, Effect, Place, Remark, Run, Standing, Value
 from planner.importers.quantities import quantity
 from planner.importers.questions import asked_of
-from planner.importers.scrubbed import found, scrubbed
+from planner.importers.scrubbed import found, scrubbed, sentence_of
 from planner.importers.units import converted
 from planner.pointers import joined
 
 __all__ = ["Path", "Sheet"]
+
+LARGEST = 10**18
+"""No figure of a run is larger, in whatever unit; sums and products of such numbers stay numbers."""
 
 Path = tuple[str | int, ...]
 """Keys and indices from the run's own tree down."""
@@ -76,15 +79,12 @@ class Sheet:
         if isinstance(raw, bool) or not isinstance(raw, int | float):
             self.remark("import/type", f"{name} is left out: expected a number, found {found(raw)}", place)
             return None
-        if not isfinite(raw) or raw < 0:
-            self.remark("import/range", f"{name} is left out: expected 0 or more, found {raw}", place)
+        if raw > LARGEST or not isfinite(raw) or raw < 0:
+            sentence = f"{name} is left out: expected a number from 0 to {LARGEST:g}, found {found(raw)}"
+            self.remark("import/range", sentence, place)
             return None
         own = quantity(name).unit
-        try:
-            value = converted(raw, unit or own, own)
-        except OverflowError:
-            self.remark("import/range", f"{name} is left out: {raw} {unit} is beyond the range of a double", place)
-            return None
+        value = converted(raw, unit or own, own)
         if own in _COUNTS and isinstance(value, float) and value.is_integer():
             value = int(value)
         self._keep(name, value, raw, unit or own, place, of, standing)
@@ -157,7 +157,8 @@ class Sheet:
 
     def remark(self, code: str, sentence: str, place: Place | None = None, effect: Effect = "note") -> None:
         """Note something about the run."""
-        self._remarks.append(Remark(code=code, effect=effect, sentence=sentence, place=place or self.place()))
+        remark = Remark(code=code, effect=effect, sentence=sentence_of(sentence), place=place or self.place())
+        self._remarks.append(remark)
 
     def ask(self, name: str, question: str) -> None:
         """Ask a person for a value of this run."""

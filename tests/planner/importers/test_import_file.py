@@ -91,7 +91,7 @@ def test_a_file_of_too_many_runs_is_refused_and_the_first_are_listed() -> None:
         pytest.param('{"$schema": "x"}', "a JSON Schema, which is no result", id="schema"),
         pytest.param('{"a": 1, "b": 2}', 'JSON with the keys "a", "b"', id="object"),
         pytest.param("[1, 2]", "a list in JSON of 2 values", id="list"),
-        pytest.param("\nhello sk-abcdefgh12345\nworld", 'text that starts with "hello [removed]"', id="text"),
+        pytest.param("\nhello sk-abcdefgh12345678\nworld", 'text that starts with "hello [removed]"', id="text"),
     ],
 )
 def test_an_unknown_file_is_described(content: str, found: str) -> None:
