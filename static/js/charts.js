@@ -157,4 +157,5 @@ export function draw(root) {
 
 draw(document);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw(document));
+document.addEventListener("theme", () => draw(document));
 document.addEventListener("htmx:afterSettle", () => draw(document));

@@ -95,8 +95,23 @@ def test_a_moved_decision_keeps_the_statement(people: Cast, visit: Open) -> None
     expect(page.get_by_label("Statement")).to_have_value("Please measure again.")
 
 
-def test_the_theme_is_switched_by_the_server(people: Cast, visit: Open) -> None:
-    page = visit(people.bob, "/w/lab/")
-    page.get_by_role("button", name="Switch light and dark").click()
+def test_the_theme_is_switched_in_place_and_kept_by_the_server(people: Cast, visit: Open) -> None:
+    page = visit(people.alice, "/w/lab/decisions/new")
+    page.fill("#title", "Chat on two nodes")
+    page.fill("#contract", '{"schema": "topogate.contract/v1"}')
+    with page.expect_response("**/theme"):
+        page.get_by_role("button", name="Switch light and dark").click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+    expect(page.locator("#title")).to_have_value("Chat on two nodes")
+    expect(page.locator("#contract")).to_have_value('{"schema": "topogate.contract/v1"}')
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.get_by_role("button", name="Switch light and dark").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
+
+
+def test_without_script_the_theme_is_switched_by_the_server(people: Cast, visit: Open) -> None:
+    page = visit(people.bob, "/w/lab/", script=False)
+    page.get_by_role("button", name="Switch light and dark").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
