@@ -1,5 +1,8 @@
 """Counted windows that are no steady state: compiling, disturbed, too few, uneven, or ever further behind."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from tests.planner.documents import Change
@@ -19,6 +22,11 @@ def backlog(first: float, last: float | None) -> tuple[Change, ...]:
     return (("/windows/w1/load_point", "open"), *((f"/windows/w1/load/{name}", mean) for name, mean in means.items()))
 
 
+def unsteady(*, limit: Mapping[str, Any] = STEADY, **parts: Any) -> Case:
+    """One row of windows that are no steady state."""
+    return Case(gate="steady_state", outcome="UNKNOWN", limit=limit, **parts)
+
+
 CASES = [
     Case(
         name="quiet windows",
@@ -27,58 +35,40 @@ CASES = [
         limit=STEADY | {"max_spread_share": 0.05, "min_window_s": 100},
         sentence="2 counted windows at saturated, steady.",
     ),
-    Case(
+    unsteady(
         name="compile events in a counted window",
-        gate="steady_state",
-        outcome="UNKNOWN",
-        limit=STEADY,
         trial=(("/windows/w1/compile_events", 3),),
         sentence="3 compile events in window w1.",
     ),
-    Case(
+    unsteady(
         name="other runs not recorded",
-        gate="steady_state",
-        outcome="UNKNOWN",
-        limit=STEADY,
         trial=(("/windows/w1/concurrent_runs", None),),
         sentence="concurrent_runs is not recorded in window w1.",
         also={"missing": (f"{W1}/concurrent_runs",)},
     ),
-    Case(
+    unsteady(
         name="rates too far apart",
-        gate="steady_state",
-        outcome="UNKNOWN",
         limit=STEADY | {"max_spread_share": 0.04},
         sentence="Output rates differ by 0.048 of the highest; at most 0.040.",
     ),
-    Case(
+    unsteady(
         name="windows too short",
-        gate="steady_state",
-        outcome="UNKNOWN",
         limit=STEADY | {"min_window_s": 101},
         sentence="Window w1 is shorter than 101 s. Window w2 is shorter than 101 s.",
     ),
-    Case(
+    unsteady(
         name="too few windows",
-        gate="steady_state",
-        outcome="UNKNOWN",
-        limit=STEADY,
         contract=(("/steady_state", {"min_repeats": 3}),),
         sentence="2 of 3 counted windows at saturated.",
         also={"missing": ("/trials/t/windows",)},
     ),
-    Case(
+    unsteady(
         name="no soak",
-        gate="steady_state",
-        outcome="UNKNOWN",
         limit=STEADY | {"min_soak_s": 3600},
         sentence="The longest soak at saturated is 0 s; at least 3600 s.",
     ),
-    Case(
+    unsteady(
         name="warm-up inside a counted window",
-        gate="steady_state",
-        outcome="UNKNOWN",
-        limit=STEADY,
         trial=(
             (
                 "/windows/warm",
@@ -100,26 +90,20 @@ CASES = [
         trial=backlog(20, 22),
         sentence="1 counted window at open, steady.",
     ),
-    Case(
+    unsteady(
         name="a backlog that grows",
-        gate="steady_state",
-        outcome="UNKNOWN",
         limit=OPEN,
         trial=backlog(20, 22.5),
         sentence="The backlog of window w1 grows from 20 to 22.5 requests between its first and last third.",
     ),
-    Case(
+    unsteady(
         name="a backlog out of nothing",
-        gate="steady_state",
-        outcome="UNKNOWN",
         limit=OPEN,
         trial=backlog(0, 3),
         sentence="The backlog of window w1 grows from 0 to 3 requests between its first and last third.",
     ),
-    Case(
+    unsteady(
         name="a backlog that nobody recorded",
-        gate="steady_state",
-        outcome="UNKNOWN",
         limit=OPEN,
         trial=backlog(20, None),
         sentence="The backlog of window w1 is not recorded.",

@@ -8,8 +8,8 @@ from tests.planner.documents import ABSENT, Change
 from tests.planner.gates.cases import Case, check, parameters
 from tests.planner.gates.test_failure import ARITHMETIC, EVEN, lost
 
-SPARE = (("/fleet/spare_devices", ["b1"]), ("/identity/hardware/islands", ABSENT))
-ON_THREE = (
+SPARE: tuple[Change, ...] = (("/fleet/spare_devices", ["b1"]), ("/identity/hardware/islands", ABSENT))
+ON_THREE: tuple[Change, ...] = (
     ("/topology/instances", [{"tp": 1, "pp": 3, "ep": 1, "dp": 1, "world_size": 3}]),
     ("/rank_map/3", ABSENT),
     ("/windows/w1/per_rank", ABSENT),
@@ -24,25 +24,25 @@ def injected(**figures: Any) -> tuple[Change, ...]:
     return (("/failures", {"loss": {**LOSS, **figures}}),)
 
 
+def after(*, failures: tuple[Change, ...] = (), contract: tuple[Change, ...] = SPARE, **parts: Any) -> Case:
+    """One row: the pipeline over three devices with a spare, after these injections."""
+    return Case(gate="failure_domain", contract=contract, trial=(*ON_THREE, *failures), **parts)
+
+
 CASES = [
-    Case(
+    after(
         name="recovery was not measured",
-        gate="failure_domain",
         outcome="UNKNOWN",
         limit=lost("device", horizon="after_recovery", max_capacity_share_lost=0.1),
-        contract=SPARE,
-        trial=ON_THREE,
         sentence="Device a0 takes down 1 of 1 serving group; what comes back is not known. "
         "No recovery from it was measured.",
         also={"missing": ("/trials/t/failures",)},
     ),
-    Case(
+    after(
         name="a measured share lost replaces arithmetic",
-        gate="failure_domain",
         outcome="PASS",
         limit=lost("device", max_capacity_share_lost=0.25),
-        contract=SPARE,
-        trial=(*ON_THREE, *injected(output_tokens_per_s=150)),
+        failures=injected(output_tokens_per_s=150),
         sentence="Device a0 takes down 1 of 1 serving group and 0.250 of capacity (injection loss); at most 0.250.",
         also={
             "measured": 0.25,
@@ -50,110 +50,89 @@ CASES = [
             "notes": ("Measured with injection loss, not arithmetic.",),
         },
     ),
-    Case(
+    after(
         name="the injection was at another load point",
-        gate="failure_domain",
         outcome="FAIL",
         limit=lost("device", max_capacity_share_lost=0.25),
-        contract=SPARE,
-        trial=(*ON_THREE, *injected(output_tokens_per_s=150, load_point="open")),
+        failures=injected(output_tokens_per_s=150, load_point="open"),
         sentence="Device a0 takes down 1 of 1 serving group and 1.000 of capacity; at most 0.250.",
     ),
-    Case(
+    after(
         name="the injection hit another kind of domain",
-        gate="failure_domain",
         outcome="FAIL",
         limit=lost(max_capacity_share_lost=0.25),
-        contract=SPARE,
-        trial=(*ON_THREE, *injected(output_tokens_per_s=150)),
+        failures=injected(output_tokens_per_s=150),
         sentence="Node node-a takes down 1 of 1 serving group and 1.000 of capacity; at most 0.250.",
     ),
-    Case(
+    after(
         name="a node with fewer ranks proves nothing of one with more",
-        gate="failure_domain",
         outcome="FAIL",
         limit=lost(max_capacity_share_lost=0.25),
-        contract=SPARE,
-        trial=(*ON_THREE, *injected(output_tokens_per_s=150, kind="node_loss", domain="node-b")),
+        failures=injected(output_tokens_per_s=150, kind="node_loss", domain="node-b"),
         sentence="Node node-a takes down 1 of 1 serving group and 1.000 of capacity; at most 0.250.",
     ),
-    Case(
+    after(
         name="the lowest of several measured rates",
-        gate="failure_domain",
         outcome="FAIL",
         limit=lost("device", max_capacity_share_lost=0.25),
-        contract=SPARE,
-        trial=(
-            *ON_THREE,
+        failures=(
             *injected(output_tokens_per_s=150),
             ("/failures/again", {**LOSS, "output_tokens_per_s": 140}),
         ),
         sentence="Device a0 takes down 1 of 1 serving group and 0.300 of capacity (injection again); at most 0.250.",
         also={"measured": 0.3},
     ),
-    Case(
+    after(
         name="all of it came back",
-        gate="failure_domain",
         outcome="PASS",
         limit=lost("device", horizon="after_recovery", max_capacity_share_lost=0),
-        contract=SPARE,
-        trial=(*ON_THREE, *injected(recovered_s=90, recovered_output_tokens_per_s=230)),
+        failures=injected(recovered_s=90, recovered_output_tokens_per_s=230),
         sentence="Device a0 takes down 1 of 1 serving group and 0.000 of capacity after recovery (injection "
         "loss); at most 0.000.",
         also={"notes": ("Measured with injection loss, not arithmetic.", "No longest recovery is declared.")},
     ),
-    Case(
+    after(
         name="it came back too late",
-        gate="failure_domain",
         outcome="FAIL",
         limit=lost("device", horizon="after_recovery", max_recovery_s=60, max_capacity_share_lost=0.5),
-        contract=SPARE,
-        trial=(*ON_THREE, *injected(recovered_s=90, recovered_output_tokens_per_s=230)),
+        failures=injected(recovered_s=90, recovered_output_tokens_per_s=230),
         sentence="Device a0 takes down 1 of 1 serving group and 1.000 of capacity after recovery; at most 0.500.",
         also={"notes": (ARITHMETIC, "Injection loss recovered after 90 s; at most 60 s.", EVEN)},
     ),
-    Case(
+    after(
         name="how long it took is not recorded",
-        gate="failure_domain",
         outcome="UNKNOWN",
         limit=lost("device", horizon="after_recovery", max_recovery_s=60, max_capacity_share_lost=0.5),
-        contract=SPARE,
-        trial=(*ON_THREE, *injected(recovered_output_tokens_per_s=230)),
+        failures=injected(recovered_output_tokens_per_s=230),
         sentence="Device a0 takes down 1 of 1 serving group; what comes back is not known. No recovery from it "
         "was measured.",
         also={"missing": ("/trials/t/failures/loss/recovered_s",)},
     ),
-    Case(
+    after(
         name="what one injection does not say hides no failure of another",
-        gate="failure_domain",
         outcome="FAIL",
         limit=lost("device", horizon="after_recovery", max_capacity_share_lost=0.5),
-        contract=SPARE,
-        trial=(
-            *ON_THREE,
+        failures=(
             *injected(recovered_output_tokens_per_s=None),
             ("/failures/again", {**LOSS, "recovered_output_tokens_per_s": 60}),
         ),
         sentence="Device a0 takes down 1 of 1 serving group and 0.700 of capacity after recovery (injection again); "
         "at most 0.500.",
     ),
-    Case(
+    after(
         name="the injection does not say under which load",
-        gate="failure_domain",
         outcome="UNKNOWN",
         limit=lost("device", horizon="after_recovery", max_capacity_share_lost=0.5),
-        contract=SPARE,
-        trial=(*ON_THREE, ("/failures", {"loss": {"kind": "rank_loss", "recovered_output_tokens_per_s": 230}})),
+        failures=(("/failures", {"loss": {"kind": "rank_loss", "recovered_output_tokens_per_s": 230}}),),
         sentence="Device a0 takes down 1 of 1 serving group; what comes back is not known. No recovery from it "
         "was measured.",
         also={"missing": ("/trials/t/failures/loss/load_point",)},
     ),
-    Case(
+    after(
         name="without a spare nothing comes back",
-        gate="failure_domain",
+        contract=(),
         outcome="FAIL",
         limit=lost("device", horizon="after_recovery", max_capacity_share_lost=0.5),
-        trial=ON_THREE,
         sentence="Device a0 takes down 1 of 1 serving group and 1.000 of capacity after recovery; at most 0.500.",
         also={"notes": (ARITHMETIC, "No lost group can be restarted: 2 devices left for 3 ranks.", EVEN)},
     ),
