@@ -224,7 +224,11 @@ def check_world(factors: Mapping[str, int]) -> int:
 
 
 def check_extra(degrees: Degrees, known: Iterable[str], layout: str) -> None:
-    """Refuse engine degrees that the layout does not know: ignoring one would give other groups than the engine."""
+    """Refuse engine degrees that the layout does not know: ignoring one would give other groups than the engine.
+
+    Raises:
+        LayoutRefusedError: there are some (``unknown_degree``).
+    """
     unknown = sorted(set(degrees.extra) - set(known))
     if unknown:
         raise LayoutRefusedError(
@@ -233,13 +237,21 @@ def check_extra(degrees: Degrees, known: Iterable[str], layout: str) -> None:
 
 
 def extra_count(degrees: Degrees, name: str, default: int = 1, *, least: int = 1) -> int:
-    """Return a whole number of ``extra``, or ``default`` where it is absent or null."""
+    """Return a whole number of ``extra``, or ``default`` where it is absent or null.
+
+    Raises:
+        LayoutRefusedError: as ``check_count`` does.
+    """
     value = degrees.extra.get(name)
     return default if value is None else check_count(name, value, least=least)
 
 
 def extra_flag(degrees: Degrees, name: str, *, default: bool = False) -> bool:
-    """Return a switch of ``extra``."""
+    """Return a switch of ``extra``, or ``default`` where it is absent or null.
+
+    Raises:
+        LayoutRefusedError: it is neither true nor false (``degree``).
+    """
     value = degrees.extra.get(name)
     if value is None:
         return default
@@ -249,7 +261,11 @@ def extra_flag(degrees: Degrees, name: str, *, default: bool = False) -> bool:
 
 
 def extra_text(degrees: Degrees, name: str, default: str) -> str:
-    """Return a word of ``extra``."""
+    """Return a word of ``extra``, or ``default`` where it is absent or null.
+
+    Raises:
+        LayoutRefusedError: it is no text (``degree``).
+    """
     value = degrees.extra.get(name)
     if value is None:
         return default
