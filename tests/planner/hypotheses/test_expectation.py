@@ -132,7 +132,10 @@ def test_requests_spread_over_schedulers_rounded_up() -> None:
 
 
 def test_the_old_spelling_of_attention_data_parallelism_counts_its_schedulers_once() -> None:
-    spellings = [{"engine_degrees": {"attn_dp": 2}}, {"dp": 2, "engine_degrees": {"enable_dp_attention": True}}]
+    spellings: list[dict[str, Any]] = [
+        {"engine_degrees": {"attn_dp": 2}},
+        {"dp": 2, "engine_degrees": {"enable_dp_attention": True}},
+    ]
     found = [expected_of(DENSE, "sglang", {"tp": 2, "world_size": 2, **spelling}) for spelling in spellings]
 
     # 10 requests over 2 schedulers
