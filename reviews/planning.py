@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from planner.canonical import canonical_bytes, content_id, file_sha256
+from planner.collection import rare_collection
 from planner.errors import DocumentRefusedError, Problem, TamperedRecordError
 from planner.intake import ContractDocument, EvidenceDocument, Receipt, read_contract, read_evidence, receipt_of
 from planner.plan import plan_stored, plan_with_bytes
@@ -161,16 +162,22 @@ def make_plan(
     contract.check("contract")
     evidence.check("evidence")
     try:
-        if receipt is None:
-            documents = read_documents(contract.raw, evidence.raw)
-            record, raw = plan_with_bytes(documents.contract, documents.evidence, as_of, progress=progress)
-        else:
-            receipt.check("intake receipt")
-            found = msgspec.json.decode(receipt.raw, type=Receipt)
-            record, raw = plan_stored(contract.raw, evidence.raw, found, as_of, progress=progress)
+        with rare_collection():
+            record, raw = _planned(contract.raw, evidence.raw, receipt, as_of, progress)
     except (DocumentsRefusedError, DocumentRefusedError, TamperedRecordError) as refused:
         raise StoredBytesError("refused", f"The planner refuses the stored documents: {refused}") from refused
     return MadePlan(raw=raw, record=record)
+
+
+def _planned(
+    contract: bytes, evidence: bytes, receipt: StoredBytes | None, as_of: str, progress: Progress
+) -> tuple[PlanRecord, bytes]:
+    if receipt is None:
+        documents = read_documents(contract, evidence)
+        return plan_with_bytes(documents.contract, documents.evidence, as_of, progress=progress)
+    receipt.check("intake receipt")
+    found = msgspec.json.decode(receipt.raw, type=Receipt)
+    return plan_stored(contract, evidence, found, as_of, progress=progress)
 
 
 def decode_plan(raw: bytes) -> PlanRecord:

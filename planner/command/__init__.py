@@ -8,6 +8,7 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import suppress
 
+from planner.collection import rare_collection
 from planner.command import (
     diff,
     digest,
@@ -43,7 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stdout is None:
         return _unwritable("none")
     try:
-        code = _run(argv)
+        with rare_collection():
+            code = _run(argv)
         sys.stdout.flush()
     except UnreadableInputError as error:
         print(f"topogate: {error}", file=sys.stderr)
