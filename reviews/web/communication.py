@@ -18,11 +18,10 @@ from reviews.web.boundary_rows import boundaries_of
 from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, frame, page
 from reviews.web.links import Query
-from reviews.web.maps import source_of, table_answer
 from reviews.web.memory_facts import window_of
 from reviews.web.rank_pages import page_links, rank_page
 from reviews.web.step_facts import METRICS, OTHER_METRICS, steps_of
-from reviews.web.trial_page import KEPT, PER_PAGE, said_by, trial_context, window_options
+from reviews.web.trial_page import KEPT, PER_PAGE, said_by, source_of, table_answer, trial_context, window_options
 
 GATES = ("communication_share", "straggler", "link_utilization", "kv_handoff", "stage_balance")
 

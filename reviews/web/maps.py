@@ -1,8 +1,5 @@
 """The rank map of a trial, two of them side by side, and what they show as downloads."""
 
-import json
-from collections.abc import Sequence
-
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -10,7 +7,7 @@ from django.views.decorators.http import require_safe
 
 from reviews.selectors.maps import MapSource, map_source
 from reviews.web import map_compare, map_page
-from reviews.web.csv_text import Value, attachment, csv_response
+from reviews.web.csv_text import Value, csv_response
 from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.links import Query, number_or_none
@@ -19,17 +16,7 @@ from reviews.web.map_notes import notes_of
 from reviews.web.rank_facts import facts_of_view
 from reviews.web.rank_metrics import metrics_of
 from reviews.web.rank_table import rank_rows
-
-
-def source_of(request: PersonRequest, slug: str, number: int) -> MapSource:
-    """Return the trial that the address names."""
-    return map_source(
-        actor=request.user,
-        workspace=workspace_of(slug),
-        number=number,
-        revision=number_or_none(request.GET.get("revision", "")),
-        trial_id=request.GET.get("trial", ""),
-    )
+from reviews.web.trial_page import source_of, table_answer
 
 
 @require_safe
@@ -127,14 +114,3 @@ def groups_download(request: PersonRequest, slug: str, number: int, suffix: str)
     """Return every process group with its widest boundary, slowest link and who contends, as CSV or JSON."""
     source = source_of(request, slug, number)
     return table_answer(source, "groups", suffix, HEADER, group_table(facts_of_view(source.view)))
-
-
-def table_answer(
-    source: MapSource, what: str, suffix: str, header: Sequence[str], rows: Sequence[Sequence[Value]]
-) -> HttpResponse:
-    """Answer with a table as a file."""
-    name = f"{source.page.label}-r{source.page.shown.number}-{what}.{suffix}"
-    if suffix == "csv":
-        return csv_response(name, header, rows)
-    tree = {"trial": source.trial_id, what: [dict(zip(header, row, strict=True)) for row in rows]}
-    return attachment(json.dumps(tree, indent=1).encode(), name, "application/json")

@@ -12,7 +12,6 @@ from reviews.selectors.maps import MapSource
 from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, frame, page
 from reviews.web.links import Query
-from reviews.web.maps import source_of, table_answer
 from reviews.web.memory_estimates import estimated, estimates
 from reviews.web.memory_facts import WindowMemory, component_name, tightest, windows_with_memory
 from reviews.web.memory_rows import (
@@ -27,7 +26,7 @@ from reviews.web.memory_rows import (
     window_rows,
 )
 from reviews.web.rank_pages import FIRST, page_links, rank_page
-from reviews.web.trial_page import KEPT, PER_PAGE, said_by, trial_context, window_options
+from reviews.web.trial_page import KEPT, PER_PAGE, said_by, source_of, table_answer, trial_context, window_options
 
 GATES = ("memory_headroom", "rank_balance")
 

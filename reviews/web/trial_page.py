@@ -1,14 +1,19 @@
-"""What the pages of one trial share: which trial and window the address asks for, and what a gate said of it."""
+"""What the pages of one trial share: what the address asks for, what a gate said of it, tables as files."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.http import HttpResponse
+
 from planner.records.plan import Plan
 from planner.view import TrialView
-from reviews.selectors.maps import MapSource
+from reviews.selectors.maps import MapSource, map_source
 from reviews.web.cells import CellKey
-from reviews.web.links import Query
+from reviews.web.csv_text import Value, attachment, csv_response
+from reviews.web.frame import PersonRequest, workspace_of
+from reviews.web.links import Query, number_or_none
 from reviews.web.map_page import candidate_word, trial_options
 from reviews.web.rank_pages import FIRST
 from reviews.web.words import OUTCOMES, Word
@@ -26,6 +31,17 @@ class Said:
     gate: str
     sentence: str
     href: str
+
+
+def source_of(request: PersonRequest, slug: str, number: int) -> MapSource:
+    """Return the trial that the address names."""
+    return map_source(
+        actor=request.user,
+        workspace=workspace_of(slug),
+        number=number,
+        revision=number_or_none(request.GET.get("revision", "")),
+        trial_id=request.GET.get("trial", ""),
+    )
 
 
 def said_by(plan: Plan | None, trial: str, gates: Sequence[str], detail_href: str) -> tuple[Said, ...]:
@@ -64,3 +80,14 @@ def window_options(view: TrialView, windows: Sequence[str], chosen: str) -> list
     """Return (id, text, whether it is chosen) of windows."""
     found = [(window, view.trial.windows[window]) for window in windows]
     return [(window, f"{window} · {record.load_point}, {record.purpose}", window == chosen) for window, record in found]
+
+
+def table_answer(
+    source: MapSource, what: str, suffix: str, header: Sequence[str], rows: Sequence[Sequence[Value]]
+) -> HttpResponse:
+    """Answer with a table as a file."""
+    name = f"{source.page.label}-r{source.page.shown.number}-{what}.{suffix}"
+    if suffix == "csv":
+        return csv_response(name, header, rows)
+    tree = {"trial": source.trial_id, what: [dict(zip(header, row, strict=True)) for row in rows]}
+    return attachment(json.dumps(tree, indent=1).encode(), name, "application/json")
