@@ -12,9 +12,10 @@ from planner.hypotheses.expected import Expected, expected
 from planner.hypotheses.facts import MissingFactsError, Shape
 from planner.hypotheses.formats import WeightFormat, tensors_bytes, width_of
 from planner.hypotheses.kv_cache import cached_elements, caches_of, places_known
+from planner.hypotheses.residency import layers_tensors
 from planner.hypotheses.splits import InstanceSplit
 from planner.hypotheses.steps import Steps
-from planner.hypotheses.tensors import Part, Shares, embedding, final_norm, head, layer_tensors
+from planner.hypotheses.tensors import Part, Shares, embedding, final_norm, head
 from planner.records.contract import Precision
 
 __all__ = ["PARTS", "PartName", "Stage", "activations_part", "stage_parts", "stages_of"]
@@ -66,10 +67,7 @@ def stage_parts(
     shares = replace(split.shares, experts_held=experts)
 
     def layer_part(part: Part, shape: Shape) -> int:
-        kinds = shape.feed_forwards()
-        tensors = [
-            (f"model.layers.{layer}.", t) for layer in stage.layers for t in layer_tensors(shape, kinds[layer], shares)
-        ]
+        tensors = layers_tensors(shape, shares, stage.layers)
         if part == "weights" and stage.last:
             tensors.append(("model.", final_norm(shape)))
         return tensors_bytes([item for item in tensors if item[1].part == part], formats)

@@ -21,9 +21,9 @@ from planner.hypotheses.tensors import (
 __all__ = [
     "WHOLE",
     "active_parameters",
+    "layers_tensors",
     "next_token_bytes",
     "parameters",
-    "stage_tensors",
     "weight_bytes",
 ]
 
@@ -31,7 +31,18 @@ WHOLE = Shares()
 """Nothing is split."""
 
 
-def stage_tensors(shape: Shape, shares: Shares, layers: tuple[int, ...]) -> Iterator[tuple[Placed, ...]]:
+def layers_tensors(shape: Shape, shares: Shares, layers: range) -> list[Placed]:
+    """Return the tensors of some layers as one rank holds them.
+
+    Raises:
+        MissingFactsError: a dimension, or which layers have experts, is not stated.
+        SplitRefusedError: a dimension does not split.
+    """
+    kinds = shape.feed_forwards()
+    return [(f"model.layers.{at}.", tensor) for at in layers for tensor in layer_tensors(shape, kinds[at], shares)]
+
+
+def _stage_tensors(shape: Shape, shares: Shares, layers: tuple[int, ...]) -> Iterator[tuple[Placed, ...]]:
     """Yield for every pipeline stage the tensors of one of its ranks; ``layers`` are the layers of each stage.
 
     Raises:
@@ -40,12 +51,11 @@ def stage_tensors(shape: Shape, shares: Shares, layers: tuple[int, ...]) -> Iter
     """
     if shape.tied_embeddings is None:
         raise MissingFactsError(["tied_embeddings"])
-    last, kinds = len(layers) - 1, shape.feed_forwards()
+    last = len(layers) - 1
     starts = accumulate(layers[:-1], initial=0)
     for stage, (start, count) in enumerate(zip(starts, layers, strict=True)):
         placed = [("model.", embedding(shape, shares))] if stage == 0 else []
-        for layer in range(start, start + count):
-            placed += [(f"model.layers.{layer}.", tensor) for tensor in layer_tensors(shape, kinds[layer], shares)]
+        placed += layers_tensors(shape, shares, range(start, start + count))
         if stage == last:
             placed.append(("model.", final_norm(shape)))
             if last > 0 or not shape.tied_embeddings:
@@ -60,7 +70,7 @@ def parameters(shape: Shape, shares: Shares = WHOLE, layers: tuple[int, ...] | N
         MissingFactsError: a dimension is not stated.
         SplitRefusedError: a dimension does not split.
     """
-    stages = stage_tensors(shape, shares, layers or known(shape, "layers"))
+    stages = _stage_tensors(shape, shares, layers or known(shape, "layers"))
     return tuple(sum(tensor.size for _, tensor in placed) for placed in stages)
 
 
@@ -73,7 +83,7 @@ def active_parameters(shape: Shape) -> int:
     Raises:
         MissingFactsError: a dimension is not stated.
     """
-    (placed,) = stage_tensors(shape, WHOLE, known(shape, "layers"))
+    (placed,) = _stage_tensors(shape, WHOLE, known(shape, "layers"))
     total = sum(tensor.size for _, tensor in placed)
     routed = sum(tensor.size for _, tensor in placed if tensor.part == "experts")
     if not routed:
@@ -91,7 +101,7 @@ def weight_bytes(shape: Shape, formats: WeightFormat) -> int:
     names = list(formats.missing())
     placed: tuple[Placed, ...] = ()
     try:
-        (placed,) = stage_tensors(shape, WHOLE, known(shape, "layers"))
+        (placed,) = _stage_tensors(shape, WHOLE, known(shape, "layers"))
     except MissingFactsError as missing:
         names += missing.names
     if names:
