@@ -35,6 +35,7 @@ class _Profile:
     """One collective over one placement; ``sizes`` holds the ranks that were recorded of every size."""
 
     sheet: Sheet
+    ranks: int
     sizes: dict[str, set[str]]
 
 
@@ -67,19 +68,19 @@ def _take(profiles: dict[_Group, _Profile], columns: dict[str, int], row: list[s
     cells = {name: row[index].strip() for name, index in columns.items() if index < len(row)}
     ranks, size, per_node = (number_of(cells.get(name, "")) for name in ("num_workers", "size", "devices_per_node"))
     operation = cells.get("collective", "") or _named(columns)
-    if not ranks or size is None or size <= 0 or not operation:
+    if not isinstance(ranks, int) or ranks < 1 or size is None or size <= 0 or not operation:
         return False
     key = (operation, cells["num_workers"], cells.get("devices_per_node", ""))
     profile = profiles.get(key)
     if profile is None:
         if len(profiles) >= MAX_GROUPS:
             return False
-        profile = profiles[key] = _Profile(Sheet(f"run-{len(profiles) + 1}", {}, line=line), {})
+        profile = profiles[key] = _Profile(Sheet(f"run-{len(profiles) + 1}", {}, line=line), ranks, {})
         sheet = profile.sheet
         sheet.put_text("collective_operation", operation, Place(line=line, column="collective"))
         sheet.put("group_ranks", ranks, Place(line=line, column="num_workers"))
         sheet.put("devices", ranks, Place(line=line, column="num_workers"))
-        if per_node:
+        if isinstance(per_node, int) and per_node > 0:
             sheet.put("nodes", -(-ranks // per_node), Place(line=line, column="devices_per_node"))
     seen = profile.sizes.setdefault(cells["size"], set())
     rank = cells.get("rank", "")[:8]
@@ -110,8 +111,7 @@ def _figures(sheet: Sheet, cells: dict[str, str], operation: str, of: str, line:
 
 def _finish(profile: _Profile, skipped: list[int]) -> None:
     sheet, sizes = profile.sheet, profile.sizes
-    ranks = sheet.value("group_ranks")
-    few = sum(len(seen) < ranks for seen in sizes.values())
+    few = sum(len(seen) < profile.ranks for seen in sizes.values())
     if few:
         sentence = f"{few} of {len(sizes)} sizes are recorded by some ranks only: the slowest rank is not known"
         sheet.remark("import/per_rank", sentence)

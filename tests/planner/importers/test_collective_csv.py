@@ -1,5 +1,7 @@
 """Profiles of collectives as CSV."""
 
+import pytest
+
 from tests.planner.importers.samples import codes, imported, only_run, place, values
 
 HEADER = (
@@ -40,8 +42,11 @@ def test_sizes_of_every_rank_leave_nothing_open() -> None:
     assert "import/per_rank" not in codes(run)
 
 
-def test_rows_that_cannot_be_read_or_repeat_are_named() -> None:
-    run = only_run(HEADER + row() + row() + "0,0.03,x,,,,0,four,2048,all_reduce,2,8\n\n0\n")
+@pytest.mark.parametrize(
+    "wrong", [row(), row(workers=-4), row(size=-1), "0,0.03,x,,,,0,four,2048,all_reduce,2,8\n", "\n0\n"]
+)
+def test_rows_that_cannot_be_read_or_repeat_are_named(wrong: str) -> None:
+    run = only_run(HEADER + row() + wrong)
     assert "import/line_skipped" in codes(run)
 
 

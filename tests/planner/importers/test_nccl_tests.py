@@ -147,3 +147,9 @@ def test_the_name_of_rccl_and_its_version_are_read() -> None:
     run = only_run(output(ROW).replace("nccl", "rccl").replace("22907", "2804"))
     assert values(run)["tool_name"] == "rccl-tests"
     assert values(run)["collective_library_version"] == "2.8.4"
+
+
+def test_a_bandwidth_below_zero_is_left_out_and_named() -> None:
+    run = only_run(output(ROW.replace("240.00  240.00", "-240.00  240.00")))
+    assert "algorithm_bytes_per_s" not in values(run, "536870912-bytes-out")
+    assert "import/range" in codes(run)
