@@ -137,26 +137,32 @@ def _put(sheet: Sheet, row: Row, key: str, name: str, of: str = "") -> None:
 
 
 def _take_topology(sheet: Sheet, row: Row) -> None:
-    pools = {role: row.number(f"num_{role}_gpu") for role in ("prefill", "decode")}
     if row.switch("disagg"):
-        for role in pools:
-            _take_pool(sheet, row, role, of=f"{role}-0")
-        if all(pools.values()):
-            devices = sum(count for count in pools.values() if count)
-            sheet.put("devices", devices, row.cells["num_decode_gpu"][1], standing="stated")
-        return
-    if "tp" in row.cells:
+        _take_pools(sheet, row)
+    elif "tp" in row.cells:
         for key, name in _DEGREES.items():
             _put(sheet, row, key, name)
         _take_switch(sheet, row, "dp_attention")
         devices = int((row.number("tp") or 0) * (row.number("pp") or 1) * (row.number("pcp_size") or 1))
         sheet.put("devices", devices, row.cells["tp"][1], standing="stated")
-    elif pools["decode"]:
+    elif row.number("num_decode_gpu"):
         _take_pool(sheet, row, "decode", of="")
-        sheet.put("devices", pools["decode"], row.cells["num_decode_gpu"][1], standing="stated")
-        if pools["prefill"]:
+        _put(sheet, row, "num_decode_gpu", "devices")
+        if row.number("num_prefill_gpu"):
             sentence = "serving is not disaggregated: prefill and decode are the same devices, counted once"
             sheet.remark("import/seen_twice", sentence, row.cells["num_prefill_gpu"][1])
+
+
+def _take_pools(sheet: Sheet, row: Row) -> None:
+    pools = {role: row.number(f"num_{role}_gpu") for role in ("prefill", "decode")}
+    for role in pools:
+        _take_pool(sheet, row, role, of=f"{role}-0")
+    if all(pools.values()):
+        devices = sum(count for count in pools.values() if count)
+        sheet.put("devices", devices, row.cells["num_decode_gpu"][1], standing="stated")
+    if "prefill_tp" not in row.cells or "decode_tp" not in row.cells:
+        sentence = "serving is disaggregated, and the row does not tell the degrees of both pools"
+        sheet.remark("import/instances_unknown", sentence)
 
 
 def _take_pool(sheet: Sheet, row: Row, role: str, *, of: str) -> None:

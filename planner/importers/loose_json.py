@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any, NoReturn
 
 from planner.errors import DocumentRefusedError, Problem
@@ -62,13 +61,11 @@ def json_documents(lines: Iterator[tuple[int, str]]) -> Iterator[JsonDocument]:
 
 
 def _depth_after(line: str, depth: int, number: int) -> int:
-    brackets = _BRACKETS.findall(_STRING.sub("", line) if '"' in line else line)
-    if not brackets:
-        return depth
-    depths = list(accumulate((_STEPS[bracket] for bracket in brackets), initial=depth))
-    if max(depths) > MAX_DEPTH:
-        _refuse("import/depth", f"nesting of at most {MAX_DEPTH}", "deeper nesting", number)
-    return depths[-1]
+    for bracket in _BRACKETS.finditer(_STRING.sub("", line) if '"' in line else line):
+        depth += _STEPS[bracket[0]]
+        if depth > MAX_DEPTH:
+            _refuse("import/depth", f"nesting of at most {MAX_DEPTH}", "deeper nesting", number)
+    return depth
 
 
 def _values(text: str, start: int) -> Iterator[JsonDocument]:

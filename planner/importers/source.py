@@ -9,6 +9,7 @@ import io
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 from typing import Any, BinaryIO, NoReturn
 
 from planner.errors import DocumentRefusedError, Problem
@@ -45,6 +46,7 @@ class Source:
         handle.seek(0)
         self._start = handle.read(HEAD_BYTES)
         self.size = handle.seek(0, io.SEEK_END)
+        self._begun: Iterator[JsonDocument] | None = None
 
     def check(self) -> None:
         """Raise DocumentRefusedError for bytes that no importer takes: too many, none, or not text."""
@@ -68,10 +70,16 @@ class Source:
         """The first JSON value of the file, None where it does not start with an object or array that can be read."""
         if not self.head.lstrip().startswith(("{", "[")):
             return None
+        documents = self.documents()
         try:
-            return next((document.tree for document in self.documents()), None)
+            document = next(documents, None)
         except DocumentRefusedError:
             return None
+        if document is None:
+            return None
+        # A large value is read once: whoever asks for the values next goes on from here.
+        self._begun = chain((document,), documents)
+        return document.tree
 
     @cached_property
     def yaml(self) -> Any:
@@ -104,14 +112,17 @@ class Source:
             if number == 1:
                 raw = raw.removeprefix(_BOM)
             try:
-                yield number, raw.decode("utf-8")
+                text = raw.decode("utf-8")
             except UnicodeDecodeError as error:
                 column = len(raw[: error.start].decode("utf-8", "replace")) + 1
                 _refuse("import/encoding", "UTF-8", f"byte 0x{raw[error.start]:02x}", number, column)
+            del raw  # a line of 64 MiB is not kept twice
+            yield number, text
 
     def documents(self) -> Iterator[JsonDocument]:
         """Yield the JSON values of the file in a stream (see ``planner.importers.loose_json``)."""
-        return json_documents(self.lines(MAX_BYTES))
+        begun, self._begun = self._begun, None
+        return begun or json_documents(self.lines(MAX_BYTES))
 
     def console(self) -> Iterator[tuple[int, str]]:
         """Yield lines as a terminal shows them: without ANSI sequences, only what stands after the last return."""

@@ -58,6 +58,8 @@ def is_console(head: str) -> bool:
     """Say whether a log is one of ``trtllm-bench``."""
     if "Preparing to run throughput benchmark" in head or "Preparing to run latency benchmark" in head:
         return any(mark in head for mark in _MARKS)
+    if "PERFORMANCE OVERVIEW" in head and "Request Throughput (req/sec)" in head:
+        return True
     return any(mark in head for mark in _MARKS[:2]) and ("TP Size" in head or "KV Cache Dtype" in head)
 
 

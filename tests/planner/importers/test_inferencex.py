@@ -162,3 +162,9 @@ def test_an_experiment_is_in_seconds() -> None:
     assert (found["ttft_ms.p50"], found["ttft_ms.p99"], found["tpot_ms.p50"]) == (250, 1500, 16.6)
     assert (found["completed"], found["concurrent_requests"]) == (100, 10)
     assert {"ttft_ms.mean", "ttft_ms.p95"} <= set(run.missing)
+
+
+def test_a_row_of_two_pools_without_their_degrees_is_named() -> None:
+    run = only_run(row(disagg=True, tp=8, num_prefill_gpu=8, num_decode_gpu=8))
+    assert "import/instances_unknown" in codes(run)
+    assert "tp" in run.missing

@@ -177,3 +177,10 @@ def test_a_log_without_results_is_no_evidence() -> None:
     read = imported(console())
     assert codes(read.runs[0], "refused") == ["import/no_result"]
     assert read.status == "refused"
+
+
+def test_results_without_the_log_before_them_are_known() -> None:
+    pasted = "\n".join(("= PERFORMANCE OVERVIEW", *RESULTS, *STREAMED))
+    run = only_run(pasted)
+    assert values(run)["output_tokens_per_s"] == 500.0
+    assert {"tp", "engine_version"} <= set(run.missing)
