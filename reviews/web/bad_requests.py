@@ -1,5 +1,7 @@
 """Pages for requests that were turned away before any view has read them."""
 
+from typing import cast
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template import loader
@@ -9,7 +11,7 @@ from reviews.limits import passed_limit
 from reviews.models import Person
 from reviews.selectors.decision_page import decision_named
 from reviews.services.submissions import submission_refuse
-from reviews.web.frame import request_id, workspace_of
+from reviews.web.frame import PersonRequest, authentication, request_id, workspace_of
 from reviews.web.links import number_or_none
 
 
@@ -23,7 +25,7 @@ def page_of_unread(request: HttpRequest, exception: Exception) -> HttpResponse:
         return HttpResponse(loader.render_to_string("400.html"), status=400)
     match = request.resolver_match
     if match is not None and match.url_name == "decision-new" and isinstance(request.user, Person):
-        record(request, request.user, match.kwargs["slug"], passed)
+        record(cast(PersonRequest, request), match.kwargs["slug"], passed)
     return render(request, "413.html", {"passed": passed}, status=413)
 
 
@@ -34,17 +36,18 @@ def page_of_method(request: HttpRequest, bare: HttpResponse) -> HttpResponse:
     return page
 
 
-def record(request: HttpRequest, person: Person, slug: str, passed: Finding) -> None:
+def record(request: PersonRequest, slug: str, passed: Finding) -> None:
     """Record a submission of which nothing could be read; who may not even know of the workspace leaves no entry."""
     number = number_or_none(request.GET.get("decision", ""))
     try:
         workspace = workspace_of(slug)
         submission_refuse(
-            actor=person,
+            actor=request.user,
             workspace=workspace,
             problems=(passed,),
             decision=decision_named(workspace, number) if number else None,
             request_id=request_id(),
+            authentication=authentication(request),
         )
     except ReviewError:
         return

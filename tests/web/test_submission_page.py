@@ -141,7 +141,8 @@ def test_more_than_one_request_holds_is_answered_in_words_and_recorded(
     assert (answer.status_code, 'id="answer"' in page, words in page) == (413, True, True)
     entry = AuditEntry.objects.latest("seq")
     assert (entry.action, entry.actor_token) == ("submission.refused", people.alice.token)
-    assert "expected at most" in json.loads(bytes(entry.data))["reason"]
+    written = json.loads(bytes(entry.data))
+    assert ("expected at most" in written["reason"], written["auth_method"]) == (True, "password")
     assert Decision.objects.count() == 0
 
 
