@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils.datastructures import MultiValueDict
 from django.views.decorators.http import require_http_methods
 
+from planner.strict_json import MAX_BYTES
 from reviews.errors import (
     ConflictError,
     Finding,
@@ -47,8 +48,6 @@ from reviews.web.intake_rows import (
     trial_rows,
 )
 from reviews.web.links import number_or_none
-
-MAX_FILE_BYTES = 64 * 2**20
 
 
 class SubmissionForm(forms.Form):
@@ -87,12 +86,9 @@ def given_files(files: MultiValueDict[str, UploadedFile[bytes]]) -> tuple[list[G
     given, problems = [], []
     for upload in files.getlist("files"):
         name = upload.name or "file"
-        if (upload.size or 0) > MAX_FILE_BYTES:
-            problems.append(
-                Finding(
-                    "request", "request/file_size", name, f"at most {MAX_FILE_BYTES:,} bytes", f"{upload.size:,} bytes"
-                )
-            )
+        if (upload.size or 0) > MAX_BYTES:
+            most, found = f"at most {MAX_BYTES:,} bytes", f"{upload.size:,} bytes"
+            problems.append(Finding("request", "request/file_size", name, most, found))
         else:
             given.append(Given(upload.read(), name))
     return given, problems

@@ -100,7 +100,7 @@ def test_what_is_no_two_documents_is_refused_with_an_entry_too(people: Cast, vis
 def test_a_file_above_the_limit_is_refused_by_name_and_size(
     people: Cast, visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reviews.web.submissions.MAX_FILE_BYTES", 100)
+    monkeypatch.setattr("reviews.web.submissions.MAX_BYTES", 100)
     answer = send(visit(people.alice), files={"a.json": documents().contract, "big.json": b" " * 101}, title="Chat")
     assert (answer.status_code, AuditEntry.objects.latest("seq").action) == (422, "submission.refused")
     assert "Expected <b>at most 100 bytes</b>. Found 101 bytes." in answer.content.decode()
