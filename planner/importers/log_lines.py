@@ -14,7 +14,14 @@ __all__ = ["LogLine", "log_lines", "number_in", "put_model", "put_once", "put_te
 MAX_MESSAGE = 64 * 2**10
 """Settings of an engine take a tenth of it; texts of requests may be longer."""
 
-_PROCESS = re.compile(r"\((?P<name>[A-Za-z][A-Za-z0-9_]{0,63})(?: pid=[0-9]+)?\)\s?")
+MAX_PREFIXES = 3
+"""Collectors and launchers put the name of their process before that of the worker."""
+
+_COLLECTOR = re.compile(r"(?:[\w.-]{1,64}\s+\|\s)?(?:[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}[0-9.,:+Z-]{0,20}\s+)?")
+_PROCESS = re.compile(
+    r"\((?P<name>[A-Za-z][A-Za-z0-9_]{0,63})(?: rank=(?P<rank>[0-9]{1,6}))?"
+    r"(?: pid=[0-9]{1,12}(?:, ip=[0-9a-f.:]{1,45})?)?\)\s?"
+)
 _HEAD = re.compile(
     r"(?:(?P<level>[A-Z]{4,8})\s+)?"
     r"(?P<time>(?:[0-9]{4}-)?[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2})(?:[.,][0-9]+)?\s+"
@@ -44,22 +51,28 @@ class LogLine:
 def log_lines(source: Source) -> Iterator[LogLine]:
     """Yield the lines of a log; text of several lines has no time and an empty level."""
     for number, line in source.console():
-        process = level = time = ""
-        rest = line
-        sglang = _SGLANG.match(rest)
-        if sglang:
-            process, time = sglang["name"].strip(), sglang["time"]
-            rest = rest[sglang.end() :]
-        else:
-            named = _PROCESS.match(rest)
-            if named:
-                process = named["name"]
-                rest = rest[named.end() :]
-            head = _HEAD.match(rest)
-            if head:
-                level, time = head["level"] or "", head["time"]
-                rest = rest[head.end() :]
-        yield LogLine(number, process, level, time, rest[:MAX_MESSAGE].strip())
+        process, level, time, rest = _parted(line[:MAX_MESSAGE])
+        yield LogLine(number, process, level, time, rest.strip())
+
+
+def _parted(line: str) -> tuple[str, str, str, str]:
+    """Return process, level, time and the rest of a line."""
+    process = level = time = ""
+    rest = _COLLECTOR.sub("", line, count=1)
+    sglang = _SGLANG.match(rest)
+    if sglang:
+        return sglang["name"].strip(), "", sglang["time"], rest[sglang.end() :]
+    for _ in range(MAX_PREFIXES):
+        named = _PROCESS.match(rest)
+        if named is None:
+            break
+        process = named["name"] + (f"_RANK{named['rank']}" if named["rank"] else "")
+        rest = rest[named.end() :]
+    head = _HEAD.match(rest)
+    if head:
+        level, time = head["level"] or "", head["time"]
+        rest = rest[head.end() :]
+    return process, level, time, rest
 
 
 def number_in(text: str) -> int | float | None:

@@ -2,7 +2,8 @@
 
 One run is one start of a server. Only the settings that the engine prints count: an expert rank is printed for every
 model with experts, so expert parallelism follows from ``enable_expert_parallel`` alone; new versions print rank 0
-only, so the world size is read, never counted. Peak memory is not in a log: what is there is a budget. Texts of
+only, so the world size is read, never counted. Peak memory is not in a log: what is there is a budget. Where old
+versions say GB they mean GiB. Texts of
 requests, addresses and keys are not taken.
 """
 
@@ -19,8 +20,8 @@ from planner.importers.source import Source
 __all__ = ["IMPORTER"]
 
 _SHOWN = re.compile(
-    r"^\((?:APIServer|EngineCore|Worker|VllmWorker|ApiServer)\w*(?: pid=[0-9]+)?\) |"
-    r"^(?:INFO|WARNING|ERROR) [0-9]{2}-[0-9]{2} [0-9:]{8} \[?[\w.]+\.py:[0-9]+\] |"
+    r"^\((?:APIServer|EngineCore|Worker|VllmWorker|ApiServer|RayWorker)\w*(?: rank=[0-9]+)?(?: pid=[0-9]+[^()]*)?\) |"
+    r"(?:^|\| |Z )(?:INFO|WARNING|ERROR) [0-9]{2}-[0-9]{2} [0-9:]{8} \[?[\w.]+\.py:[0-9]+\] |"
     r"GPU KV cache size: [0-9,]+ tokens|Available KV cache memory: |ProcessGroupNCCL\.cpp:[0-9]+\]|"
     r"vLLM API server version ",
     re.M,
@@ -45,7 +46,7 @@ _NUMBERS = {
     "max_seq_len": "context_tokens",
 }
 _KEPT = ("enable_expert_parallel", "enable_prefix_caching", "kv_cache_dtype", "quantization", "dtype")
-_SIZE = r"([0-9][0-9,]*(?:\.[0-9]+)?)\s*GiB"
+_SIZE = r"([0-9][0-9,]*(?:\.[0-9]+)?)\s*Gi?B"
 _PER_RANK = {
     "weights_bytes": re.compile(rf"(?:Model loading took|Loading model weights took|model weights take)\s+{_SIZE}"),
     "kv_cache_bytes": re.compile(
@@ -188,7 +189,7 @@ class _Start:
 
     def capacity(self, line: LogLine) -> bool:
         """Read the KV capacity of one replica."""
-        replica = _replica(line.process)
+        replica = _replica(line.process, self.sheet.value("dp") or 1)
         tokens = _TOKENS.match(line.message)
         if tokens:
             put_once(self.sheet, "kv_capacity_tokens", tokens[1], line, of=replica)
@@ -334,14 +335,14 @@ def _near_start(message: str, position: int) -> bool:
 
 def _rank(process: str) -> str:
     """Return the rank of a worker such as ``Worker_DP0_TP1_EP1``: ``dp0-tp1-ep1``; "" for others."""
-    found_rank = re.match(r"\w*?Worker_((?:[A-Z]{2,3}[0-9]+_?)+)$", process)
-    return found_rank[1].strip("_").lower().replace("_", "-") if found_rank else ""
+    named = re.search(r"Worker(?:Process|Wrapper)?_((?:[A-Z]{2,4}[0-9]+_?)+)$", process)
+    return named[1].strip("_").lower().replace("_", "-") if named else ""
 
 
-def _replica(process: str) -> str:
-    """Return the replica of an engine process such as ``EngineCore_DP1``: ``dp1``."""
-    found_replica = re.match(r"(?:EngineCore|Worker)_(DP[0-9]+)", process)
-    return found_replica[1].lower() if found_replica else ""
+def _replica(process: str, replicas: int) -> str:
+    """Return the replica of an engine process such as ``EngineCore_DP1``: ``dp1``; a single one has no name."""
+    named = re.match(r"(?:EngineCore|Worker)_(?:DP)?([0-9]+)", process)
+    return f"dp{named[1]}" if named and (replicas > 1 or "_DP" in process or named[1] != "0") else ""
 
 
 IMPORTER = Importer(id="vllm-log", title="log of a vLLM server", recognise=_recognise, read=_read)

@@ -113,6 +113,33 @@ def test_every_replica_has_its_own_capacity() -> None:
     assert run.status == "usable"
 
 
+def test_the_only_replica_of_an_older_engine_has_no_name() -> None:
+    line = "(EngineCore_0 pid=8) INFO 06-10 20:35:43 [kv_cache_utils.py:829] GPU KV cache size: 178,880 tokens\n"
+    assert values(only_run(line)) == {"local_time": "06-10 20:35:43", "kv_capacity_tokens": 178_880}
+    both = only_run(line + line.replace("EngineCore_0", "EngineCore_1").replace("178,880", "178,896"))
+    assert values(both, "dp1") == {"kv_capacity_tokens": 178_896}
+    assert both.status == "usable"
+
+
+@pytest.mark.parametrize(
+    ("prefix", "of"),
+    [
+        ("(VllmWorker rank=1 pid=12) INFO 06-10 20:35:43 [gpu_model_runner.py:1] ", "rank1"),
+        ("(VllmWorkerProcess pid=12) INFO 06-10 20:35:43 model_runner.py:1] ", ""),
+        ("(EngineCore_0 pid=3) (Worker_DP1_TP0_EP4 pid=12) INFO 06-10 20:35:43 [worker.py:1] ", "dp1-tp0-ep4"),
+        ("(EngineCore pid=3) (RayWorkerWrapper pid=12, ip=192.0.2.4) INFO 06-10 20:35:43 [worker.py:1] ", ""),
+        ("vllm-1  | 2026-06-10T20:35:43.123Z (Worker_TP1 pid=12) INFO 06-10 20:35:43 [worker.py:1] ", "tp1"),
+        ("\x1b[36m(Worker_TP1 pid=12)\x1b[0;0m INFO 06-10 20:35:43 [worker.py:1] ", "tp1"),
+        ("shards: 50%|     | 1/2\r(Worker_TP1 pid=12) INFO 06-10 20:35:43 [worker.py:1] ", "tp1"),
+    ],
+)
+def test_every_prefix_of_a_line_is_known(prefix: str, of: str) -> None:
+    run = only_run(f"{prefix}Loading model weights took 14.5 GB\n" + VLLM)
+    assert values(run, of)["weights_bytes"] == 14.5 * GIB
+    assert values(run)["local_time"] == "06-10 20:35:43"
+    assert "192.0.2.4" not in repr(run)
+
+
 def test_two_capacities_of_one_replica_hold_the_run() -> None:
     run = only_run(VLLM + "(EngineCore pid=8) INFO 06-10 20:35:44 [kv.py:1] GPU KV cache size: 5 tokens\n")
     assert values(run)["kv_capacity_tokens"] == 2_560_976
