@@ -39,6 +39,8 @@ document.addEventListener("htmx:afterSettle", (event) => {
   const { elt } = event.detail.requestConfig;
   if (heading && opens(elt)) {
     heading.focus({ preventScroll: true });
+    // Only where it is out of sight: what is seen already does not move.
+    heading.scrollIntoView({ block: "nearest" });
     said.textContent = heading.dataset.focus || heading.textContent;
     return;
   }

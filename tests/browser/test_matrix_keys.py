@@ -40,6 +40,7 @@ def test_tab_reaches_the_matrix_once_and_arrows_move(page: Page) -> None:
 def test_enter_opens_the_cell_and_escape_closes_it_and_returns(page: Page) -> None:
     cell = page.locator("[data-key='t-one-node~memory_headroom~worst_rank']")
     cell.focus()
+    cell.evaluate("cell => cell.scrollIntoView({ block: 'center' })")
     before = page.evaluate("window.scrollY")
     page.keyboard.press("Enter")
     heading = page.locator("#cell h3")
@@ -51,6 +52,16 @@ def test_enter_opens_the_cell_and_escape_closes_it_and_returns(page: Page) -> No
     page.keyboard.press("Escape")
     expect(page.locator("#cell")).to_have_count(0)
     expect(page.locator("[data-key='t-one-node~memory_headroom~worst_rank']")).to_be_focused()
+
+
+def test_a_cell_opened_at_the_end_of_the_window_is_scrolled_into_sight(page: Page) -> None:
+    cell = page.locator("[data-key='t-one-node~memory_headroom~worst_rank']")
+    cell.focus()
+    page.evaluate("window.scrollBy(0, document.activeElement.getBoundingClientRect().bottom - innerHeight)")
+    page.keyboard.press("Enter")
+    heading = page.locator("#cell h3")
+    expect(heading).to_be_focused()
+    expect(heading).to_be_in_viewport(ratio=1)
 
 
 def test_an_opened_cell_survives_reload_and_back(page: Page) -> None:
