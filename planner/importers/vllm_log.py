@@ -3,8 +3,7 @@
 One run is one start of a server. Only the settings that the engine prints count: an expert rank is printed for every
 model with experts, so expert parallelism follows from ``enable_expert_parallel`` alone; new versions print rank 0
 only, so the world size is read, never counted. Peak memory is not in a log: what is there is a budget. Where old
-versions say GB they mean GiB. Texts of
-requests, addresses and keys are not taken.
+versions say GB they mean GiB. Texts of requests, addresses and keys are not taken.
 """
 
 import re
@@ -45,6 +44,8 @@ _NUMBERS = {
     "gpu_memory_utilization": "memory_budget_share",
     "max_seq_len": "context_tokens",
 }
+_ACCESS = "INFO:     "
+"""Lines of the web server, of which a log under load mostly consists."""
 _KEPT = ("enable_expert_parallel", "enable_prefix_caching", "kv_cache_dtype", "quantization", "dtype")
 _SIZE = r"([0-9][0-9,]*(?:\.[0-9]+)?)\s*Gi?B"
 _PER_RANK = {
@@ -125,6 +126,8 @@ class _Start:
             self._markers.add((line.process, marker[0]))
         if line.time and self.sheet.value("local_time") is None:
             self.sheet.put_text("local_time", line.time, line.place, standing="hint")
+        if line.message.startswith(_ACCESS):
+            return
         for read in _READERS:
             if read(self, line):
                 return
