@@ -20,17 +20,24 @@ class Verdict:
 ALLOWED = Verdict(True)
 
 
+def _role(standing: Standing) -> str:
+    """Say a role as guides do, which call members with a seat reviewers."""
+    if standing.role == "member" and standing.teams:
+        return f"You are a reviewer for {' and '.join(sorted(standing.teams))} (role member)."
+    return f"Your role is {standing.role}."
+
+
 def may_submit(standing: Standing) -> Verdict:
     """Authors submit. Auditors never write; plain members read and comment."""
     if standing.role not in SUBMITTING_ROLES:
-        return Verdict(False, f"Your role is {standing.role}. Submitting needs the role author.")
+        return Verdict(False, f"{_role(standing)} Submitting needs the role author.")
     return ALLOWED
 
 
 def may_administer(standing: Standing) -> Verdict:
     """Admins keep people and policy."""
     if standing.role != "admin":
-        return Verdict(False, f"Your role is {standing.role}. Changing people and policy needs the role admin.")
+        return Verdict(False, f"{_role(standing)} Changing people and policy needs the role admin.")
     return ALLOWED
 
 

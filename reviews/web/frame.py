@@ -18,7 +18,8 @@ from django_htmx.middleware import HtmxDetails
 from reviews.errors import NotFoundError, ReviewError, TamperedError
 from reviews.facts import Authentication
 from reviews.models import Person, Workspace
-from reviews.selectors.people import workspace_named
+from reviews.policies.permissions import may_submit
+from reviews.selectors.people import standing_of, workspace_named
 from reviews.selectors.turns import turn_count
 
 P = ParamSpec("P")
@@ -35,10 +36,14 @@ TYPED = ("statement", "reason")
 
 
 class PersonRequest(HttpRequest):
-    """A request of somebody who is logged in; ``turn_count`` is worked out when the bar of a page asks for it."""
+    """A request of somebody who is logged in.
+
+    ``turn_count`` and ``may_submit`` are worked out when the bar of a page asks for them.
+    """
 
     user: Person
     turn_count: "int | SimpleLazyObject[int]"
+    may_submit: "SimpleLazyObject[bool]"
     htmx: HtmxDetails
 
 
@@ -51,6 +56,7 @@ def page(view: Callable[Concatenate[PersonRequest, P], HttpResponse]) -> Callabl
             return to_login(request)
         asked = cast(PersonRequest, request)
         asked.turn_count = SimpleLazyObject(lambda: turns_of(asked.user, kwargs.get("slug")))
+        asked.may_submit = SimpleLazyObject(lambda: submits(asked.user, kwargs.get("slug")))
         try:
             shown = view(asked, *args, **kwargs)
         except ReviewError as refused:
@@ -89,6 +95,14 @@ def turns_of(person: Person, slug: object) -> int:
         return turn_count(actor=person, workspace=workspace_named(str(slug))) if slug else 0
     except NotFoundError:
         return 0
+
+
+def submits(person: Person, slug: object) -> bool:
+    """Whether a person may submit to a workspace; not to one that is not theirs."""
+    try:
+        return may_submit(standing_of(person, workspace_named(str(slug)))).allowed if slug else False
+    except NotFoundError:
+        return False
 
 
 def refusal(request: HttpRequest, refused: ReviewError) -> HttpResponse:

@@ -84,6 +84,13 @@ def test_closed_decisions_are_settled(worked: Decision, people: Cast, visit: Vis
     assert 'id="settled"' in text(people, visit)
 
 
+@pytest.mark.parametrize(("who", "is_offered"), [("alice", True), ("bob", False), ("audrey", False)])
+def test_only_who_may_submit_is_offered_a_new_decision(
+    who: str, is_offered: bool, worked: Decision, people: Cast, visit: Visit
+) -> None:
+    assert ('href="/w/lab/decisions/new"' in text(people, visit, who)) == is_offered
+
+
 @pytest.mark.parametrize(
     ("query", "is_found"),
     [

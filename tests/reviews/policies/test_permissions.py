@@ -13,7 +13,12 @@ def standing(role: str = "member", *, teams: frozenset[str] = frozenset({"servin
 @pytest.mark.parametrize(
     ("role", "submits", "administers"),
     [
-        pytest.param("member", "Your role is member. Submitting needs the role author.", False, id="member"),
+        pytest.param(
+            "member",
+            "You are a reviewer for serving (role member). Submitting needs the role author.",
+            False,
+            id="member",
+        ),
         pytest.param("author", "", False, id="author"),
         pytest.param("auditor", "Your role is auditor. Submitting needs the role author.", False, id="auditor"),
         pytest.param("admin", "", True, id="admin"),
