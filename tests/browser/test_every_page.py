@@ -92,20 +92,22 @@ def test_no_page_scrolls_sideways(width: int, filled: Cast, visit: Open) -> None
     assert found == {}
 
 
+CUT = "[...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth).length"
+"""Counts the tables of a page that do not show their last columns."""
+
+
 @pytest.mark.parametrize("query", ["", "?cell=t-one-node~memory_headroom~worst_rank", "?passing=1"])
 def test_no_table_of_a_decision_is_cut_on_a_small_desktop(query: str, people: Cast, visit: Open) -> None:
     planned(people, pair=example_pair())
     page = visit(people.bob, f"{D}1/{query}", width=1280)
-    cut = "[...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth).length"
-    assert page.evaluate(cut) == 0
+    assert page.evaluate(CUT) == 0
 
 
 @pytest.mark.parametrize("width", [1280, 1440])
 def test_no_table_under_the_rank_map_is_cut_on_a_desktop(width: int, people: Cast, visit: Open) -> None:
     planned(people, pair=example_pair())
     page = visit(people.bob, f"{D}1/map/", width=width)
-    cut = "[...document.querySelectorAll('.map-cols-rest .scroll')].filter((box) => box.scrollWidth > box.clientWidth).length"
-    assert page.evaluate(cut) == 0
+    assert page.evaluate(CUT.replace(".scroll", ".map-cols-rest .scroll")) == 0
 
 
 def test_print_hides_controls_and_is_light(filled: Cast, visit: Open) -> None:
