@@ -3,14 +3,13 @@
 import json
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from planner.canonical import file_sha256
 from reviews.models import Decision, PlanJob, Revision
 from reviews.selectors.documents import revision_bytes
 from reviews.services.jobs import job_run
 from tests.api.asking import Caller, problem
+from tests.queries import cost
 from tests.reviews.factories import Cast, documents, planned, sign, submitted
 
 pytestmark = pytest.mark.both_databases
@@ -144,9 +143,3 @@ def test_more_rows_cost_no_more_queries(bob: Caller, people: Cast) -> None:
     assert (Decision.objects.count(), Revision.objects.filter(decision=decision).count()) == (30, 30)
     assert costs() == one
     assert max(one) <= 12
-
-
-def cost(who: Caller, path: str) -> int:
-    with CaptureQueriesContext(connection) as queries:
-        assert who.get(path).status_code == 200
-    return len(queries)

@@ -8,9 +8,7 @@ from urllib.parse import urlencode
 
 import msgspec
 import pytest
-from django.db import connection
 from django.http import QueryDict
-from django.test.utils import CaptureQueriesContext
 
 from planner.canonical import file_sha256
 from planner.overrides import Reading, Setting, overridden, overridden_bytes
@@ -24,6 +22,7 @@ from tests.planner.corpus import AS_OF, shipped
 from tests.planner.documents import raw
 from tests.planner.fleet import a_contract, a_trial
 from tests.planner.fleet import documents as trees
+from tests.queries import cost
 from tests.reviews.factories import Cast, Pair, planned, sign, submitted
 from tests.web.conftest import Visit, example_pair
 
@@ -215,16 +214,10 @@ def test_candidates_that_moved_come_page_by_page(people: Cast, visit: Visit) -> 
 def test_more_trials_and_overrides_cost_no_more_queries(people: Cast, visit: Visit) -> None:
     planned(people, pair=several(1))
     client = visit(people.audrey)
-
-    def cost(address: str) -> int:
-        with CaptureQueriesContext(connection) as queries:
-            assert client.get(address).status_code == 200
-        return len(queries)
-
-    few = cost(f"{PAGE}?set=/gates/throughput/floor/min_output_tokens_per_s=1")
+    few = cost(client, f"{PAGE}?set=/gates/throughput/floor/min_output_tokens_per_s=1")
     planned(people, pair=several(6), decision=Decision.objects.get())
     many = "&".join(f"reading=t{at}:throughput.floor=1" for at in range(6))
-    assert cost(f"{PAGE}?{many}") == few
+    assert cost(client, f"{PAGE}?{many}") == few
 
 
 def test_evidence_beyond_the_bound_is_left_to_the_command_line(
