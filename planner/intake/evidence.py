@@ -1,11 +1,10 @@
 """Read evidence: strict JSON, the types of its fields, what joins them, and whether it belongs to a contract."""
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import msgspec
-
-from planner.canonical import canonical_bytes, content_id, file_sha256
+from planner.canonical import canonical_bytes, file_sha256
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import Problem
 from planner.intake.evidence_rules import evidence_problems
@@ -52,5 +51,32 @@ def trial_bodies(tree: Any) -> dict[str, bytes]:
 
 
 def evidence_content_id(tree: Mapping[str, Any], bodies: Mapping[str, bytes]) -> str:
-    """Return the content id of evidence whose trials' canonical forms are known."""
-    return content_id({**tree, "trials": {trial: msgspec.Raw(body) for trial, body in bodies.items()}})
+    """Return the content id of evidence whose trials' canonical forms are known.
+
+    The whole form is never held at once: it is as long as the evidence.
+    """
+    digest = hashlib.sha256()
+    for part in _canonical_parts(tree, bodies):
+        digest.update(part)
+    return f"sha256:{digest.hexdigest()}"
+
+
+def _canonical_parts(tree: Mapping[str, Any], bodies: Mapping[str, bytes]) -> Iterator[bytes]:
+    opening = b"{"
+    for key in sorted({*tree, "trials"}, key=_utf_16):
+        yield opening + canonical_bytes(key) + b":"
+        opening = b","
+        if key != "trials":
+            yield canonical_bytes(tree[key])
+            continue
+        yield b"{"
+        for at, trial in enumerate(sorted(bodies, key=_utf_16)):
+            yield (b"," if at else b"") + canonical_bytes(trial) + b":"
+            yield bodies[trial]
+        yield b"}"
+    yield b"}"
+
+
+def _utf_16(key: str) -> bytes:
+    """Return what the canonical form orders keys by."""
+    return key.encode("utf-16-be")

@@ -7,12 +7,14 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner.canonical import content_id
 from planner.consistency.base import Exact, at_most, equal
 from planner.evaluate import judge
 from planner.figures import number
 from planner.frontier import frontier
 from planner.gates.memory import _deciding
 from planner.gates.memory_parts import added, all_explained
+from planner.intake.evidence import evidence_content_id, trial_bodies
 from planner.numbers import exact, plain, rounded, total
 from planner.order import order_expand
 from planner.records.evidence import PerRank
@@ -55,7 +57,7 @@ def test_tolerances_are_relative_and_inclusive(left: Exact, right: Exact, tolera
     assert equal(left, right, tolerance) == (
         abs(left - right) <= tolerance * max(abs(Fraction(left)), abs(Fraction(right)))
     )
-    assert at_most(left, right, tolerance) == (left <= right * (1 + tolerance))
+    assert at_most(left, right, tolerance) == (Fraction(left) <= right * (1 + tolerance))
 
 
 @given(st.lists(st.one_of(FRACTIONS, st.integers(-(10**400), 10**400).map(Fraction)), max_size=12))
@@ -83,6 +85,19 @@ def test_the_rank_that_decides_is_the_first_of_the_fullest(values: list[Any], al
     }
     expected = sorted(fullest | {rank for rank, value in enumerate(values) if value is None})
     assert _deciding(PerRank(values=tuple(values)), ceilings, {}) == expected
+
+
+KEYS = st.text(max_size=3)
+LEAVES = st.one_of(st.none(), st.integers(0, 9), KEYS)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["schema", "scope", "\U0001f600", "\ufb33"]), LEAVES),
+    st.dictionaries(KEYS, st.dictionaries(KEYS, LEAVES), max_size=4),
+)
+def test_evidence_digested_in_parts_has_the_content_id_of_the_whole(rest: Any, trials: Any) -> None:
+    tree = {**rest, "trials": trials}
+    assert evidence_content_id(tree, trial_bodies(tree)) == content_id(tree)
 
 
 FIGURES = st.one_of(st.none(), st.integers(0, 4), st.sampled_from([0.5, 1.5]))
