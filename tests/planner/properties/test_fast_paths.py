@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from planner.canonical import content_id
 from planner.consistency.base import Exact, at_most, equal
 from planner.evaluate import judge
+from planner.failure import Loss, capacity_left
 from planner.figures import number
 from planner.frontier import frontier
+from planner.gates.failure_capacity import Capacity, heaviest
 from planner.gates.memory import _deciding
 from planner.gates.memory_parts import added, all_explained
 from planner.intake.evidence import evidence_content_id, trial_bodies
@@ -54,10 +56,9 @@ EXACT = st.one_of(FRACTIONS, st.integers(0, 2**53))
 
 @given(EXACT, EXACT, SHARES)
 def test_tolerances_are_relative_and_inclusive(left: Exact, right: Exact, tolerance: Fraction) -> None:
-    assert equal(left, right, tolerance) == (
-        abs(left - right) <= tolerance * max(abs(Fraction(left)), abs(Fraction(right)))
-    )
-    assert at_most(left, right, tolerance) == (Fraction(left) <= right * (1 + tolerance))
+    one, other = Fraction(left), Fraction(right)
+    assert equal(left, right, tolerance) == (abs(one - other) <= tolerance * max(abs(one), abs(other)))
+    assert at_most(left, right, tolerance) == (one <= other * (1 + tolerance))
 
 
 @given(st.lists(st.one_of(FRACTIONS, st.integers(-(10**400), 10**400).map(Fraction)), max_size=12))
@@ -85,6 +86,16 @@ def test_the_rank_that_decides_is_the_first_of_the_fullest(values: list[Any], al
     }
     expected = sorted(fullest | {rank for rank, value in enumerate(values) if value is None})
     assert _deciding(PerRank(values=tuple(values)), ceilings, {}) == expected
+
+
+@given(
+    st.lists(st.integers(0, 5), min_size=4, max_size=4), st.lists(st.sets(st.integers(0, 3), min_size=1), min_size=1)
+)
+def test_the_heaviest_loss_is_the_first_that_leaves_least(parts: list[int], lost: list[set[int]]) -> None:
+    found = [Loss(domain=f"n{at}", groups=tuple(sorted(groups)), ranks=0) for at, groups in enumerate(lost)]
+    known = Capacity(parts=tuple(parts), part=Fraction(1, 3))
+    first = min(found, key=lambda loss: capacity_left(parts, loss, known.part))
+    assert min(heaviest(found, known), key=lambda loss: capacity_left(parts, loss, known.part)) == first
 
 
 KEYS = st.text(max_size=3)
