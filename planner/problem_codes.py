@@ -117,6 +117,8 @@ PROBLEM_CODES: dict[str, str] = {
     "import/unhealthy": "Replicas failed or started again during a run; a person has to decide.",
     "import/hardware": "What the reader of a topology remarks.",
     "import/model": "What the reader of a model's configuration remarks.",
+    "import/first_repeat": "A run is the first of its repeats, perhaps of a cold server.",
+    "import/same_run": "A run has the figures of one in an earlier file; taken twice, it would count twice.",
     "import/metadata": "Free text of the person who ran the benchmark; a hint.",
     "import/since_start": "Counters run since the start of a process, not over a window; a person has to decide.",
     "import/counter_reset": "A counter ran backwards between two scrapes: the process started anew; it is no evidence.",

@@ -22,6 +22,7 @@ from planner.command.base import (
 )
 from planner.errors import Problem
 from planner.importers import IMPORTERS, Imported, Source, import_file
+from planner.importers.earlier import Earlier
 from planner.importers.model import Asked, Place, Remark, Run, Value
 from planner.importers.quantities import quantity
 
@@ -38,8 +39,9 @@ def _configure(parser: ArgumentParser) -> None:
 
 def _run(arguments: Namespace) -> int:
     accepted = True
+    earlier = Earlier()
     for name in arguments.files:
-        imported = _imported(name, arguments.format)
+        imported = earlier.compared(_imported(name, arguments.format))
         print(json_line(_shown(imported)), flush=True)
         if imported.problems:
             print(problem_lines(name, imported.problems), file=sys.stderr)

@@ -44,7 +44,10 @@ def _is_json(first: Any) -> bool:
     if not isinstance(first, dict) or not isinstance(first.get("input_config"), dict):
         return False
     metrics = isinstance(first.get("request_latency"), dict) or isinstance(first.get("error_request_count"), dict)
-    return metrics and ("benchmark_duration" in first or "aiperf_version" in first or "telemetry_data" in first)
+    if "perf_analyzer" in first["input_config"]:
+        return False  # the nested layout of GenAI-Perf, whose successor this tool is
+    own = {"benchmark_duration", "aiperf_version", "telemetry_data", "was_cancelled"} & first.keys()
+    return metrics and bool(own or isinstance(first["input_config"].get("loadgen"), dict))
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:

@@ -12,13 +12,16 @@ from planner.importers.client import take_load, take_model
 from planner.importers.model import Importer, Recognised, Run
 from planner.importers.perf_metrics import json_metrics, take_metrics
 from planner.importers.perf_tables import console_header, console_metrics, csv_header, csv_metrics
-from planner.importers.sheet import Sheet
+from planner.importers.sheet import Path, Sheet
 from planner.importers.source import Source
 
 __all__ = ["IMPORTER"]
 
 _EXPECTED = client_quantities()
-_OWN_CONFIG = {"model_selection_strategy", "synthetic_input_tokens_mean", "profile_export_file", "service_kind", "u"}
+_OWN_CONFIG = {
+    *("model_selection_strategy", "synthetic_input_tokens_mean", "profile_export_file", "service_kind", "u"),
+    *("perf_analyzer", "subcommand"),  # the nested layout of 2025
+}
 
 
 def _recognise(source: Source) -> Recognised | None:
@@ -71,35 +74,51 @@ def _finished(sheet: Sheet, source: Source) -> Run:
 
 
 def _streaming(sheet: Sheet) -> bool | None:
-    stated = sheet.get("input_config", "streaming")
-    return stated if isinstance(stated, bool) else None
+    for path in (("input_config", "streaming"), ("input_config", "endpoint", "streaming")):
+        stated = sheet.get(*path)
+        if isinstance(stated, bool):
+            return stated
+    return None
 
 
 def _take_config(sheet: Sheet) -> None:
     config = Sheet("", sheet.get("input_config"), base=("input_config",))
-    model = config.get("model")
-    if isinstance(model, list) and len(model) == 1:
-        take_model(sheet, "model_name", "input_config", "model", 0)
-    elif isinstance(model, list) and len(model) > 1:
-        sheet.remark("import/contradiction", f"{len(model)} models were asked", config.place("model"), "held")
+    key = "model_names" if config.get("model_names") else "model"
+    model = config.get(key)
+    if isinstance(model, list) and len(model) > 1:
+        sheet.remark("import/contradiction", f"{len(model)} models were asked", config.place(key), "held")
+    elif isinstance(model, list):
+        take_model(sheet, "model_name", "input_config", key, 0)
     else:
-        take_model(sheet, "model_name", "input_config", "model")
-    take_model(sheet, "tokenizer_name", "input_config", "tokenizer")
-    take_load(sheet, ("input_config", "request_rate"), ("input_config", "concurrency"))
-    for name, spread_name, key in (
-        ("prompt_tokens", "prompt_tokens_mean", "synthetic_input_tokens"),
-        ("output_tokens", "output_tokens_asked_mean", "output_tokens"),
-    ):
-        mean = config.get(f"{key}_mean")
-        if isinstance(mean, int) and mean > 0:  # -1 is the tool's sign for not asked
-            spread = bool(config.get(f"{key}_stddev"))
-            sheet.put(spread_name if spread else name, mean, config.place(f"{key}_mean"), standing="stated")
+        take_model(sheet, "model_name", "input_config", key)
+    if isinstance(config.get("tokenizer"), str):
+        take_model(sheet, "tokenizer_name", "input_config", "tokenizer")
+    load: Path = ("perf_analyzer", "stimulus") if config.get("perf_analyzer", "stimulus") else ()
+    take_load(sheet, ("input_config", *load, "request_rate"), ("input_config", *load, "concurrency"))
+    _take_lengths(sheet, config)
     count = config.get("request_count")
     if isinstance(count, int) and count > 0:
         sheet.put("sent", count, config.place("request_count"), standing="stated")
     warm_up = config.get("warmup_request_count")
     if isinstance(warm_up, int) and warm_up > 0:
         sheet.put("warmup_requests", warm_up, config.place("warmup_request_count"), standing="stated")
+
+
+def _take_lengths(sheet: Sheet, config: Sheet) -> None:
+    """Take the lengths asked for, of the flat layout and of the nested one."""
+    for name, spread_name, flat, nested in (
+        ("prompt_tokens", "prompt_tokens_mean", "synthetic_input_tokens", ("input", "synthetic_tokens")),
+        ("output_tokens", "output_tokens_asked_mean", "output_tokens", ("input", "output_tokens")),
+    ):
+        paths: tuple[tuple[Path, Path], ...] = (
+            ((f"{flat}_mean",), (f"{flat}_stddev",)),
+            ((*nested, "mean"), (*nested, "stddev")),
+        )
+        for mean_path, spread_path in paths:
+            mean = config.get(*mean_path)
+            if isinstance(mean, int) and mean > 0:  # -1 is the tool's sign for not asked
+                own = spread_name if config.get(*spread_path) else name
+                sheet.put(own, mean, config.place(*mean_path), standing="stated")
 
 
 IMPORTER = Importer(id="genai-perf", title="GenAI-Perf", recognise=_recognise, read=_read)

@@ -16,6 +16,7 @@ from typing import Any
 from planner.importers.checks import check_client, check_name, client_quantities
 from planner.importers.client import PER_REQUEST_DECODE, take_definitions, take_instants, take_model
 from planner.importers.model import Importer, Recognised, Run
+from planner.importers.scrubbed import last_part
 from planner.importers.sheet import Path, Sheet
 from planner.importers.source import Source
 
@@ -169,6 +170,8 @@ def _take_backend(sheet: Sheet, report: dict[str, Any]) -> bool:
     backend: Path = ("config", "backend")
     if sheet.get(*backend, "model"):
         take_model(sheet, "model_name", *backend, "model")
+    elif isinstance(report.get("args"), dict) and isinstance(report["args"].get("model"), str):
+        sheet.put_text("model_name", last_part(report["args"]["model"]), Sheet("", report).place("args", "model"))
     if sheet.get(*backend, "api_key"):
         sheet.remark("import/content_dropped", "the key of the server is not kept: change it, the file holds it")
     return sheet.get(*backend, "stream") is not False

@@ -7,7 +7,7 @@ import re
 
 from planner.shown import shown
 
-__all__ = ["found", "last_part", "scrubbed", "sentence_of"]
+__all__ = ["found", "last_part", "names_secret", "scrubbed", "sentence_of"]
 
 MAX_LENGTH = 200
 MAX_SENTENCE = 600
@@ -21,6 +21,8 @@ _SECRETS = (
     re.compile(r"(?i)(?<=[?&-])(?:api[-_]?key|token|password|secret|signature|sig)[= ][^&\s]+"),
     re.compile(r"(?<=/home/)[^/\s]+|(?<=/Users/)[^/\s]+"),
 )
+
+_SECRET_NAME = re.compile(r"(?i)api[-_]?key|secret|passw|credential|authori|bearer|(?:^|[-_])(?:token|auth)(?:$|[-_])")
 
 
 def scrubbed(text: str) -> str:
@@ -37,6 +39,11 @@ def sentence_of(text: str) -> str:
         text = secret.sub(_REMOVED, text)
     clean = "".join(character if character.isprintable() else " " for character in text)
     return clean if len(clean) <= MAX_SENTENCE else f"{clean[: MAX_SENTENCE - 1]}…"
+
+
+def names_secret(key: str) -> bool:
+    """Say whether a key is named like one that holds a credential, so that its value is never shown."""
+    return _SECRET_NAME.search(key) is not None
 
 
 def last_part(path: str) -> str:

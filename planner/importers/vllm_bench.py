@@ -20,7 +20,7 @@ from planner.importers.client import (
     take_model,
 )
 from planner.importers.model import Importer, Recognised, Run
-from planner.importers.scrubbed import found
+from planner.importers.scrubbed import found, names_secret
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
 
@@ -121,11 +121,21 @@ def _note_others(sheet: Sheet) -> None:
         if unfinished > 0:
             sentence += f"; {unfinished} of those sent did not complete"
         sheet.remark("import/failed_unknown", sentence, sheet.place("num_prompts"))
+    if sheet.value("repeat") == 0:
+        sentence = "the first repeat: nothing tells whether the server was warm"
+        sheet.remark("import/first_repeat", sentence, sheet.place("run_number"))
+    _note_parameters(sheet)
+
+
+def _note_parameters(sheet: Sheet) -> None:
     swept = "run_number" in sheet.tree
     for key, raw in sheet.tree.items():
         if key in _KNOWN or _is_latency(key) or not isinstance(raw, str | int | float):
             continue
-        if swept and key in _DEGREES:
+        if names_secret(key):
+            sentence = f"{found(key)} is not kept: change it, the file holds it"
+            sheet.remark("import/content_dropped", sentence, sheet.place(key))
+        elif swept and key in _DEGREES:
             sheet.number(_DEGREES[key], key, standing="stated")
         elif swept and not isinstance(raw, str):
             sheet.remark("import/swept", f"the sweep set {found(key)} to {found(raw)}", sheet.place(key))

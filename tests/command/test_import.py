@@ -75,3 +75,14 @@ def test_the_format_looked_for_can_be_named(result: str, capsys: Capture) -> Non
     assert main(["import", "--format", "vllm-bench-serve", result]) == 0
     assert main(["import", "--format", "unknown", result]) == 2
     assert "invalid choice" in capsys.readouterr().err
+
+
+def test_a_run_that_an_earlier_file_holds_is_named(tmp_path: Path, result: str, capsys: Capture) -> None:
+    summary = tmp_path / "summary.json"
+    summary.write_text(json.dumps([vllm_run(mean_ttft_ms=81.5), vllm_run()]))
+    assert main(["import", result, str(summary)]) == 0
+    first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert first["warnings"] == []
+    assert [(warning["run"], warning["code"], warning["sentence"]) for warning in second["warnings"]] == [
+        ("run-2", "import/same_run", f"the figures of run-1 in {result}: taken twice, it would count twice")
+    ]

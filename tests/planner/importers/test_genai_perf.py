@@ -60,6 +60,19 @@ def test_an_export_gives_figures_and_the_load() -> None:
     assert place(run, "ttft_ms.p95") == Place(pointer="/time_to_first_token/p95", line=1)
 
 
+def test_the_nested_layout_says_the_same() -> None:
+    config = {
+        "model_names": ["example/model-8b"],
+        "endpoint": {"streaming": True, "type": "chat"},
+        "perf_analyzer": {"stimulus": {"concurrency": 10}},
+        "input": {"synthetic_tokens": {"mean": 100, "stddev": 5}, "output_tokens": {"mean": 50, "stddev": 0}},
+    }
+    read = imported(genai_export(input_config=config))
+    found = values(read.runs[0])
+    assert (read.format, found["model_name"], found["concurrent_requests"]) == ("genai-perf", "example/model-8b", 10)
+    assert (found["prompt_tokens_mean"], found["output_tokens"]) == (100, 50)
+
+
 @pytest.mark.parametrize("config", [{"streaming": False}, {"streaming": None}])
 def test_without_streaming_the_first_token_is_missing(config: dict[str, bool | None]) -> None:
     export = genai_export(config, time_to_first_token=spread(2400.0))

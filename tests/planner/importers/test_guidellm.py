@@ -156,6 +156,13 @@ def test_benchmarks_of_a_sweep_are_runs_of_one_version() -> None:
     assert "import/total_unknown" in codes(read.runs[0])
 
 
+def test_the_layout_between_names_the_model_in_its_arguments() -> None:
+    report = old_report(worker=None)
+    report |= {"metadata": {"version": 1}, "args": {"model": "example/model-8b"}}
+    read = imported(report)
+    assert (read.version, values(read.runs[0])["model_name"]) == ("metadata version 1", "example/model-8b")
+
+
 def test_without_streaming_only_the_whole_answer_has_a_latency() -> None:
     run = only_run(new_report({"type_": "constant", "rate": 2.0}, stream=False))
     assert "e2e_ms.p95" in values(run)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from planner.importers.scrubbed import last_part, scrubbed, sentence_of
+from planner.importers.scrubbed import last_part, names_secret, scrubbed, sentence_of
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,10 @@ def test_long_texts_are_cut() -> None:
 )
 def test_a_path_on_a_machine_gives_its_last_part(path: str, last: str) -> None:
     assert last_part(path) == last
+
+
+@pytest.mark.parametrize(
+    ("key", "secret"), [("api_key", True), ("HF_TOKEN", True), ("tokenizer", False), ("max_tokens", False)]
+)
+def test_keys_that_hold_credentials_are_told_by_their_names(key: str, secret: bool) -> None:
+    assert names_secret(key) is secret

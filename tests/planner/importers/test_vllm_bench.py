@@ -117,7 +117,8 @@ def test_the_summary_of_a_sweep_holds_its_runs_with_their_repeat() -> None:
     read = imported([vllm_run(run_number=number, max_num_seqs=8) for number in (0, 1)])
     assert [values(run)["repeat"] for run in read.runs] == [0, 1]
     assert place(read.runs[1], "completed") == Place(pointer="/1/completed", line=1)
-    assert codes(read.runs[0]) == ["import/swept"]
+    assert codes(read.runs[0]) == ["import/first_repeat", "import/swept"]
+    assert codes(read.runs[1]) == ["import/swept"]
 
 
 def test_a_swept_degree_is_topology() -> None:
@@ -128,6 +129,12 @@ def test_metadata_is_a_hint_even_where_it_is_named_like_a_degree() -> None:
     run = only_run(vllm_run(tensor_parallel_size="4", input_len="1000"))
     assert codes(run) == ["import/metadata", "import/metadata"]
     assert "tp" not in values(run)
+
+
+def test_a_credential_among_the_metadata_is_not_kept() -> None:
+    run = only_run(vllm_run(api_key="sesame", HF_TOKEN="sesame"))
+    assert codes(run) == ["import/content_dropped", "import/content_dropped"]
+    assert "sesame" not in repr(run)
 
 
 @pytest.mark.parametrize(
