@@ -13,6 +13,9 @@ from reviews.web.frame import PersonRequest, frame, page, workspace_of
 BYTES_OF = ("contract file", "evidence file", "plan file", "audit payload")
 """Uses in which the digest is that of stored bytes, so that these can be downloaded."""
 
+READ = ("contract", "evidence")
+"""Documents that a page shows; all else of a revision is on the page of its decision."""
+
 
 def use_line(use: DigestUse, slug: str) -> tuple[str, str, str]:
     """Return what a digest names, where, and the link to it."""
@@ -20,7 +23,12 @@ def use_line(use: DigestUse, slug: str) -> tuple[str, str, str]:
         return use.what, f"entry {use.seq}", f"{reverse('audit-list', args=[slug])}?seq={use.seq}"
     if use.decision is None:
         return use.what, "this workspace", ""
-    href = f"{reverse('decision-detail', args=[slug, use.decision])}?revision={use.revision}"
+    document = use.what.removesuffix(" file")
+    if document in READ:
+        own = reverse("document", args=[slug, use.decision, document])
+    else:
+        own = reverse("decision-detail", args=[slug, use.decision])
+    href = f"{own}?revision={use.revision}"
     return use.what, f"D-{use.decision:04d} r{use.revision}", href
 
 

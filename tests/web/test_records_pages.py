@@ -23,7 +23,7 @@ def test_history_shows_what_moved_between_revisions(decided: Decision, people: C
     second = planned(people, pair=documents(tokens=200_000), decision=decided)
     page = text(people, visit, "/w/lab/decisions/1/history/").split('aria-label="Revision 1"')[0]
     moved = re.findall(r'scope="row">([a-z ]+) <span class="tag tag-unk">', page)
-    assert moved == ["evidence", "plan"]
+    assert moved == ["evidence", "plan", "subject", "evidence file"]
     assert (first.evidence.content_id in page, second.evidence.content_id in page) == (True, True)
 
 
@@ -77,8 +77,8 @@ def test_verification_says_what_was_checked_and_what_not(decided: Decision, peop
     page = text(people, visit, "/w/lab/audit/?verify=1")
     entries = AuditEntry.objects.count()
     assert f"{entries} entries, unbroken from the first to seq {entries - 1}. This server checked itself." in page
-    assert ("Consistent only" in page, "Not checked" in page) == (True, True)
-    assert "python manage.py verify_audit --workspace lab</code>" in page
+    assert ("The chain of entries holds" in page, "documents, plans and sign-offs" in page) == (True, True)
+    assert ">.venv/bin/python manage.py verify_audit --workspace lab</code>" in page
 
 
 def test_a_broken_log_says_where(decided: Decision, people: Cast, visit: Visit) -> None:
@@ -117,6 +117,14 @@ def test_a_digest_names_everything_it_stands_for(decided: Decision, people: Cast
     )
     assert "Download the bytes" not in page
     assert "The file as uploaded has a digest of its own" in page
+
+
+@pytest.mark.parametrize("kind", ["contract", "evidence"])
+def test_a_digest_of_a_document_leads_to_its_page(kind: str, decided: Decision, people: Cast, visit: Visit) -> None:
+    document = getattr(decided.revisions.get(), kind)
+    for digest in (document.content_id, document.file_sha256):
+        page = text(people, visit, f"/w/lab/digests/{digest}/")
+        assert f'<a href="/w/lab/decisions/1/documents/{kind}/?revision=1">D-0001 r1</a>' in page
 
 
 def test_the_bytes_behind_a_file_digest_are_saved_never_shown(decided: Decision, people: Cast, visit: Visit) -> None:
