@@ -8,13 +8,12 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 from dataclasses import asdict
 from io import BytesIO
-from typing import Any
+from typing import Any, BinaryIO
 
 from planner.command.base import (
     Command,
     Exit,
     UnreadableInputError,
-    input_bytes,
     input_file,
     json_line,
     problem_json,
@@ -25,6 +24,7 @@ from planner.importers import IMPORTERS, Imported, Source, import_file
 from planner.importers.earlier import Earlier
 from planner.importers.model import Asked, Place, Remark, Run, Value
 from planner.importers.quantities import quantity
+from planner.strict_json import MAX_BYTES
 
 
 def _configure(parser: ArgumentParser) -> None:
@@ -51,16 +51,27 @@ def _run(arguments: Namespace) -> int:
 
 def _imported(name: str, only: str | None) -> Imported:
     try:
-        if name == "-":
-            return import_file(Source(name, BytesIO(input_bytes(name))), only=only)
         with input_file(name) as file:
-            return import_file(Source(name, file), only=only)
+            return import_file(Source(name, file if file.seekable() else _kept(file)), only=only)
     except UnreadableInputError as error:
         return Imported(file=name, recognised=False, problems=(error.problem,))
     except OSError as error:
         found = f"an error: {(error.strerror or str(error)).lower()}"
         problem = Problem("file/unreadable", "", "a file that can be read", found)
         return Imported(file=name, recognised=False, problems=(problem,))
+
+
+def _kept(stream: BinaryIO) -> BytesIO:
+    """Return what a pipe holds, which cannot be read twice.
+
+    Raises:
+        UnreadableInputError: it holds more than is kept.
+    """
+    raw = stream.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        expected = f"at most {MAX_BYTES:,} bytes through a pipe, or the file itself"
+        raise UnreadableInputError("a pipe", "more", expected=expected)
+    return BytesIO(raw)
 
 
 def _shown(imported: Imported) -> dict[str, Any]:

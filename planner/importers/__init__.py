@@ -108,7 +108,7 @@ def _candidates(source: Source, importers: Iterable[Importer]) -> list[tuple[Imp
 def _described(source: Source) -> str:
     """Say what a file of no known format is, as far as its beginning shows."""
     first = source.first
-    if isinstance(first, dict) and "$schema" in first:
+    if isinstance(first, dict) and {"$schema", "$defs"} & first.keys():
         return "a JSON Schema, which is no result"
     if isinstance(first, dict):
         return f"JSON with the keys {', '.join(map(found, list(first)[:5]))}" if first else "an empty object"

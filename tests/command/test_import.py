@@ -1,6 +1,8 @@
 """``topogate import``: one JSON line a file, and the exit code."""
 
+import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -86,3 +88,13 @@ def test_a_run_that_an_earlier_file_holds_is_named(tmp_path: Path, result: str, 
     assert [(warning["run"], warning["code"], warning["sentence"]) for warning in second["warnings"]] == [
         ("run-2", "import/same_run", f"the figures of run-1 in {result}: taken twice, it would count twice")
     ]
+
+
+def test_a_pipe_is_read_like_a_file(result: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as pipe:
+        pipe.write(Path(result).read_bytes())
+    with os.fdopen(reading, "rb") as source, io.TextIOWrapper(source) as text:
+        monkeypatch.setattr("sys.stdin", text)
+        assert main(["import", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["format"] == "vllm-bench-serve"
