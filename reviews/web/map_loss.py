@@ -72,7 +72,7 @@ def loss_facts(facts: RankFacts, lost: Lost, view: TrialView, candidate: Candida
     return LossFacts(
         lead=f"{lost.id if lost.id.startswith(lost.kind) else f'{kind} {lost.id}'} lost.",
         figures=tuple(figures),
-        judged=tuple(judged(view, lost.kind, candidate)),
+        judged=tuple(f"Worst of its kind: {sentence}" for sentence in judged(view, lost.kind, candidate)),
     )
 
 

@@ -57,7 +57,7 @@ def test_the_gate_speaks_for_the_kind_of_domain_that_is_lost() -> None:
         lost = facts.lost(asked)
         assert lost is not None
         sentences[asked] = loss_facts(facts, lost, view, candidate).judged
-    assert sentences["node:node-b"] == tuple(said)
+    assert sentences["node:node-b"] == tuple(f"Worst of its kind: {sentence}" for sentence in said)
     assert sentences["device:a0"] == ()
 
 
