@@ -24,7 +24,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionLine:
-    """One revision."""
+    """One revision; ``bound`` holds its subject and the digests of its files."""
 
     number: int
     who: str
@@ -35,8 +35,7 @@ class RevisionLine:
     word: Word | None
     parts: tuple[Part, ...]
     moved: str
-    subject: str
-    files: tuple[tuple[str, str], ...]
+    bound: tuple[Part, ...]
     signoffs: tuple[tuple[str, SignedLine, str], ...]
 
 
@@ -55,6 +54,23 @@ def parts_of(row: RevisionRow, before: RevisionRow | None) -> tuple[Part, ...]:
             )
         )
     return tuple(parts)
+
+
+def bound_of(row: RevisionRow, before: RevisionRow | None) -> tuple[Part, ...]:
+    """List the subject and the files as they were uploaded, with what each was before."""
+    return tuple(
+        Part(
+            name=name,
+            value=getattr(row, field) or "",
+            before=(getattr(before, field) or "") if before and getattr(before, field) != getattr(row, field) else "",
+            is_digest=True,
+        )
+        for name, field in (
+            ("subject", "subject"),
+            ("contract file", "contract_file_sha256"),
+            ("evidence file", "evidence_file_sha256"),
+        )
+    )
 
 
 def outcome_of(row: RevisionRow) -> tuple[str, Word | None]:
@@ -83,8 +99,7 @@ def revision_lines(page: DecisionPage, href: str) -> tuple[RevisionLine, ...]:
                 word=word,
                 parts=parts,
                 moved=", ".join(moved) if at else "first revision",
-                subject=row.subject or "",
-                files=(("contract file", row.contract_file_sha256), ("evidence file", row.evidence_file_sha256)),
+                bound=bound_of(row, rows[at - 1] if at else None),
                 signoffs=tuple(
                     (signed.team, signed_line(signed), signed.subject)
                     for signed in page.signoffs
