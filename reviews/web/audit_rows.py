@@ -15,6 +15,7 @@ CHECKED = (
     "the columns that pages filter by repeat what the bytes say",
 )
 NOT_CHECKED = (
+    "documents, plans and sign-offs as they are stored: the command below checks them against their digests too",
     "whether a person read what was shown to them",
     "whether the measurements are true: only that they are the ones reviewed",
     "whether entries were cut off at the end: compare the head with one that you noted earlier",
@@ -82,7 +83,7 @@ def headline(found: Verification) -> Headline:
     entries = count(found.entries, "entry", "entries")
     if found.holds:
         return Headline(
-            title="Consistent only",
+            title="The chain of entries holds",
             text=f"{entries}, unbroken from the first to seq {found.entries - 1}. This server checked itself.",
             is_broken=False,
             checked=CHECKED,
