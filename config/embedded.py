@@ -103,7 +103,7 @@ def static_fingerprint() -> str:
 
 
 def load_demo() -> str:
-    """Load what the demo workspace lacks; return the one-time logins as text for the terminal.
+    """Load what the demo workspace lacks; return the generated logins as text for the terminal.
 
     A database that holds other people's work gets no demo; the text then says so.
     """

@@ -44,7 +44,7 @@ class EmbeddedRun:
 
     @property
     def passwords(self) -> dict[str, str]:
-        """The one-time logins, read from what was printed."""
+        """The generated logins, read from what was printed."""
         return dict(re.findall(r"^([a-z][a-z-]*) +(\S{12,})  ", self.said, re.MULTILINE))
 
     def alive(self) -> list[list[str]]:

@@ -13,7 +13,7 @@ from reviews.services.demo import demo_logins, demo_submit
 class Command(BaseCommand):
     """Prints one line per person: login, password, what they do."""
 
-    help = "Load the demo workspace (once) and print one-time logins."
+    help = "Load the demo workspace (once) and print generated logins."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the folder with the examples."""
