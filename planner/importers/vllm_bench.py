@@ -63,8 +63,8 @@ def _version(run: dict[str, Any]) -> str:
     if "benchmark_start_time_unix" in run:
         return "fork of benchmark_serving"
     if "failed" in run:
-        return "0.11 or later"
-    return "0.9 or earlier" if "request_goodput:" in run else "before failed requests were counted"
+        return "after 0.9"
+    return "0.9 or earlier, or a fork" if "request_goodput:" in run else ""
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:

@@ -25,7 +25,7 @@ def test_a_file_is_one_line_with_values_places_and_questions(result: str, capsys
     (line,) = capsys.readouterr().out.splitlines()
     shown = json.loads(line)
     assert (shown["file"], shown["recognised"], shown["status"]) == (result, True, "usable")
-    assert (shown["format"], shown["version"]) == ("vllm-bench-serve", "0.11 or later")
+    assert (shown["format"], shown["version"]) == ("vllm-bench-serve", "after 0.9")
     assert shown["runs"] == [{"run": "run-1", "status": "usable", "place": {"pointer": "", "line": 1}}]
     assert shown["values"][0] == {
         "run": "run-1",
