@@ -17,6 +17,8 @@ MINIMUM_PEOPLE = 2
 AGAINST = {"request_changes": "Changes requested", "reject": "Rejected"}
 """Meanings of a sign-off that the author answers, as words."""
 
+NOTHING_SELECTED = "To select a topology, measure what is missing and submit a new revision."
+
 
 @dataclass(frozen=True, slots=True)
 class JudgedSignOff:
@@ -135,5 +137,5 @@ def judge_approval(
     if len(people) < MINIMUM_PEOPLE:
         return Approval(False, f"{len(people)} person approved. At least {MINIMUM_PEOPLE} people have to agree.")
     if decision_word != "SELECT_TOPOLOGY":
-        return Approval(False, "Every team agrees, and the plan selects no topology: it can be closed, not activated.")
+        return Approval(False, f"Every team agrees that nothing is selected. {NOTHING_SELECTED}")
     return Approval(True, "Every team approved this revision.")

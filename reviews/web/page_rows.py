@@ -204,7 +204,7 @@ def turn_strip(page: DecisionPage) -> Strip:
         )
     owed = tuple(dict.fromkeys(name for row in page.requirements for name in row.owed_by))
     text = f"Owed by {listed(owed)}." if owed else page.approval.because
-    return Strip(lead=f"Waiting on {others or 'nobody'}.", text=text, icon="wait")
+    return Strip(lead=f"Waiting on {others}." if others else "Not approved.", text=text, icon="wait")
 
 
 def moved_text(parts: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from reviews.policies.permissions import SIGNING_ROLES
-from reviews.policies.requirements import Requirement
+from reviews.policies.requirements import NOTHING_SELECTED, Requirement
 from reviews.selectors.rows import DecisionPage, SignOffRow
 from reviews.web.formats import ago, listed, when
 from reviews.web.page_rows import GIVEN, SIGNED, STATES, moved_text, my_open_teams, subject_digests, team_title
@@ -248,7 +248,7 @@ def sign_panel(
         since=f"r{page.shown.number}",
         lead="A sign-off is bound to these digests. Anything that changes makes it stale."
         if has_winner
-        else "Nothing is selected. Approving says that this outcome is right; it can be closed, not activated.",
+        else f"Nothing is selected. Approving says that this outcome is right. {NOTHING_SELECTED}",
         action=action,
         subject=page.shown.subject or "",
         digests=subject_digests(page.shown),

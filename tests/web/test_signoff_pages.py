@@ -166,3 +166,14 @@ def test_a_sign_off_on_changed_bytes_is_refused_and_gives_the_statement_back(
     assert (answer.status_code, "What is stored here was changed" in page) == (409, True)
     assert 'readonly aria-describedby="kept-hint">Read &lt;all&gt; of it.</textarea>' in page
     assert (SignOff.objects.count(), last_entry(people)["action"]) == (0, "signoff.refused")
+
+
+def test_an_agreed_plan_without_a_selection_says_what_to_do_next(people: Cast, visit: Visit) -> None:
+    revision = planned(people, pair=documents(tokens=1))
+    sign(people, revision)
+    sign(people, revision, people.carol, team="networking")
+    page = text(visit(people.alice))
+    assert (
+        "<b>Not approved.</b> Every team agrees that nothing is selected. "
+        "To select a topology, measure what is missing and submit a new revision."
+    ) in page

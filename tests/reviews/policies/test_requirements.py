@@ -198,7 +198,11 @@ BOTH = [JudgedSignOff(fact(BOB), "CURRENT"), JudgedSignOff(fact(CAROL, "networki
             [DONE],
             BOTH,
             "INCONCLUSIVE",
-            Approval(False, "Every team agrees, and the plan selects no topology: it can be closed, not activated."),
+            Approval(
+                False,
+                "Every team agrees that nothing is selected. "
+                "To select a topology, measure what is missing and submit a new revision.",
+            ),
             id="nothing selected",
         ),
     ],
