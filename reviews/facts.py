@@ -8,7 +8,7 @@ SUBJECT_PARTS = ("contract", "evidence", "identity", "policy", "planner_version"
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Who somebody is in one workspace. ``role`` is a ``Role`` value; ``teams`` and ``leads`` hold team slugs."""
+    """Who somebody is in one workspace. ``role`` is a ``Role`` value; ``teams`` holds team slugs."""
 
     person_id: int
     token: str
@@ -16,7 +16,6 @@ class Standing:
     workspace_id: int
     role: str
     teams: frozenset[str] = frozenset()
-    leads: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

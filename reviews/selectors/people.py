@@ -60,15 +60,14 @@ def standing_of(person: Person, workspace: Workspace) -> Standing:
     )
     if membership is None:
         raise NotFoundError(f"There is no workspace {workspace.slug} that you belong to.")
-    seats = TeamSeat.objects.filter(membership=membership).values_list("team__slug", "is_lead")
+    seats = TeamSeat.objects.filter(membership=membership).values_list("team__slug", flat=True)
     return Standing(
         person_id=membership.person_id,
         token=membership.person.token,
         name=membership.person.display_name,
         workspace_id=workspace.pk,
         role=membership.role,
-        teams=frozenset(team for team, _ in seats),
-        leads=frozenset(team for team, is_lead in seats if is_lead),
+        teams=frozenset(seats),
     )
 
 
