@@ -94,7 +94,11 @@ def left_figure(name: str, left: CapacityLeft | None, *, in_full: bool = True) -
     if left.rate is None:
         return Figure(name=name, value="not known", note=" ".join(left.notes) or missing_text(left))
     parts = [f"{share} of what was served" for share in [whole_share(left)] if share]
-    parts += [f"{range_text(left.share_of_required, 'share')} of the required load"] if left.share_of_required else []
+    parts += (
+        [f"{range_text(left.share_of_required, 'share')} of the required load after the replica reserve"]
+        if left.share_of_required
+        else []
+    )
     parts.append(f"at {left.load_point}")
     parts += [f"measured with injection {left.injection}"] if left.injection else [ARITHMETIC] * in_full
     return Figure(name=name, value=range_text(left.rate, "tok/s", " tok/s"), note=", ".join(parts))
