@@ -14,12 +14,15 @@ from reviews.models import AuditEntry, Person, Workspace
 from reviews.selectors.people import standing_of
 
 PAGE_SIZE = 50
+ERASED = "erased person"
 CHANGED = "What is stored of this entry was changed. Verify the log."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryRow:
     """One entry. ``who`` is the printed name, the token where the name was erased, "system" for nobody.
+
+    ``about`` is the person that an entry of the roster is about, empty elsewhere.
 
     ``payload`` is the entry's payload as JSON values, None where it has none. Of an entry whose stored bytes were
     changed, ``reason`` says so, and what only the bytes tell is left out.
@@ -31,6 +34,7 @@ class EntryRow:
     decision: int | None
     revision: int | None
     who: str
+    about: str
     team: str
     meaning: str
     reason: str
@@ -133,13 +137,24 @@ def _wanted(entries: QuerySet[AuditEntry], wanted: EntryFilter) -> QuerySet[Audi
 
 
 def _rows(entries: list[AuditEntry]) -> tuple[EntryRow, ...]:
+    stored = [_stored(entry) for entry in entries]
     tokens = {entry.actor_token for entry in entries if entry.actor_token}
+    tokens |= {about for _, payload in stored if (about := _person_of(payload))}
     names = dict(Person.objects.filter(token__in=tokens).values_list("token", "display_name"))
-    return tuple(_row(entry, names) for entry in entries)
+    return tuple(_row(entry, found, names) for entry, found in zip(entries, stored, strict=True))
 
 
-def _row(entry: AuditEntry, names: dict[str, str]) -> EntryRow:
-    fields, payload = _stored(entry)
+def _person_of(payload: dict[str, Any] | None) -> str:
+    """Return the token of the person whom an entry of the roster is about."""
+    token = (payload or {}).get("person")
+    return token if isinstance(token, str) else ""
+
+
+def _row(
+    entry: AuditEntry, stored: tuple[dict[str, Any] | None, dict[str, Any] | None], names: dict[str, str]
+) -> EntryRow:
+    fields, payload = stored
+    about = _person_of(payload)
     return EntryRow(
         seq=entry.seq,
         at=_time(entry.at),
@@ -147,6 +162,7 @@ def _row(entry: AuditEntry, names: dict[str, str]) -> EntryRow:
         decision=entry.decision_number,
         revision=entry.revision_number,
         who=(names.get(entry.actor_token) or entry.actor_token) if entry.actor_token else "system",
+        about=names.get(about, ERASED) if about else "",
         team=entry.team,
         meaning=(fields or {}).get("meaning") or "",
         reason=CHANGED if fields is None else fields["reason"] or "",

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from reviews.selectors.log import EntryRow
+from reviews.selectors.log import ERASED, EntryRow
 from reviews.verification import Verification
 from reviews.web.formats import count, when
 from reviews.web.page_rows import event_text, team_title
@@ -20,6 +20,9 @@ NOT_CHECKED = (
     "whether the measurements are true: only that they are the ones reviewed",
     "whether entries were cut off at the end: compare the head with one that you noted earlier",
 )
+
+
+REASON_LENGTH = 240
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +57,7 @@ class Headline:
 def entry_line(row: EntryRow, slug: str) -> EntryLine:
     """Make a line of the log."""
     label = f"D-{row.decision:04d}" if row.decision else ""
-    reason = f": {row.reason}" if row.reason else ""
+    reason = f": {shortened(row.reason)}" if row.reason else ""
     team = f" · {team_title(row.team).lower()}" if row.team else ""
     return EntryLine(
         seq=row.seq,
@@ -62,13 +65,18 @@ def entry_line(row: EntryRow, slug: str) -> EntryLine:
         action=row.action,
         decision=f"{label} r{row.revision}" if row.revision else label,
         decision_href=_decision_href(row, slug),
-        who=f"{row.who if len(row.who) < 48 else 'erased person'}{team}",
+        who=f"{row.who if len(row.who) < 48 else ERASED}{team}",
         what=f"{event_text(row)}{reason}",
         sha256=row.sha256,
         subject=row.subject,
         href=f"{reverse('audit-list', args=[slug])}?seq={row.seq}",
         is_refusal=row.is_refusal or row.is_changed,
     )
+
+
+def shortened(reason: str) -> str:
+    """Shorten a reason for a line of the log; the entry itself has all of it."""
+    return reason if len(reason) <= REASON_LENGTH else f"{reason[:REASON_LENGTH].rstrip()}… (the entry has all of it)"
 
 
 def _decision_href(row: EntryRow, slug: str) -> str:

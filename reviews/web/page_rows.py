@@ -230,6 +230,7 @@ def stale_strip(page: DecisionPage, newest_href: str) -> Strip:
 def event_text(row: EntryRow) -> str:
     """Say in words what an entry records."""
     team = f" for {team_title(row.team).lower()}" if row.team else ""
+    about = row.about or "somebody not known"
     texts = {
         "revision.created": f"{row.who} submitted r{row.revision}",
         "revision.planned": f"Planned r{row.revision}",
@@ -241,9 +242,9 @@ def event_text(row: EntryRow) -> str:
         "submission.refused": f"Refused: submission by {row.who}",
         "workspace.created": "Workspace made",
         "policy.set": f"Policy set by {row.who}",
-        "roster.role_set": f"Role given by {row.who}",
-        "roster.seat_given": f"Seat{team} given by {row.who}",
-        "roster.seat_taken": f"Seat{team} taken by {row.who}",
+        "roster.role_set": f"Role {(row.payload or {}).get('role', 'not known')} given to {about} by {row.who}",
+        "roster.seat_given": f"Seat{team} given to {about} by {row.who}",
+        "roster.seat_taken": f"Seat{team} taken from {about} by {row.who}",
         "token.created": f"{row.who} made an API token",
         "token.revoked": f"{row.who} revoked an API token",
     }

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from planner.canonical import file_sha256
+from reviews.audit import Act, append
 from reviews.models import AuditEntry, Decision
 from tests.plugins.append_only import lifted
 from tests.reviews.factories import Cast, documents, planned, sign
@@ -55,6 +56,22 @@ def test_the_log_is_newest_first_in_order_of_seq(decided: Decision, people: Cast
 def test_filters(query: str, actions: set[str], decided: Decision, people: Cast, visit: Visit) -> None:
     rows = visit(people.audrey).get(f"/w/lab/audit/entries.json{query}").json()
     assert {row["action"] for row in rows} == actions
+
+
+def test_the_log_names_who_got_a_role_and_a_seat(decided: Decision, people: Cast, visit: Visit) -> None:
+    page = text(people, visit, "/w/lab/audit/?action=roster.")
+    assert ("Role auditor given to Audrey by system" in page, "Seat for serving given to Bob by system" in page) == (
+        True,
+        True,
+    )
+
+
+def test_a_long_refusal_is_short_in_the_log_and_whole_in_its_entry(people: Cast, visit: Visit) -> None:
+    reason = "Found nothing. " * 40
+    entry = append(people.workspace, Act(action="submission.refused", actor=people.alice.token, reason=reason))
+    assert reason.strip() not in text(people, visit, "/w/lab/audit/")
+    assert "the entry has all of it" in text(people, visit, "/w/lab/audit/")
+    assert reason.strip() in text(people, visit, f"/w/lab/audit/?seq={entry.seq}")
 
 
 def test_an_entry_leads_to_the_revision_that_it_names(decided: Decision, people: Cast, visit: Visit) -> None:
