@@ -4,7 +4,7 @@ Rules kept: kind is a hue and a dash, a group is one of two alternating grounds 
 where a group leaves an island or a node; a rank that no known device holds is listed, never dropped.
 """
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reviews.web.formats import count, listed
@@ -15,6 +15,7 @@ from reviews.web.rank_facts import Kind, Lost, RankFacts, carried_by
 
 MOST_NOTE = 390.0
 """Width of a note that has room for everything."""
+NO_TRAFFIC = "replicas, no request traffic"
 DEVICE_LETTERS = 9
 """Letters of a device that fit beside its rank."""
 
@@ -235,7 +236,7 @@ def notes_of(view: View, ground: Places, lines: tuple[Line, ...]) -> Iterator[No
     step = min(MOST_NOTE, (ground.width - 2 * MARGIN) / len(crossing))
     start = (ground.width - len(crossing) * step) / 2
     for at, (kind, far) in enumerate(crossing):
-        links = carried_by(view.facts, kind)
+        links = NO_TRAFFIC if are_replicas(view.facts, far) else carried_by(view.facts, kind)
         is_wide = step == MOST_NOTE
         yield Note(
             role=kind.role,
@@ -243,6 +244,13 @@ def notes_of(view: View, ground: Places, lines: tuple[Line, ...]) -> Iterator[No
             title=f"{kind.name}, {'cut' if view.lost else 'crosses nodes'}",
             text=f"{count(len(far), 'group')} of {len(far[0])} · {links}" if is_wide else links,
         )
+
+
+def are_replicas(facts: RankFacts, groups: Sequence[tuple[int, ...]]) -> bool:
+    """Whether no two ranks of a group answer the same request: nothing of a request runs between them."""
+    return bool(facts.serving) and all(
+        len({facts.serving_of[rank] for rank in group}) == len(group) for group in groups
+    )
 
 
 def far_groups(facts: RankFacts, kind: Kind) -> list[tuple[int, ...]]:

@@ -152,6 +152,11 @@ def test_what_crosses_is_written_between_two_nodes() -> None:
     ]
 
 
+def test_replicas_on_two_nodes_are_said_to_exchange_nothing_of_a_request() -> None:
+    (note,) = drawn(facts_of({"a": 2, "b": 2}, (2, 1, 1, 2))).notes
+    assert (note.title, note.text) == ("Data, crosses nodes", "2 groups of 2 · replicas, no request traffic")
+
+
 def test_lost_ranks_are_lost_and_the_rest_of_their_group_is_down() -> None:
     found = drawn(example_facts(), lost="node-b")
     assert {tile.rank: tile.state for tile in found.tiles} == {
