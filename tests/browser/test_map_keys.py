@@ -70,3 +70,10 @@ def test_without_script_a_rank_is_a_link_to_the_same_page(people: Cast, visit: O
     page = visit(people.carol, MAP, script=False)
     page.locator("[data-key='rank-5']").click()
     assert page.locator("#h-r").text_content() == "Rank 5"
+
+
+@pytest.mark.parametrize(("width", "is_said"), [(390, True), (1440, False)])
+def test_a_small_screen_says_that_the_map_goes_on(width: int, is_said: bool, people: Cast, visit: Open) -> None:
+    planned(people, pair=example_pair())
+    page = visit(people.carol, MAP, width=width)
+    assert page.get_by_text("Scroll the map sideways").is_visible() == is_said
