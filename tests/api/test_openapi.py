@@ -1,7 +1,5 @@
 """The OpenAPI document: valid, without warnings, the same as what is served."""
 
-import re
-
 import pytest
 from django.core.management import call_command
 from django.test import Client
@@ -35,17 +33,6 @@ def test_every_refusal_is_problem_details(document: dict[str, dict[str, dict[str
             for status, answer in operation["responses"].items():  # type: ignore[attr-defined] # JSON
                 if int(status) >= 400:
                     assert (path, method, list(answer["content"])) == (path, method, ["application/problem+json"])
-
-
-def test_every_code_of_a_request_is_documented() -> None:
-    sources = [
-        *(ROOT / "reviews/api").rglob("*.py"),
-        ROOT / "reviews/limits.py",
-        ROOT / "reviews/services/submissions.py",
-    ]
-    raised = {code for path in sources for code in re.findall(r'"(request/[a-z_]+)"', path.read_text())}
-    documented = set(re.findall(r"^\| `(request/[a-z_]+)`", (ROOT / "docs/reference/api.md").read_text(), re.MULTILINE))
-    assert documented == raised
 
 
 def test_every_address_is_documented(document: dict[str, dict[str, object]]) -> None:

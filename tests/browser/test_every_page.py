@@ -107,7 +107,7 @@ def test_no_table_of_a_decision_is_cut_on_a_small_desktop(query: str, people: Ca
 def test_no_table_under_the_rank_map_is_cut_on_a_desktop(width: int, people: Cast, visit: Open) -> None:
     planned(people, pair=example_pair())
     page = visit(people.bob, f"{D}1/map/", width=width)
-    assert page.evaluate(CUT.replace(".scroll", ".map-cols-rest .scroll")) == 0
+    assert page.evaluate(CUT.replace("'.scroll'", "'.map-cols-rest .scroll'")) == 0
 
 
 def test_print_hides_controls_and_is_light(filled: Cast, visit: Open) -> None:
