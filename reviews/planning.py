@@ -154,7 +154,7 @@ def make_plan(
 ) -> MadePlan:
     """Plan from stored bytes after checking that they are the ones that were stored.
 
-    Without the receipt of intake the evidence is read as if it were new.
+    Without a receipt of intake that this release can read, the evidence is read as if it were new.
 
     Raises:
         StoredBytesError: a digest does not match, or the planner refuses what intake once accepted.
@@ -172,12 +172,22 @@ def make_plan(
 def _planned(
     contract: bytes, evidence: bytes, receipt: StoredBytes | None, as_of: str, progress: Progress
 ) -> tuple[PlanRecord, bytes]:
-    if receipt is None:
+    found = _read_receipt(receipt)
+    if found is None:
         documents = read_documents(contract, evidence)
         return plan_with_bytes(documents.contract, documents.evidence, as_of, progress=progress)
-    receipt.check("intake receipt")
-    found = msgspec.json.decode(receipt.raw, type=Receipt)
     return plan_stored(contract, evidence, found, as_of, progress=progress)
+
+
+def _read_receipt(stored: StoredBytes | None) -> Receipt | None:
+    """Return what intake found out; None where it left nothing, or another release wrote it in another form."""
+    if stored is None:
+        return None
+    stored.check("intake receipt")
+    try:
+        return msgspec.json.decode(stored.raw, type=Receipt)
+    except msgspec.ValidationError:
+        return None
 
 
 def decode_plan(raw: bytes) -> PlanRecord:
