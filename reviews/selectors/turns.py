@@ -9,21 +9,11 @@ from collections.abc import Iterator
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from reviews.facts import Standing
-from reviews.models import Decision, DecisionState, Person, Revision, SignOff, Workspace
+from reviews.models import Decision, DecisionState, Revision, SignOff, Workspace
 from reviews.policies.permissions import SIGNING_ROLES
 from reviews.policies.requirements import AGAINST
 from reviews.selectors.judgement import Judgement, judge_decisions
-from reviews.selectors.people import standing_of
 from reviews.selectors.revisions import with_digests
-
-
-def turn_count(*, actor: Person, workspace: Workspace) -> int:
-    """Count the decisions that wait on a person.
-
-    Raises:
-        NotFoundError: the actor is no member of the workspace.
-    """
-    return len(turn_ids(standing_of(actor, workspace), workspace))
 
 
 def turn_ids(standing: Standing, workspace: Workspace) -> frozenset[int]:

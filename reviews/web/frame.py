@@ -1,7 +1,7 @@
 """What all pages share: who is asking, in which workspace, and how a refusal is answered. No rule lives here."""
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import Any, Concatenate, ParamSpec, cast
 from urllib.parse import urlencode, urlsplit
 
@@ -16,11 +16,11 @@ from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
 from reviews.errors import NotFoundError, ReviewError, TamperedError
-from reviews.facts import Authentication
+from reviews.facts import Authentication, Standing
 from reviews.models import Person, Workspace
 from reviews.policies.permissions import may_submit
 from reviews.selectors.people import standing_of, workspace_named
-from reviews.selectors.turns import turn_count
+from reviews.selectors.turns import turn_ids
 
 P = ParamSpec("P")
 
@@ -55,8 +55,9 @@ def page(view: Callable[Concatenate[PersonRequest, P], HttpResponse]) -> Callabl
         if not request.user.is_authenticated:
             return to_login(request)
         asked = cast(PersonRequest, request)
-        asked.turn_count = SimpleLazyObject(lambda: turns_of(asked.user, kwargs.get("slug")))
-        asked.may_submit = SimpleLazyObject(lambda: submits(asked.user, kwargs.get("slug")))
+        membership = cache(lambda: membership_of(asked.user, kwargs.get("slug")))
+        asked.turn_count = SimpleLazyObject(lambda: turns_of(membership()))
+        asked.may_submit = SimpleLazyObject(lambda: submits(membership()))
         try:
             shown = view(asked, *args, **kwargs)
         except ReviewError as refused:
@@ -89,20 +90,23 @@ def typed_text(request: HttpRequest) -> str:
     return next((request.POST[name] for name in TYPED if request.POST.get(name)), "")
 
 
-def turns_of(person: Person, slug: object) -> int:
-    """Count the decisions of a workspace that wait on a person; none in a workspace that is not theirs."""
+def membership_of(person: Person, slug: object) -> tuple[Standing, Workspace] | None:
+    """Return who a person is in the workspace of an address; None without one, or where it is not theirs."""
     try:
-        return turn_count(actor=person, workspace=workspace_named(str(slug))) if slug else 0
+        workspace = workspace_named(str(slug)) if slug else None
+        return (standing_of(person, workspace), workspace) if workspace else None
     except NotFoundError:
-        return 0
+        return None
 
 
-def submits(person: Person, slug: object) -> bool:
-    """Whether a person may submit to a workspace; not to one that is not theirs."""
-    try:
-        return may_submit(standing_of(person, workspace_named(str(slug)))).allowed if slug else False
-    except NotFoundError:
-        return False
+def turns_of(membership: tuple[Standing, Workspace] | None) -> int:
+    """Count the decisions of a workspace that wait on a member."""
+    return len(turn_ids(*membership)) if membership else 0
+
+
+def submits(membership: tuple[Standing, Workspace] | None) -> bool:
+    """Whether a member may submit to the workspace."""
+    return membership is not None and may_submit(membership[0]).allowed
 
 
 def refusal(request: HttpRequest, refused: ReviewError) -> HttpResponse:
