@@ -1,5 +1,7 @@
 """The OpenAPI document: valid, without warnings, the same as what is served."""
 
+import re
+
 import pytest
 from django.core.management import call_command
 from django.test import Client
@@ -33,6 +35,18 @@ def test_every_refusal_is_problem_details(document: dict[str, dict[str, dict[str
             for status, answer in operation["responses"].items():  # type: ignore[attr-defined] # JSON
                 if int(status) >= 400:
                     assert (path, method, list(answer["content"])) == (path, method, ["application/problem+json"])
+
+
+def test_exactly_the_codes_of_a_request_are_documented() -> None:
+    sources = [
+        *(ROOT / "reviews/api").rglob("*.py"),
+        ROOT / "reviews/limits.py",
+        ROOT / "reviews/services/submissions.py",
+    ]
+    raised = {code for path in sources for code in re.findall(r'"(request/[a-z_]+)"', path.read_text())}
+    of_the_api, _, _ = (ROOT / "docs/reference/api.md").read_text().partition("\nForms of pages have these besides.")
+    documented = set(re.findall(r"^\| `(request/[a-z_]+)`", of_the_api, re.MULTILINE))
+    assert documented == raised
 
 
 def test_every_address_is_documented(document: dict[str, dict[str, object]]) -> None:
