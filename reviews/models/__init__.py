@@ -8,6 +8,7 @@ decision, the state of a plan job, people and their memberships.
 from reviews.models.audit import AuditEntry
 from reviews.models.decisions import Decision, DecisionState, PlannedRevision, Revision, Submission
 from reviews.models.documents import Blob, DocumentKind, IntakeReceipt, StoredDocument
+from reviews.models.drafts import Draft
 from reviews.models.jobs import JobState, Plan, PlanJob
 from reviews.models.people import Membership, Person, Role, Team, TeamSeat, Workspace
 from reviews.models.policy import Policy
@@ -21,6 +22,7 @@ __all__ = [
     "Decision",
     "DecisionState",
     "DocumentKind",
+    "Draft",
     "IntakeReceipt",
     "JobState",
     "Meaning",
