@@ -41,6 +41,14 @@ def seconds(name: str, default: float) -> float:
     return float(text) if text else default
 
 
+def days(name: str, default: int) -> int:
+    """Read a span of time in whole days, at least one."""
+    text = env.str(name, default="")
+    if text and not re.fullmatch(r"[1-9][0-9]{0,4}", text):
+        raise ImproperlyConfigured(f"{name}: expected days, such as 90, found {text!r}")
+    return int(text) if text else default
+
+
 # Where the embedded mode keeps its database, broker socket and collected static files.
 DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / ".run"))).resolve()
 DEBUG = switch("DEBUG")
@@ -150,6 +158,9 @@ PLAN_REWAKE_SECONDS = seconds("PLAN_REWAKE_SECONDS", 15.0)
 PLAN_MAX_ATTEMPTS = 3
 # How long the answer to a submission on the page waits for the plan; a longer run is followed on the page.
 PLAN_ANSWER_SECONDS = seconds("PLAN_ANSWER_SECONDS", 0.6)
+
+# A draft that nobody touches for so long may be deleted.
+DRAFT_EXPIRY_DAYS = days("DRAFT_EXPIRY_DAYS", 90)
 
 # Celery has its own word for a Redis server on a unix socket.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
