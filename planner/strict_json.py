@@ -23,7 +23,7 @@ from planner.pointers import child
 from planner.records.base import SAFE_INTEGER
 from planner.shown import shown
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "Reading", "parse", "read"]
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "Reading", "nesting", "parse", "read"]
 
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 64
@@ -118,11 +118,11 @@ def _check_size(raw: bytes) -> None:
     values = raw.count(b",")
     if values > MAX_VALUES:
         _refuse("json/values", f"at most {MAX_VALUES:,} values", f"{values:,} commas")
-    if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and _depth(raw) > MAX_DEPTH:
+    if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and nesting(raw) > MAX_DEPTH:
         _refuse("json/depth", f"nesting of at most {MAX_DEPTH}", "deeper nesting")
 
 
-def _depth(raw: bytes) -> int:
+def nesting(raw: bytes) -> int:
     """Return the deepest nesting without parsing: no recursion, and C loops only.
 
     Where the bytes are not JSON the figure may be off, but then the parser stops at the same place or earlier.

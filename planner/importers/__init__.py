@@ -84,7 +84,10 @@ def import_file(source: Source, *, only: str | None = None) -> Imported:
     """Read one file by the importer that knows its content; ``only`` names the one that may."""
     try:
         source.check()
-        candidates = _candidates(source, [importer for importer in IMPORTERS if only in (None, importer.id)])
+        importers = [importer for importer in IMPORTERS if only in (None, importer.id)]
+        candidates = _candidates(source, importers)
+        if not candidates and (below := source.after_text()):
+            source, candidates = below, _candidates(below, importers)
     except (DocumentRefusedError, RecursionError) as error:
         return Imported(file=source.name, recognised=False, problems=_problems(error))
     if not candidates:

@@ -8,21 +8,20 @@ nesting deeper than 64, and text that is not JSON, with line and column.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from planner.errors import DocumentRefusedError, Problem
 from planner.importers.scrubbed import found
-from planner.strict_json import MAX_BYTES, MAX_DEPTH, MAX_VALUES
+from planner.strict_json import MAX_BYTES, MAX_DEPTH, MAX_VALUES, nesting
 
 __all__ = ["JsonDocument", "json_documents"]
 
 MAX_DIGITS = 400
+LONGEST_WORD = len("-Infinity")
+"""What a cut may leave of a word that JSON, or a tool, has beside text and numbers."""
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\Z)')
-_BRACKETS = re.compile(r"[\[\]{}]")
-_STEPS = {"[": 1, "{": 1, "]": -1, "}": -1}
 _SPACE = re.compile(r"[\s,]*")
 
 
@@ -35,65 +34,109 @@ class JsonDocument:
     dropped: tuple[str, ...] = ()
 
 
-def json_documents(lines: Iterator[tuple[int, str]]) -> Iterator[JsonDocument]:
+def json_documents(blocks: Iterable[tuple[int, str]]) -> Iterator[JsonDocument]:
     """Yield the values one after the other as soon as each is complete; memory holds one of them.
+
+    ``blocks`` are whole lines with the number of the first, one or many at a time.
 
     Raises:
         DocumentRefusedError: what comes next is not JSON, cut, or beyond a limit.
     """
-    pending: list[str] = []
-    start = size = depth = 0
-    for number, line in lines:
-        if not pending:
-            if not line.strip():
-                continue
-            start, size, depth = number, 0, 0
-        pending.append(line)
-        size += len(line)
-        if size > MAX_BYTES:
-            _refuse("import/size", f"at most {MAX_BYTES:,} characters in one value", "more", start)
-        depth = _depth_after(line, depth, number)
-        if depth <= 0:
-            yield from _values("".join(pending), start)
-            pending = []
-    if pending:
-        yield from _values("".join(pending), start)
+    reader = _Reader()
+    for number, block in blocks:
+        yield from reader.read(number, block)
+    yield from reader.rest()
 
 
-def _depth_after(line: str, depth: int, number: int) -> int:
-    for bracket in _BRACKETS.finditer(_STRING.sub("", line) if '"' in line else line):
-        depth += _STEPS[bracket[0]]
-        if depth > MAX_DEPTH:
-            _refuse("import/depth", f"nesting of at most {MAX_DEPTH}", "deeper nesting", number)
-    return depth
+class _Reader:
+    """Decodes as far as there is text. A value that is not complete is tried again once its text has doubled."""
 
+    def __init__(self) -> None:
+        self._pending: list[str] = []
+        self._size = 0
+        self._enough = 0
+        self._line = 1
+        self._dropped: list[str] = []
+        self._decoder = json.JSONDecoder(object_pairs_hook=self._object, parse_int=_whole, strict=False)
 
-def _values(text: str, start: int) -> Iterator[JsonDocument]:
-    if text.count(",") > MAX_VALUES:
-        _refuse("import/size", f"at most {MAX_VALUES:,} values", "more", start)
-    dropped: list[str] = []
+    def read(self, number: int, block: str) -> Iterator[JsonDocument]:
+        """Yield the values that a further block completes."""
+        if not self._pending:
+            self._line = number
+        self._pending.append(block)
+        self._size += len(block)
+        if self._size > MAX_BYTES + len(block):
+            _refuse("import/size", f"at most {MAX_BYTES:,} characters in one value", "more", self._line)
+        if self._size >= self._enough:
+            yield from self._values(is_last=False)
 
-    def pairs_read(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def rest(self) -> Iterator[JsonDocument]:
+        """Yield the values that the end of the file completes."""
+        return self._values(is_last=True)
+
+    def _values(self, *, is_last: bool) -> Iterator[JsonDocument]:
+        text, position = "".join(self._pending), 0
+        self._pending = []
+        while (start := _after_space(text, position)) < len(text):
+            self._line += text.count("\n", position, start)
+            self._dropped = []
+            try:
+                tree, position = self._decode(text, start)
+            except json.JSONDecodeError as error:
+                if is_last or not _is_cut(error):
+                    self._refuse_syntax(text, start, error)
+                self._keep(text[start:])
+                return
+            yield JsonDocument(tree, self._line, tuple(self._dropped))
+            self._line += text.count("\n", start, position)
+        self._keep("")
+
+    def _keep(self, rest: str) -> None:
+        self._pending = [rest] if rest else []
+        self._size, self._enough = len(rest), 2 * len(rest)
+
+    def _decode(self, text: str, start: int) -> tuple[Any, int]:
+        """Return a value and where it ends.
+
+        Raises:
+            json.JSONDecodeError: there is none, or not all of it.
+            DocumentRefusedError: it is beyond a limit.
+        """
+        if len(text) - start > MAX_VALUES and text.count(",", start) > MAX_VALUES:
+            _refuse("import/size", f"at most {MAX_VALUES:,} values", "more", self._line)
+        try:
+            tree, end = self._decoder.raw_decode(text, start)
+        except RecursionError:
+            _refuse_depth(self._line)
+        if _is_deep(text, start, end):
+            _refuse_depth(self._line)
+        return tree, end
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         read = dict(pairs)
         if len(read) != len(pairs):
             for key, value in pairs:
                 if key in read and repr(read[key]) != repr(value):
-                    dropped.append(key)
+                    self._dropped.append(key)
                     del read[key]
         return read
 
-    decoder = json.JSONDecoder(object_pairs_hook=pairs_read, parse_int=_whole, strict=False)
-    position = 0
-    while (position := _after_space(text, position)) < len(text):
-        line = start + text.count("\n", 0, position)
-        try:
-            tree, position = decoder.raw_decode(text, position)
-        except json.JSONDecodeError as error:
-            here = error.doc[error.pos : error.pos + 20]
-            what = found(here) if here else "the end of the file"
-            _refuse("import/syntax", "JSON", what, start + error.lineno - 1, error.colno)
-        yield JsonDocument(tree, line, tuple(dropped))
-        dropped.clear()
+    def _refuse_syntax(self, text: str, start: int, error: json.JSONDecodeError) -> NoReturn:
+        if _is_deep(text, start, len(text)):
+            _refuse_depth(self._line)
+        here = text[error.pos : error.pos + 20]
+        line = self._line + text.count("\n", start, error.pos)
+        _refuse("import/syntax", "JSON", found(here) if here else "the end of the file", line, error.colno)
+
+
+def _is_cut(error: json.JSONDecodeError) -> bool:
+    """Say whether more text may mend the error: it stands at the end, or in a text that does not end."""
+    return error.pos + LONGEST_WORD >= len(error.doc) or error.msg.startswith("Unterminated string")
+
+
+def _is_deep(text: str, start: int, end: int) -> bool:
+    opened = text.count("[", start, end) + text.count("{", start, end)
+    return opened > MAX_DEPTH and nesting(text[start:end].encode("utf-8", "replace")) > MAX_DEPTH
 
 
 def _after_space(text: str, position: int) -> int:
@@ -103,6 +146,10 @@ def _after_space(text: str, position: int) -> int:
 
 def _whole(text: str) -> int | float:
     return int(text) if len(text) <= MAX_DIGITS else float("nan")
+
+
+def _refuse_depth(line: int) -> NoReturn:
+    _refuse("import/depth", f"nesting of at most {MAX_DEPTH}", "deeper nesting", line)
 
 
 def _refuse(code: str, expected: str, what: str, line: int, column: int | None = None) -> NoReturn:

@@ -15,60 +15,63 @@ from typing import Any, BinaryIO, NoReturn
 from planner.errors import DocumentRefusedError, Problem
 from planner.importers.loose_json import JsonDocument, json_documents
 from planner.importers.loose_yaml import yaml_tree
+from planner.importers.packing import unpacked
 from planner.strict_json import MAX_BYTES
 
 __all__ = ["HEAD_BYTES", "Source"]
 
 HEAD_BYTES = 64 * 2**10
-MAX_FILE_BYTES = 2**30
 MAX_TEXT_LINE = 2**20
 MAX_YAML_BYTES = 8 * 2**20
+_BLOCK = 2**18
 
 _BOM = b"\xef\xbb\xbf"
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-Z\\-_]")
-_BINARY = {
-    b"\x1f\x8b": "a gzip file",
-    b"PK\x03\x04": "a zip archive",
-    b"\xff\xfe": "UTF-16",
-    b"\xfe\xff": "UTF-16",
-    b"SQLite": "a database",
-    b"PAR1": "a Parquet file",
-    b"\x28\xb5\x2f\xfd": "a zstd file",
-}
+_JSON_LINE = re.compile(rb"\n(?=[{\[])")
 
 
 class Source:
-    """One file; ``handle`` is open, can be sought in, and stays the caller's to close."""
+    """One file; ``handle`` is open, can be sought in, and stays the caller's to close.
+
+    Whatever is asked of it first raises DocumentRefusedError for a file that cannot be unpacked.
+    """
 
     def __init__(self, name: str, handle: BinaryIO) -> None:
         self.name = name
-        self._handle = handle
-        handle.seek(0)
-        self._start = handle.read(HEAD_BYTES)
-        self.size = handle.seek(0, io.SEEK_END)
+        self._given = handle
+        self._skipped = (0, 0)
         self._begun: Iterator[JsonDocument] | None = None
 
     def check(self) -> None:
-        """Raise DocumentRefusedError for bytes that no importer takes: too many, none, or not text."""
-        if self.size > MAX_FILE_BYTES:
-            _refuse("import/size", f"at most {MAX_FILE_BYTES:,} bytes", f"{self.size:,} bytes")
+        """Raise DocumentRefusedError for bytes that no importer takes: too many, none, packed, or not text."""
         if not self._start.strip():
             _refuse("import/format", "a result file of a tool", "nothing")
-        for magic, found in _BINARY.items():
-            if self._start.startswith(magic):
-                _refuse("import/encoding", "UTF-8 text", found)
         if b"\0" in self._start:
             _refuse("import/encoding", "UTF-8 text", "NUL bytes")
 
     @cached_property
+    def _handle(self) -> BinaryIO:
+        return unpacked(self._given)
+
+    @cached_property
+    def size(self) -> int:
+        """The bytes of the file, unpacked."""
+        return self._handle.seek(0, io.SEEK_END)
+
+    @cached_property
+    def _start(self) -> bytes:
+        self._handle.seek(0)
+        return self._handle.read(HEAD_BYTES)
+
+    @cached_property
     def head(self) -> str:
         """The first 64 KiB as text without ANSI sequences; a cut character or wrong byte is U+FFFD."""
-        return _ANSI.sub("", self._start.removeprefix(_BOM).decode("utf-8", "replace"))
+        return _plain(self._start.removeprefix(_BOM).decode("utf-8", "replace"))
 
     @cached_property
     def first(self) -> Any:
         """The first JSON value of the file, None where it does not start with an object or array that can be read."""
-        if not self.head.lstrip().startswith(("{", "[")):
+        if not self._start.removeprefix(_BOM)[self._skipped[0] :].lstrip().startswith((b"{", b"[")):
             return None
         documents = self.documents()
         try:
@@ -81,6 +84,23 @@ class Source:
         self._begun = chain((document,), documents)
         return document.tree
 
+    def after_text(self) -> "Source | None":
+        """Return the file from its first line on that starts a JSON value, below what a console showed before it.
+
+        None where there is no such line among the first 64 KiB.
+        """
+        line = _JSON_LINE.search(self._start, self._skipped[0])
+        if line is None:
+            return None
+        below = Source(self.name, self._handle)
+        below._skipped = (line.end(), self._start.count(b"\n", 0, line.end()))
+        return below
+
+    @property
+    def skipped_lines(self) -> int:
+        """How many lines stand above what is read."""
+        return self._skipped[1]
+
     @cached_property
     def yaml(self) -> Any:
         """The file as one YAML value, None where it is none that is read (see ``planner.importers.loose_yaml``)."""
@@ -91,44 +111,48 @@ class Source:
         except DocumentRefusedError:
             return None
 
+    def shows(self, pattern: re.Pattern[str]) -> bool:
+        """Say whether a pattern stands in the head of a file that is no JSON."""
+        return self.first is None and pattern.search(self.head) is not None
+
     def lines(self, longest: int = MAX_TEXT_LINE) -> Iterator[tuple[int, str]]:
         """Yield number and text of every line, the line feed kept.
 
         Raises:
             DocumentRefusedError: a line is longer than ``longest`` bytes or is not UTF-8.
         """
-        offset = 0
-        number = 0
-        while True:
-            # Several readers may take turns (recognition, then reading), so each keeps its own place.
-            self._handle.seek(offset)
-            raw = self._handle.readline(longest + 1)
-            if not raw:
-                return
+        for number, block in self._blocks(longest):
+            yield from enumerate(io.StringIO(block, newline="\n"), number)
+
+    def _blocks(self, longest: int) -> Iterator[tuple[int, str]]:
+        """Yield the number of its first line and the text of every block of whole lines."""
+        offset, number = self._skipped[0], self._skipped[1] + 1
+        parts: list[bytes] = []
+        # Several readers may take turns (recognition, then reading), so each keeps its own place.
+        while self._handle.seek(offset) == offset and (raw := self._handle.read(_BLOCK)):
             offset += len(raw)
-            number += 1
-            if len(raw) > longest:
-                _refuse("import/line_length", f"at most {longest:,} bytes in a line", "more", number)
-            if number == 1:
-                raw = raw.removeprefix(_BOM)
-            try:
-                text = raw.decode("utf-8")
-            except UnicodeDecodeError as error:
-                column = len(raw[: error.start].decode("utf-8", "replace")) + 1
-                _refuse("import/encoding", "UTF-8", f"byte 0x{raw[error.start]:02x}", number, column)
-            del raw  # a line of 64 MiB is not kept twice
-            yield number, text
+            end = raw.rfind(b"\n") + 1
+            if not end:
+                parts.append(raw)
+                if sum(map(len, parts)) > longest:
+                    _refuse("import/line_length", f"at most {longest:,} bytes in a line", "more", number)
+                continue
+            block = b"".join((*parts, raw[:end]))
+            parts = [raw[end:]]
+            yield from _decoded(block, number, longest)
+            number += block.count(b"\n")
+        if any(parts):
+            yield from _decoded(b"".join(parts), number, longest)
 
     def documents(self) -> Iterator[JsonDocument]:
         """Yield the JSON values of the file in a stream (see ``planner.importers.loose_json``)."""
         begun, self._begun = self._begun, None
-        return begun or json_documents(self.lines(MAX_BYTES))
+        return begun or json_documents(self._blocks(MAX_BYTES))
 
     def console(self) -> Iterator[tuple[int, str]]:
         """Yield lines as a terminal shows them: without ANSI sequences, only what stands after the last return."""
         for number, line in self.lines():
-            shown = _ANSI.sub("", line).rstrip("\r\n")
-            yield number, shown.rpartition("\r")[2]
+            yield number, _plain(line).rstrip("\r\n").rpartition("\r")[2]
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield line and cells of every row of a CSV file, empty rows included."""
@@ -147,12 +171,43 @@ class Source:
         """Return the whole file; DocumentRefusedError above 64 MiB or where it is not UTF-8."""
         if self.size > MAX_BYTES:
             _refuse("import/size", f"at most {MAX_BYTES:,} bytes", f"{self.size:,} bytes")
-        return "".join(line for _, line in self.lines(MAX_BYTES))
+        return "".join(block for _, block in self._blocks(MAX_BYTES))
 
     def raw(self) -> bytes:
         """Return the bytes of a file of at most 64 MiB, of a larger one a byte more than that."""
-        self._handle.seek(0)
+        self._handle.seek(self._skipped[0])
         return self._handle.read(MAX_BYTES + 1)
+
+
+def _plain(text: str) -> str:
+    return _ANSI.sub("", text) if "\x1b" in text else text
+
+
+def _decoded(block: bytes, number: int, longest: int) -> Iterator[tuple[int, str]]:
+    """Yield whole lines as one text with ``number``, that of the first; of damaged ones what stands above the damage."""
+    if len(block) > longest and (start := _long_line(block, longest)) is not None:
+        yield from _decoded(block[:start], number, longest) if start else ()
+        line = number + block.count(b"\n", 0, start)
+        _refuse("import/line_length", f"at most {longest:,} bytes in a line", "more", line)
+    try:
+        text = block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        start = block.rfind(b"\n", 0, error.start) + 1
+        yield from _decoded(block[:start], number, longest) if start else ()
+        column = len(block[start : error.start].decode("utf-8")) + 1
+        line = number + block.count(b"\n", 0, start)
+        _refuse("import/encoding", "UTF-8", f"byte 0x{block[error.start]:02x}", line, column)
+    yield number, text.removeprefix("\ufeff") if number == 1 else text
+
+
+def _long_line(block: bytes, longest: int) -> int | None:
+    """Return where the first line begins that is too long."""
+    start = 0
+    for line in block.split(b"\n"):
+        if len(line) >= longest:
+            return start
+        start += len(line) + 1
+    return None
 
 
 def _refuse(code: str, expected: str, found: str, line: int | None = None, column: int | None = None) -> NoReturn:
