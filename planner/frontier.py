@@ -7,25 +7,24 @@ can be non-dominated.
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from operator import le
+from itertools import groupby
+from operator import attrgetter
 
 import msgspec
 
-from planner.figures import number
+from planner.dominance import unbeaten
 from planner.keys import from_rate
-from planner.numbers import plain
+from planner.numbers import exact, nearest_double, plain
 from planner.order import Order, ttft_limit
 from planner.records.base import UnsetType
 from planner.records.contract import Contract
-from planner.records.plan import FrontierPoint, Value
+from planner.records.plan import FrontierPoint, Ratio, Value
 from planner.selection import Weighed
 from planner.view import TrialView
 
 __all__ = ["frontier", "frontier_point"]
 
 PER_DEVICE = "output_tokens_per_s_per_charged_device"
-
-Places = tuple[int, ...]
 
 
 def frontier(points: Iterable[FrontierPoint]) -> tuple[FrontierPoint, ...]:
@@ -86,43 +85,30 @@ def _ttft_statistic(contract: Contract, load_point: str) -> str | None:
 
 
 def _non_dominated(points: Sequence[FrontierPoint]) -> set[str]:
-    """Return the trials that no other beats in every figure.
-
-    Best first by every figure, whoever dominates a point stands before it, so each point is compared with the
-    frontier so far and not with all others.
-    """
-    columns = [_places(figure(point) for point in points) for figure in FIGURES]
-    kept: list[Places] = []
-    best = set()
-    for places, trial in sorted(zip(zip(*columns, strict=True), (point.trial for point in points), strict=True)):
-        if not any(_dominates(other, places) for other in kept):
-            kept.append(places)
-            best.add(trial)
-    return best
+    """Return the trials that no other beats in every figure."""
+    columns = [_places([figure(point) for point in points], highest=highest) for figure, highest in FIGURES]
+    rows = list(zip(*columns, strict=True))
+    best = unbeaten(rows)
+    return {point.trial for point, row in zip(points, rows, strict=True) if row in best}
 
 
-def _negative(value: Value) -> Fraction | None:
-    found = number(value)
-    return None if found is None else -found
-
-
-FIGURES: tuple[Callable[[FrontierPoint], Fraction | None], ...] = (
-    lambda point: number(point.output_tokens_per_s_per_charged_device),
-    lambda point: number(point.output_tokens_per_s_per_request),
-    lambda point: _negative(point.ttft_ms),
-    lambda point: _negative(point.usd_per_million_output_tokens),
+FIGURES: tuple[tuple[Callable[[FrontierPoint], Value], bool], ...] = (
+    (attrgetter("output_tokens_per_s_per_charged_device"), True),
+    (attrgetter("output_tokens_per_s_per_request"), True),
+    (attrgetter("ttft_ms"), False),
+    (attrgetter("usd_per_million_output_tokens"), False),
 )
-"""The figures of a point so that larger is better; None is the worst."""
+"""The figures of a point, each with whether the highest is the best; none at all is the worst."""
 
 
-def _places(figures: Iterable[Fraction | None]) -> list[int]:
-    """Return the place of each figure among all of them, 0 for the best; places compare as the figures do."""
-    listed = list(figures)
-    known = sorted({figure for figure in listed if figure is not None}, reverse=True)
-    places: dict[Fraction | None, int] = {figure: place for place, figure in enumerate(known)}
-    return [places.get(figure, len(known)) for figure in listed]
-
-
-def _dominates(other: Places, places: Places) -> bool:
-    """Say whether ``other`` is at least as good in every figure and better in one."""
-    return other != places and all(map(le, other, places))
+def _places(values: Sequence[Value], *, highest: bool) -> list[int]:
+    """Return the place of each value among all of them, 0 for the best; places compare as the values do."""
+    known = {value for value in values if isinstance(value, int | float | Ratio)}
+    places: dict[Value, int] = {}
+    place = 0
+    for _, alike in groupby(sorted(known, key=nearest_double, reverse=highest), key=nearest_double):
+        # Most have a double of their own; exact values tell those apart that share one.
+        for _, equal in groupby(sorted(alike, key=exact, reverse=highest), key=exact):
+            places |= dict.fromkeys(equal, place)
+            place += 1
+    return [places.get(value, place) for value in values]

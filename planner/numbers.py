@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import isfinite, lcm
+from math import inf, isfinite, lcm
 
 from planner.records.base import SAFE_INTEGER
 from planner.records.plan import Ratio
 
-__all__ = ["GIB", "exact", "plain", "rounded", "total"]
+__all__ = ["GIB", "exact", "nearest_double", "plain", "rounded", "total"]
 
 _ALL_DECIMALS = 10**400
 """A multiple of every denominator that a double's shortest decimal can have."""
@@ -55,6 +55,18 @@ def exact(value: Exactable) -> Fraction:
     if isinstance(value, Ratio):
         return Fraction(int(value.num), int(value.den))
     raise TypeError("a boolean is no number" if isinstance(value, bool) else f"{type(value).__name__} is no number")
+
+
+def nearest_double(value: Exactable) -> float:
+    """Return the double nearest to a number, an infinity beyond them: doubles keep the order of exact values, but
+    several values may share one."""
+    if type(value) is float:
+        return value
+    number = exact(value)
+    try:
+        return number.numerator / number.denominator
+    except OverflowError:
+        return inf if number > 0 else -inf
 
 
 def total(values: Iterable[Fraction]) -> Fraction:

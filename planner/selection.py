@@ -6,7 +6,6 @@ a rival's evidence cannot win quietly, because an inconclusive trial that could 
 Not handled: what makes a trial eligible (``planner.evaluate``).
 """
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from functools import partial
 from typing import Protocol
 
 from planner.figures import number
-from planner.numbers import exact, plain
+from planner.numbers import exact, nearest_double, plain
 from planner.order import Order
 from planner.records.plan import Contender, DecisionWord, Eligible, OrderKey, State, Value
 
@@ -136,15 +135,8 @@ def _comparable(key: OrderKey, value: Value) -> Comparable:
     if isinstance(value, str):
         return topology_integers(value) if key.key == "topology" else (value,)
     number = exact(value)
-    # Nearest doubles keep the order, and settle most comparisons; exact values tell those apart that share one.
-    return _nearest_double(number), number
-
-
-def _nearest_double(number: Fraction) -> float:
-    try:
-        return number.numerator / number.denominator
-    except OverflowError:
-        return math.inf if number > 0 else -math.inf
+    # Nearest doubles settle most comparisons; exact values tell those apart that share one.
+    return nearest_double(number), number
 
 
 def _decision(candidates: Mapping[str, Weighed], winner: Eligible | None) -> DecisionWord:
