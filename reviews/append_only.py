@@ -7,16 +7,34 @@ switch them off, which is why the audit chain makes tampering detectable as well
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 APPEND_ONLY_TABLES = (
+    "reviews_activation",
     "reviews_auditentry",
     "reviews_blob",
+    "reviews_countersignature",
+    "reviews_delegation",
+    "reviews_delegationend",
+    "reviews_emergency",
+    "reviews_identityreport",
     "reviews_intakereceipt",
+    "reviews_itemopening",
     "reviews_plan",
     "reviews_plannedrevision",
+    "reviews_pointsettlement",
     "reviews_policy",
+    "reviews_proposal",
+    "reviews_proposalwithdrawal",
+    "reviews_reproduction",
+    "reviews_rereview",
+    "reviews_retraction",
+    "reviews_reviewbasis",
     "reviews_revision",
     "reviews_signoff",
+    "reviews_signoffcarry",
+    "reviews_signoffpoint",
     "reviews_signoffwithdrawal",
     "reviews_storeddocument",
+    "reviews_teamscope",
+    "reviews_waiver",
 )
 
 _GUARDED = {

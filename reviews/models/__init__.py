@@ -5,6 +5,16 @@ database refuses to change or delete them (``reviews.append_only``). What moves 
 decision, the state of a plan job, people and their memberships.
 """
 
+from reviews.models.accounts import CacheEntry, Invitation
+from reviews.models.activations import (
+    Activation,
+    ActivationKind,
+    Emergency,
+    IdentityReport,
+    Reproduction,
+    Retraction,
+    Waiver,
+)
 from reviews.models.audit import AuditEntry
 from reviews.models.decisions import Decision, DecisionState, PlannedRevision, Revision, Submission
 from reviews.models.documents import Blob, DocumentKind, IntakeReceipt, StoredDocument
@@ -12,18 +22,42 @@ from reviews.models.drafts import Draft
 from reviews.models.jobs import JobState, Plan, PlanJob
 from reviews.models.people import Membership, Person, Role, Team, TeamSeat, Workspace
 from reviews.models.policy import Policy
-from reviews.models.signoffs import Meaning, SignOff, SignOffWithdrawal
+from reviews.models.proposals import Countersignature, Proposal, ProposalKind, ProposalWithdrawal
+from reviews.models.scopes import ReviewBasis, TeamScope
+from reviews.models.signoffs import (
+    Delegation,
+    DelegationEnd,
+    ItemOpening,
+    Meaning,
+    PointKind,
+    PointSettlement,
+    ReReview,
+    SignOff,
+    SignOffCarry,
+    SignOffPoint,
+    SignOffWithdrawal,
+)
 from reviews.models.tokens import ApiToken
 
 __all__ = [
+    "Activation",
+    "ActivationKind",
     "ApiToken",
     "AuditEntry",
     "Blob",
+    "CacheEntry",
+    "Countersignature",
     "Decision",
     "DecisionState",
+    "Delegation",
+    "DelegationEnd",
     "DocumentKind",
     "Draft",
+    "Emergency",
+    "IdentityReport",
     "IntakeReceipt",
+    "Invitation",
+    "ItemOpening",
     "JobState",
     "Meaning",
     "Membership",
@@ -31,14 +65,27 @@ __all__ = [
     "Plan",
     "PlanJob",
     "PlannedRevision",
+    "PointKind",
+    "PointSettlement",
     "Policy",
+    "Proposal",
+    "ProposalKind",
+    "ProposalWithdrawal",
+    "ReReview",
+    "Reproduction",
+    "Retraction",
+    "ReviewBasis",
     "Revision",
     "Role",
     "SignOff",
+    "SignOffCarry",
+    "SignOffPoint",
     "SignOffWithdrawal",
     "StoredDocument",
     "Submission",
     "Team",
+    "TeamScope",
     "TeamSeat",
+    "Waiver",
     "Workspace",
 ]

@@ -30,6 +30,7 @@ class DecisionState(models.TextChoices):
     REJECTED = "REJECTED", "Rejected"
     SUPERSEDED = "SUPERSEDED", "Superseded"
     REVOKED = "REVOKED", "Revoked"
+    CLOSED = "CLOSED", "Closed without a selection"
 
 
 class Decision(models.Model):
@@ -52,6 +53,16 @@ class Decision(models.Model):
             models.UniqueConstraint(fields=["workspace", "number"], name="decision_number_unique"),
             models.CheckConstraint(condition=Q(number__gte=1), name="decision_number_from_one"),
             models.CheckConstraint(condition=Q(state__in=DecisionState.values), name="decision_state_known"),
+            models.UniqueConstraint(
+                fields=["workspace", "slot"],
+                condition=Q(state=DecisionState.EFFECTIVE),
+                name="decision_one_effective_per_slot",
+            ),
+            models.UniqueConstraint(
+                fields=["workspace", "slot"],
+                condition=Q(state=DecisionState.EMERGENCY),
+                name="decision_one_emergency_per_slot",
+            ),
         )
         indexes = (
             models.Index(fields=["workspace", "slot"], name="decision_by_slot"),

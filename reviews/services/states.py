@@ -21,3 +21,14 @@ def decision_move(decision: Decision, act: str, at: datetime) -> None:
     if moved != 1:
         raise ConflictError(f"{decision.label} moved while this was done.")
     decision.state, decision.state_since = state, at
+
+
+def decision_resubmit(decision: Decision, at: datetime) -> None:
+    """Take a new revision: a decision whose planning failed is a draft again before it is submitted anew.
+
+    Raises:
+        ConflictError: no new revision is taken in the present state.
+    """
+    if decision.state == DecisionState.EVALUATION_FAILED:
+        decision_move(decision, "reopen", at)
+    decision_move(decision, "submit" if decision.state == DecisionState.DRAFT else "revise", at)

@@ -44,7 +44,7 @@ from reviews.policies.permissions import may_submit
 from reviews.selectors.people import standing_of
 from reviews.services.jobs import job_restart, job_wake_after_commit
 from reviews.services.planned import require_newest, revision_take_plan
-from reviews.services.states import decision_move
+from reviews.services.states import decision_resubmit
 
 TITLE_LENGTH = 200
 KEY_LENGTH = 128
@@ -280,7 +280,7 @@ def _revision(workspace: Workspace, standing: Standing, draft: Draft, decision: 
         decision = _new_decision(workspace, standing, draft, now)
     else:
         decision = Decision.objects.get(pk=decision.pk, workspace=workspace)
-        decision_move(decision, "revise", now)
+        decision_resubmit(decision, now)
     identity = draft.documents.contract.record.identity
     decision.model_name, decision.engine_name = identity.model.name, identity.stack.engine.name
     decision.save(update_fields=["model_name", "engine_name"])

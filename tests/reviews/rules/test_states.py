@@ -1,0 +1,53 @@
+"""States and transitions: the table, and the database that refuses what no act makes."""
+
+from itertools import product
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from reviews.models import Decision, DecisionState
+from reviews.policies.transitions import state_changes
+from tests.reviews.factories import Cast, planned
+
+pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
+
+PAIRS = [pair for pair in product(DecisionState.values, repeat=2) if pair[0] != pair[1]]
+
+
+def put(decision: Decision, state: str) -> None:
+    """Set a state as the owner of the table could, past the trigger."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            cursor.execute("ALTER TABLE reviews_decision DISABLE TRIGGER decision_transition")
+            Decision.objects.filter(pk=decision.pk).update(state=state)
+            cursor.execute("ALTER TABLE reviews_decision ENABLE TRIGGER decision_transition")
+        else:
+            cursor.execute("SELECT sql FROM sqlite_master WHERE name = 'decision_transition'")
+            definition = cursor.fetchone()[0]
+            cursor.execute("DROP TRIGGER decision_transition")
+            Decision.objects.filter(pk=decision.pk).update(state=state)
+            cursor.execute(definition)
+
+
+def test_the_database_lets_pass_exactly_what_the_table_lists(people: Cast) -> None:
+    decision = planned(people).decision
+    passed = set()
+    for source, target in PAIRS:
+        put(decision, source)
+        try:
+            with transaction.atomic():
+                Decision.objects.filter(pk=decision.pk).update(state=target)
+        except IntegrityError as error:
+            assert "no act leads a decision to this state" in str(error)
+        else:
+            passed.add((source, target))
+    assert passed == state_changes()
+
+
+@pytest.mark.parametrize("state", ["EFFECTIVE", "EMERGENCY"])
+def test_a_slot_has_one_decision_in_force(people: Cast, state: str) -> None:
+    first, second = planned(people).decision, planned(people).decision
+    put(first, state)
+    with pytest.raises(IntegrityError, match="per_slot|workspace_id"), transaction.atomic():
+        put(second, state)
