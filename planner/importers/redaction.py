@@ -25,6 +25,7 @@ MOST_LISTED = 100
 REMOVED = b"[removed]"
 
 Kind = Literal["credential", "account", "prompt", "host"]
+_SECRET_KINDS: tuple[Kind, ...] = ("credential", "account")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,51 +36,52 @@ class Removed:
     kind: Kind
 
 
+_END = rb"(?:[\"',;}\]\)&\s]|\Z)"
+_VALUE = rb"(?!(?:[0-9.]+|\[removed\]|bearer)" + _END + rb")([^\s\"',;{}\[\]()&]{8,})"
+_ACCOUNT = re.compile(rb"([^/\s\"',:;)\]}]+)")
+_ASSIGNED = re.compile(rb"[\"']?[ \t]*[:=][ \t]*\[?[\"']?(?:[Bb]earer )?" + _VALUE)
+_OPTION = re.compile(rb"[ \t]+[\"']?" + _VALUE)
+_SECRET_NAME = re.compile(
+    rb"(?:api[-_]?key|secret[-_]key|access[-_]key|private[-_]key|secret|password|passwd|credentials?|authori[sz]ation"
+    rb"|(?:auth|access|api|hf|hub|hugging[-_]?face|wandb|github|gitlab|refresh|session|bearer)[-_]token"
+    rb"|(?<![a-z0-9_-])token|--token)\Z"
+)
+LONGEST_NAME = 32
+
+
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """``marks`` are lower-case texts of which one stands wherever the pattern matches: looking for them is quick.
+    """``mark`` is lower-case text that a search finds quickly; ``pattern`` is tried where it begins or ends.
 
-    ``group`` is the part that is taken out.
+    The first group is taken out. ``is_named`` asks whether what ends with the mark names a credential.
     """
 
-    marks: tuple[bytes, ...]
+    mark: bytes
     pattern: re.Pattern[bytes]
-    group: int = 0
+    at_end: bool = True
     kind: Kind = "credential"
+    is_named: bool = False
 
 
-_NAMES = (
-    rb"api[-_]?key|secret(?:[-_](?:access[-_])?key)?|passw(?:or)?d|credentials?|authori[sz]ation"
-    rb"|(?:(?:auth|access|api|hf|hub|hugging[-_]?face(?:[-_]hub)?|wandb|git(?:hub|lab)|refresh|session|bearer)[-_])?token"
-)
-_NAME_MARKS = (b"key", b"secret", b"passw", b"credential", b"authori", b"token")
-_VALUE = rb"(?!(?:[0-9.]+|\[removed\]|bearer)(?:[\"',;}\]\)&\s]|\Z))[^\s\"',;{}\[\]()&]{8,}"
-_RULES = (
-    _Rule((b"://",), re.compile(rb"(?<=://)[^/@\s\"']+(?=@)")),
-    _Rule((b"bearer ",), re.compile(rb"(?i)(?<=bearer )[^\s\"',;}]{8,}")),
-    _Rule(
-        (b"sk-", b"nvapi-", b"glpat-", b"xox", b"hf_", b"gh"),
-        re.compile(rb"\b(?:sk-|nvapi-|glpat-|xox[abp]-)[A-Za-z0-9_-]{16,}|\b(?:hf_|gh[pousr]_)[A-Za-z0-9]{20,}"),
-    ),
-    _Rule((b"eyj",), re.compile(rb"\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*")),
-    _Rule(
-        (b"/home/", b"/users/"),
-        re.compile(rb"(?<=/home/)[^/\s\"',:;)\]}]+|(?<=/Users/)[^/\s\"',:;)\]}]+"),
-        kind="account",
-    ),
-    _Rule((b"akia", b"asia"), re.compile(rb"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b")),
-    _Rule((b"private key-----",), re.compile(rb"(?<=PRIVATE KEY-----)[^-]+")),
-    # A name like api_key with its value: JSON, YAML, settings of a shell, Python's own form; then options of a command.
-    _Rule(
-        _NAME_MARKS,
-        re.compile(
-            rb"(?i)(?<![a-z0-9])(?:[a-z0-9]+[-_])?(?:" + _NAMES + rb")[\"']?[ \t]*[:=][ \t]*\[?[\"']?(?:bearer[ ])?"
-            rb"(" + _VALUE + rb")"
-        ),
-        1,
-    ),
-    _Rule(_NAME_MARKS, re.compile(rb"(?i)(?<=-)(?:" + _NAMES + rb")[ \t]+[\"']?(" + _VALUE + rb")"), 1),
-)
+def _rules() -> Iterator[_Rule]:
+    yield _Rule(b"://", re.compile(rb"([^/@\s\"']+)@"))
+    yield _Rule(b"bearer ", re.compile(_VALUE))
+    for mark in (b"/home/", b"/users/"):
+        yield _Rule(mark, _ACCOUNT, kind="account")
+    for mark in (b"sk-", b"nvapi-", b"glpat-", b"xoxa-", b"xoxb-", b"xoxp-"):
+        yield _Rule(mark, re.compile(rb"(?<![A-Za-z0-9])([a-z]+-[A-Za-z0-9_-]{16,})"), at_end=False)
+    for mark in (b"hf_", b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_"):
+        yield _Rule(mark, re.compile(rb"(?<![A-Za-z0-9])([a-z]+_[A-Za-z0-9]{20,})"), at_end=False)
+    yield _Rule(b"eyj", re.compile(rb"(?<![A-Za-z0-9])(eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*)"), at_end=False)
+    for mark in (b"akia", b"asia"):
+        yield _Rule(mark, re.compile(rb"(?<![A-Za-z0-9])((?:AKIA|ASIA)[0-9A-Z]{16})\b"), at_end=False)
+    yield _Rule(b"private key-----", re.compile(rb"([^-]+)"))
+    for mark in (b"key", b"secret", b"password", b"passwd", b"credential", b"credentials", b"authorization", b"token"):
+        for pattern in (_ASSIGNED, _OPTION):
+            yield _Rule(mark, pattern, is_named=True)
+
+
+_RULES = tuple(_rules())
 _HOSTS = (
     re.compile(rb'(?i)"(?:host_?name|host|node_?name|nodename|server_name)"\s*:\s*"([^"\\\s]{2,253})"'),
     re.compile(rb'(?i)\b(?:host_?name|instance|node|nodename|host)="([^"\\\s]{2,253})"'),
@@ -118,30 +120,26 @@ class Redactor:
             DocumentRefusedError: a line is longer than 64 MiB.
         """
         for block in whole_lines(blocks):
-            kept = self._prompts.without(block, self._note("prompt", block))
-            lowered = kept.lower()
-            for rule in _RULES:
-                if any(mark in lowered for mark in rule.marks):
-                    kept = self._without(rule, kept)
+            kept = self._without_secrets(self._prompts.without(block, self._note("prompt", block)))
             if self._hosts is not None:
                 note = self._note("host", kept)
                 kept = self._hosts.sub(lambda match, note=note: self._stand_in(match, note), kept)  # type: ignore[misc] # bound now
             self._line += block.count(b"\n")
             yield kept
 
-    def _without(self, rule: _Rule, block: bytes) -> bytes:
-        note = self._note(rule.kind, block)
-
-        def replaced(match: re.Match[bytes]) -> bytes:
-            if match[rule.group] == REMOVED:
-                return match[0]
-            note(match.start(rule.group))
-            start = match.start(rule.group) - match.start()
-            end = match.end(rule.group) - match.start()
-            # Lines keep their numbers, also where what is taken out spans several.
-            return match[0][:start] + REMOVED + b"\n" * match[rule.group].count(b"\n") + match[0][end:]
-
-        return rule.pattern.sub(replaced, block)
+    def _without_secrets(self, block: bytes) -> bytes:
+        """Return the block without what a rule finds; where two find the same, the longer counts."""
+        found = sorted(_secrets(block), key=lambda secret: (secret[0], -secret[1]))
+        parts: list[bytes] = []
+        notes = {kind: self._note(kind, block) for kind in _SECRET_KINDS}
+        at = 0
+        for start, end, kind in found:
+            if start >= at:
+                notes[kind](start)
+                # Lines keep their numbers, also where what is taken out spans several.
+                parts += (block[at:start], REMOVED, b"\n" * block.count(b"\n", start, end))
+                at = end
+        return b"".join((*parts, block[at:])) if parts else block
 
     def _stand_in(self, match: re.Match[bytes], note: Callable[[int], None]) -> bytes:
         note(match.start())
@@ -160,6 +158,25 @@ class Redactor:
                 self.removed.append(Removed(line, kind))
 
         return write
+
+
+def _secrets(block: bytes) -> Iterator[tuple[int, int, Kind]]:
+    """Yield where what must not be kept begins and ends, and what it is."""
+    lowered = block.lower()
+    for rule in _RULES:
+        at = lowered.find(rule.mark)
+        while at >= 0:
+            end = at + len(rule.mark)
+            match = rule.pattern.match(block, end if rule.at_end else at)
+            if match and match[1] != REMOVED and (not rule.is_named or _names_credential(lowered, end, rule)):
+                yield match.start(1), match.end(1), rule.kind
+            at = lowered.find(rule.mark, end)
+
+
+def _names_credential(lowered: bytes, end: int, rule: _Rule) -> bool:
+    name = lowered[max(0, end - LONGEST_NAME) : end]
+    # What follows a space is a value only for an option of a command.
+    return _SECRET_NAME.search(name) is not None and (rule.pattern is _ASSIGNED or b"--" in name)
 
 
 def host_names(blocks: Iterable[bytes]) -> frozenset[bytes]:
