@@ -16,7 +16,7 @@ from planner.importers.source import Source
 
 __all__ = ["IMPORTER"]
 
-_SHOWN = re.compile(r"^\s*(?:# (?:HELP|TYPE) )?DCGM_FI_[A-Z]", re.M)
+_SHOWN = re.compile(r"^[ \t]*(?:# (?:HELP|TYPE) )?DCGM_FI_[A-Z]", re.M)
 _GAUGES = {
     "DCGM_FI_DEV_FB_USED": ("device_used_bytes", "MiB"),
     "DCGM_FI_DEV_GPU_UTIL": ("device_busy_share", "percent"),
@@ -34,7 +34,7 @@ _EXPECTED = ("device_used_peak_bytes", "device_used_bytes", "device_memory_bytes
 
 
 def _recognise(source: Source) -> Recognised | None:
-    return Recognised(confidence=85) if _SHOWN.search(source.head) else None
+    return Recognised(confidence=85) if source.shows(("DCGM_FI_",), _SHOWN) else None
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:

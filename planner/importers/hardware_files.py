@@ -18,30 +18,23 @@ __all__ = ["IMPORTER"]
 _WORDS = ("NV1", "GPU0", "GPU[0]", "(Topology)", "<system", "Link Type between", "CPU Affinity", "SYS")
 
 
-def _hardware(source: Source) -> Hardware | None:
+def _recognise(source: Source) -> Recognised | None:
     if source.size > MAX_BYTES or not any(word in source.head for word in _WORDS):
         return None
     try:
-        return read_hardware(source.raw())
+        hardware = read_hardware(source.raw())
     except DocumentRefusedError as refused:
         if any(problem.code == "hardware/format" for problem in refused.problems):
             return None
-        raise
-
-
-def _recognise(source: Source) -> Recognised | None:
-    try:
-        hardware = _hardware(source)
-    except DocumentRefusedError:
         # Of a known format, but damaged: to be refused by ``read`` with its reasons, unless another format fits better.
-        return Recognised(confidence=40)
-    return Recognised(version=hardware.source, confidence=80) if hardware else None
+        return Recognised(confidence=40, kept=refused)
+    return Recognised(version=hardware.source, confidence=80, kept=hardware)
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    hardware = _hardware(source)
-    if hardware is None:
-        return
+    if isinstance(recognised.kept, DocumentRefusedError):
+        raise recognised.kept
+    hardware: Hardware = recognised.kept
     sheet = Sheet("run-1", {}, line=1)
     sheet.put_text("tool_name", hardware.source, sheet.place())
     sheet.put("nodes", len(hardware.nodes), sheet.place())

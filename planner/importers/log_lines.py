@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from planner.importers.model import Place, Standing
 from planner.importers.scrubbed import last_part
@@ -86,11 +87,16 @@ def number_in(text: str) -> int | float | None:
 
 def setting(text: str, key: str) -> str | None:
     """Return what ``key=value`` or ``'key': value`` says, without quotes; None where it is absent or ``None``."""
-    found = re.search(rf"(?<![\w.-])'?{re.escape(key)}'?\s*(?:=|:)\s*(?:'([^']*)'|\"([^\"]*)\"|([^\s,()}}\]]+))", text)
+    found = _setting(key).search(text)
     if found is None:
         return None
     value = next((group for group in found.groups() if group is not None), "")
     return None if value in ("", "None") else value
+
+
+@cache
+def _setting(key: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.-])'?{re.escape(key)}'?\s*(?:=|:)\s*(?:'([^']*)'|\"([^\"]*)\"|([^\s,()}}\]]+))")
 
 
 def put_once(

@@ -7,7 +7,7 @@ nothing is interpolated, and a value that the file does not hold is missing, nev
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from planner.errors import Problem
 
@@ -106,10 +106,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recognised:
-    """A format that a file's content shows; ``version`` is "" where nothing says it, ``confidence`` is 1 to 100."""
+    """A format that a file's content shows; ``version`` is "" where nothing says it, ``confidence`` is 1 to 100.
+
+    ``kept`` is what recognition had to read to the end, so that ``read`` need not read it again.
+    """
 
     version: str = ""
     confidence: int = 90
+    kept: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from planner.importers.source import Source
 __all__ = ["IMPORTER"]
 
 _SHOWN = re.compile(
-    r"^\s*Job summary\s*$|^\s*Communicators\.\.\. \([0-9.]+s\)|^\s*Group\s+Comms\s+Nodes\s+Ranks\b", re.M
+    r"^[ \t]*(?:Job summary[ \t\r]*$|Communicators\.\.\. \([0-9.]{1,20}s\)|Group[ \t]+Comms[ \t]+Nodes[ \t]+Ranks\b)", re.M
 )
 _JSON = {"communicators", "nccl_version"}
 _EXPECTED = ("nodes", "devices", "communicators", "collective_library_version")
@@ -32,7 +32,7 @@ def _recognise(source: Source) -> Recognised | None:
     if isinstance(first, dict) and first.keys() >= _JSON:
         version = first["nccl_version"]
         return Recognised(version=f"JSON, NCCL {version[:20]}" if isinstance(version, str) else "JSON")
-    if first is not None or not _SHOWN.search(source.head):
+    if not source.shows(("Job summary", "Communicators...", "Group"), _SHOWN):
         return None
     version = re.search(r"^NCCL version ([0-9][0-9.]{1,15})", source.head, re.M)
     return Recognised(version=f"text, NCCL {version[1]}" if version else "text")

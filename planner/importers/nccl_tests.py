@@ -51,7 +51,7 @@ _EXPECTED = (
 
 
 def _recognise(source: Source) -> Recognised | None:
-    return Recognised(confidence=90) if _SHOWN.search(source.head) else None
+    return Recognised(confidence=90) if source.shows(("#",), _SHOWN) else None
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:

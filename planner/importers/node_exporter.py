@@ -16,7 +16,7 @@ from planner.importers.source import Source
 __all__ = ["IMPORTER"]
 
 _SHOWN = re.compile(
-    r"^\s*(?:# (?:HELP|TYPE) )?node_(?:infiniband|cpu|load|memory|network|disk|uname|exporter)_?[a-z0-9]", re.M
+    r"^[ \t]*(?:# (?:HELP|TYPE) )?node_(?:infiniband|cpu|load|memory|network|disk|uname|exporter)_?[a-z0-9]", re.M
 )
 _PREFIX = "node_infiniband_"
 _BYTES = {
@@ -30,7 +30,7 @@ _EXPECTED = ("link_tx_bytes_total", "link_rx_bytes_total", "link_rate_bytes_per_
 
 
 def _recognise(source: Source) -> Recognised | None:
-    return Recognised(confidence=82) if _SHOWN.search(source.head) else None
+    return Recognised(confidence=82) if source.shows(("node_",), _SHOWN) else None
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:

@@ -11,7 +11,7 @@ __all__ = ["console_header", "console_metrics", "csv_header", "csv_metrics"]
 MAX_ROWS = 10_000
 
 _SEPARATORS = re.compile(r"[|│┃]")
-_HEADER = re.compile(r"^[\s|│┃]*Statistic\s*[|│┃]\s*avg\s*[|│┃]")
+_HEADER = re.compile(r"^[ \t|│┃]*Statistic[ \t]*[|│┃][ \t]*avg[ \t]*[|│┃]", re.M)
 _PLAIN = re.compile(
     r"\s*((?:Output token|Request) throughput \((?:per sec|tokens/sec|requests/sec)\))\s*:\s*([0-9.,]+)\s*", re.I
 )
@@ -50,7 +50,7 @@ def _figures(cells: dict[str, str], line: int) -> dict[str, Figure]:
 
 def console_header(source: Source) -> bool:
     """Say whether a table of a console stands in the file."""
-    return any(_HEADER.match(line) for line in source.head.splitlines())
+    return source.shows(("Statistic",), _HEADER)
 
 
 def console_metrics(source: Source) -> dict[str, Metric]:

@@ -5,6 +5,7 @@ for people; no gate reads it. Statistics are ``<family>.<statistic>``, such as `
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 __all__ = ["FAMILIES", "OTHER_FAMILIES", "QUANTITIES", "STATISTICS", "Quantity", "quantity"]
 
@@ -190,6 +191,7 @@ QUANTITIES: dict[str, Quantity] = {
 }
 
 
+@cache
 def quantity(name: str) -> Quantity:
     """Return the quantity of a name.
 

@@ -29,7 +29,7 @@ def scrubbed(text: str) -> str:
     """Return the text in one line of at most 200 characters, its secrets replaced by ``[removed]``."""
     for secret in _SECRETS:
         text = secret.sub(_REMOVED, text[: 4 * MAX_LENGTH])
-    clean = "".join(character if character.isprintable() else " " for character in text).strip()
+    clean = _printable(text).strip()
     return clean if len(clean) <= MAX_LENGTH else f"{clean[: MAX_LENGTH - 1]}…"
 
 
@@ -37,8 +37,14 @@ def sentence_of(text: str) -> str:
     """Return a sentence that may quote a file: without secrets, in one line of at most 600 characters."""
     for secret in _SECRETS:
         text = secret.sub(_REMOVED, text)
-    clean = "".join(character if character.isprintable() else " " for character in text)
+    clean = _printable(text)
     return clean if len(clean) <= MAX_SENTENCE else f"{clean[: MAX_SENTENCE - 1]}…"
+
+
+def _printable(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def names_secret(key: str) -> bool:

@@ -22,6 +22,7 @@ _SHOWN = re.compile(
     r"(?:Load weight|Memory pool|max_total_num_tokens|Prefill batch|Decode batch|Init torch|Capture )",
     re.M,
 )
+_WORDS = ("ServerArgs(", "KV Cache is allocated", "Load weight", "Memory pool", "max_total_num", " batch", "Init torch")
 _ARGUMENTS = re.compile(r"server_args=ServerArgs\(")
 _NUMBERS = {"tp_size": "tp", "pp_size": "pp", "dp_size": "dp", "ep_size": "ep", "nnodes": "nodes"}
 _USAGE = re.compile(r"mem usage=([0-9]{1,9}(?:\.[0-9]{1,9})?) GB")
@@ -41,7 +42,7 @@ _EXPECTED = (
 
 
 def _recognise(source: Source) -> Recognised | None:
-    return Recognised(confidence=80) if _SHOWN.search(source.head) else None
+    return Recognised(confidence=80) if source.shows(_WORDS, _SHOWN) else None
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:

@@ -7,7 +7,7 @@ format is told by it. Limits: 1 GiB a file, 64 MiB a line of JSON, 1 MiB a line 
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import chain
 from typing import Any, BinaryIO, NoReturn
@@ -111,9 +111,14 @@ class Source:
         except DocumentRefusedError:
             return None
 
-    def shows(self, pattern: re.Pattern[str]) -> bool:
-        """Say whether a pattern stands in the head of a file that is no JSON."""
-        return self.first is None and pattern.search(self.head) is not None
+    def shows(self, words: Iterable[str], pattern: re.Pattern[str]) -> bool:
+        """Say whether a pattern stands in the head of a file that is no JSON.
+
+        Every match has one of ``words`` in it, which are looked for first: most files have none.
+        """
+        if self.first is not None or not any(word in self.head for word in words):
+            return False
+        return pattern.search(self.head) is not None
 
     def lines(self, longest: int = MAX_TEXT_LINE) -> Iterator[tuple[int, str]]:
         """Yield number and text of every line, the line feed kept.

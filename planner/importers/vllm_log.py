@@ -25,6 +25,7 @@ _SHOWN = re.compile(
     r"vLLM API server version ",
     re.M,
 )
+_WORDS = (" pid=", "INFO ", "WARNING ", "ERROR ", "KV cache", "ProcessGroupNCCL", "vLLM API server")
 _VERSION = re.compile(
     r"\(v?([0-9]+\.[0-9]+[\w.+-]*)\) with config:|"
     r"vLLM API server version v?([0-9]\S*)|"
@@ -76,7 +77,7 @@ _START = re.compile(
 
 
 def _recognise(source: Source) -> Recognised | None:
-    if not _SHOWN.search(source.head):
+    if not source.shows(_WORDS, _SHOWN):
         return None
     version = _VERSION.search(source.head)
     return Recognised(version=next((part for part in version.groups() if part), "") if version else "", confidence=80)
@@ -181,6 +182,8 @@ class _Start:
 
     def memory(self, line: LogLine) -> bool:
         """Read what a rank says of its memory."""
+        if "GiB" not in line.message and "GB" not in line.message:
+            return False
         rank = _rank(line.process)
         taken = False
         for name, pattern in _PER_RANK.items():

@@ -20,7 +20,7 @@ from planner.importers.source import Source
 
 __all__ = ["IMPORTER"]
 
-_SHOWN = re.compile(r"^\s*(?:# (?:HELP|TYPE) )?vllm:[a-z]", re.M)
+_SHOWN = re.compile(r"^[ \t]*(?:# (?:HELP|TYPE) )?vllm:[a-z]", re.M)
 _GAUGES = {
     "vllm:num_requests_running": "running_requests",
     "vllm:num_requests_waiting": "waiting_requests",
@@ -57,7 +57,7 @@ _Series = Mapping[tuple[str, tuple[tuple[str, str], ...]], Sample]
 
 
 def _recognise(source: Source) -> Recognised | None:
-    return Recognised(confidence=85) if _SHOWN.search(source.head) else None
+    return Recognised(confidence=85) if source.shows(("vllm:",), _SHOWN) else None
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
