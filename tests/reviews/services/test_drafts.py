@@ -40,7 +40,7 @@ def test_a_draft_is_listed_for_its_owner_alone(people: Cast) -> None:
 
 def test_nobody_else_opens_changes_or_deletes_a_draft(people: Cast) -> None:
     draft = begun(people)
-    named = {"workspace": people.workspace, "draft_id": draft.pk, "kind": "contract"}
+    named: dict[str, Any] = {"workspace": people.workspace, "draft_id": draft.pk, "kind": "contract"}
     with pytest.raises(NotFoundError):
         draft_of_owner(actor=people.bob, **named)
     with pytest.raises(NotFoundError):
