@@ -8,6 +8,8 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 APPEND_ONLY_TABLES = (
     "reviews_activation",
+    "reviews_attachment",
+    "reviews_attachmentpiece",
     "reviews_auditentry",
     "reviews_blob",
     "reviews_countersignature",

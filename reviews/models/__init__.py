@@ -18,6 +18,7 @@ from reviews.models.activations import (
 from reviews.models.audit import AuditEntry
 from reviews.models.decisions import Decision, DecisionState, PlannedRevision, Revision, Submission
 from reviews.models.documents import Blob, DocumentKind, IntakeReceipt, StoredDocument
+from reviews.models.draft_files import Attachment, AttachmentPiece, DraftFile, DraftPiece, FileState
 from reviews.models.drafts import Draft
 from reviews.models.jobs import JobState, Plan, PlanJob
 from reviews.models.people import Membership, Person, Role, Team, TeamSeat, Workspace
@@ -43,6 +44,8 @@ __all__ = [
     "Activation",
     "ActivationKind",
     "ApiToken",
+    "Attachment",
+    "AttachmentPiece",
     "AuditEntry",
     "Blob",
     "CacheEntry",
@@ -53,7 +56,10 @@ __all__ = [
     "DelegationEnd",
     "DocumentKind",
     "Draft",
+    "DraftFile",
+    "DraftPiece",
     "Emergency",
+    "FileState",
     "IdentityReport",
     "IntakeReceipt",
     "Invitation",
