@@ -114,6 +114,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("number", models.PositiveIntegerField()),
+                ("sha256", models.CharField(max_length=71)),
                 ("data", models.BinaryField()),
                 (
                     "file",

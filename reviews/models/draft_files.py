@@ -71,10 +71,11 @@ class DraftFile(models.Model):
 
 
 class DraftPiece(models.Model):
-    """A piece of a draft's file; the pieces in order are its kept bytes."""
+    """A piece of a draft's file under its own digest; the pieces in order are its kept bytes."""
 
     file = models.ForeignKey(DraftFile, on_delete=models.CASCADE, related_name="pieces")
     number = models.PositiveIntegerField()
+    sha256 = models.CharField(max_length=DIGEST_LENGTH)
     data = models.BinaryField()
 
     class Meta:
