@@ -1,7 +1,7 @@
 """Print what importing result files of tools costs, beside just reading and parsing them with the plain parser.
 
 The plain parser is that of the file's own format, used as a script would use it: ``json.loads`` (line by line where a
-file holds several values), ``csv.reader``, ``yaml.load`` with the safe loader, ``defusedxml``, the parser of the
+file holds several values), ``csv.reader``, ``yaml`` with its safe loader in C, ``defusedxml``, the parser of the
 Prometheus client, and for logs and tables of consoles decoding and splitting into lines. It checks nothing.
 
 ``python -m bench.importing [--runs 9] [--files FOLDER]``
@@ -41,8 +41,8 @@ def parse_csv(text: str) -> object:
 
 
 def parse_yaml(text: str) -> object:
-    """Parse one document with the safe loader."""
-    return yaml.safe_load(text)
+    """Parse one document with the safe loader in C, the fastest there is."""
+    return yaml.load(text, Loader=yaml.CSafeLoader)  # noqa: S506 - a safe loader
 
 
 def parse_metrics(text: str) -> object:

@@ -6,9 +6,10 @@ Exit codes: 0 every file was read and no run of it is refused as evidence (held 
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
-from dataclasses import asdict
 from io import BytesIO
 from typing import Any, BinaryIO
+
+from msgspec.structs import asdict
 
 from planner.command.base import (
     Command,

@@ -50,8 +50,13 @@ class LogLine:
 
 
 def log_lines(source: Source) -> Iterator[LogLine]:
-    """Yield the lines of a log; text of several lines has no time and an empty level."""
+    """Yield the lines of a log; text of several lines has no time and an empty level.
+
+    Left out is what makes most of a log under load: answers of the web server, and bars of progress.
+    """
     for number, line in source.console():
+        if '" HTTP/1.' in line or "%|" in line:
+            continue
         process, level, time, rest = _parted(line[:MAX_MESSAGE])
         yield LogLine(number, process, level, time, rest.strip())
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import msgspec
+
 from planner.errors import Problem
 
 if TYPE_CHECKING:
@@ -38,8 +40,7 @@ Standing = Literal["measured", "stated", "hint", "predicted"]
 ``predicted`` by a model: that fills no field of our documents, ever."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Where something stands: JSON pointer inside its document, line from 1, column from 1 or a column's name."""
 
     pointer: str | None = None
@@ -50,8 +51,7 @@ class Place:
 NOWHERE = Place()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Value:
+class Value(msgspec.Struct, frozen=True, kw_only=True):
     """One normalised value.
 
     ``name`` is one of ``planner.importers.quantities``; ``unit`` is ours, ``raw`` and ``raw_unit`` the file's.
@@ -71,8 +71,7 @@ class Value:
     of: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
+class Remark(msgspec.Struct, frozen=True, kw_only=True):
     """One thing to know of a run."""
 
     code: str
@@ -81,8 +80,7 @@ class Remark:
     place: Place = NOWHERE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """A value that a person has to give: its field in our document and the question."""
 
     name: str

@@ -45,8 +45,6 @@ _NUMBERS = {
     "gpu_memory_utilization": "memory_budget_share",
     "max_seq_len": "context_tokens",
 }
-_ACCESS = "INFO:     "
-"""Lines of the web server, of which a log under load mostly consists."""
 _KEPT = ("enable_expert_parallel", "enable_prefix_caching", "kv_cache_dtype", "quantization", "dtype")
 _SIZE = r"([0-9][0-9,]*(?:\.[0-9]+)?)\s*Gi?B"
 _PER_RANK = {
@@ -127,8 +125,6 @@ class _Start:
             self._markers.add((line.process, marker[0]))
         if line.time and self.sheet.value("local_time") is None:
             self.sheet.put_text("local_time", line.time, line.place, standing="hint")
-        if line.message.startswith(_ACCESS):
-            return
         for read in _READERS:
             if read(self, line):
                 return
@@ -136,7 +132,7 @@ class _Start:
     def settings(self, line: LogLine) -> bool:
         """Read the settings that the engine prints once it starts."""
         text = line.message
-        version = _VERSION.search(text)
+        version = _VERSION.search(text) if "config" in text or "ersion" in text else None
         if _START.match(text) is None or text.startswith("Memory profiling"):
             if version is None or version[3] is None or self._capacity_printed():
                 return False
@@ -195,17 +191,14 @@ class _Start:
 
     def capacity(self, line: LogLine) -> bool:
         """Read the KV capacity of one replica."""
-        replica = _replica(line.process, self.sheet.value("dp") or 1)
-        tokens = _TOKENS.match(line.message)
+        tokens, concurrency = _TOKENS.match(line.message), _CONCURRENCY.match(line.message)
+        replica = _replica(line.process, self.sheet.value("dp") or 1) if tokens or concurrency else ""
         if tokens:
             put_once(self.sheet, "kv_capacity_tokens", tokens[1], line, of=replica)
-            return True
-        concurrency = _CONCURRENCY.match(line.message)
         if concurrency:
             put_once(self.sheet, "kv_measured_at_context_tokens", concurrency[1], line, of=replica)
             put_once(self.sheet, "kv_max_concurrent_requests", concurrency[2], line, of=replica)
-            return True
-        return False
+        return bool(tokens or concurrency)
 
     def ranks(self, line: LogLine) -> bool:
         """Read the world size; the ranks of a node say nothing of the others."""
