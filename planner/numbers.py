@@ -8,18 +8,20 @@ from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import inf, isfinite, lcm
+from math import gcd, inf, isfinite, lcm
 
 from planner.records.base import SAFE_INTEGER
 from planner.records.plan import Ratio
 
-__all__ = ["GIB", "exact", "nearest_double", "plain", "rounded", "total"]
+__all__ = ["GIB", "exact", "nearest_double", "parts", "plain", "plain_ratio", "rounded", "total"]
 
 _ALL_DECIMALS = 10**400
 """A multiple of every denominator that a double's shortest decimal can have."""
 _MICRO = 10**6
 _DIGITS_OF_A_DOUBLE = 10**15
 """Decimals of up to 15 digits are all told apart by doubles, so each is the shortest one of its double."""
+_FEW_DIGITS = _DIGITS_OF_A_DOUBLE / 1001
+"""Below it, thousandths have no more digits than that."""
 GIB = 2**30
 """Bytes of a GiB."""
 
@@ -28,10 +30,25 @@ Exactable = int | float | Fraction | Ratio
 
 @lru_cache(maxsize=65_536)
 def _decimal(value: float) -> Fraction:
-    # repr is the shortest round-trip decimal; Fraction(value) would be the binary value instead.
+    return Fraction(*parts(value))
+
+
+def parts(value: int | float) -> tuple[int, int]:
+    """Return a document's number as numerator and denominator, not always in lowest terms.
+
+    Raises:
+        ValueError: NaN or an infinity.
+    """
+    if type(value) is int:
+        return value, 1
     if not isfinite(value):
         raise ValueError(f"{value} is no decimal")
-    return Fraction(*Decimal(repr(value)).as_integer_ratio())
+    if -_FEW_DIGITS < value < _FEW_DIGITS:
+        thousandths = round(value * 1000)
+        if thousandths / 1000 == value:
+            return thousandths, 1000
+    # repr is the shortest round-trip decimal; Fraction(value) would be the binary value instead.
+    return Decimal(repr(value)).as_integer_ratio()
 
 
 @lru_cache(maxsize=65_536)
@@ -88,22 +105,33 @@ def plain(value: Fraction) -> int | float | Ratio:
 
     A decimal is used only where the double reads back as exactly this value.
     """
-    numerator, denominator = value.numerator, value.denominator
+    return _lowest(value.numerator, value.denominator)
+
+
+def plain_ratio(numerator: int, denominator: int) -> int | float | Ratio:
+    """Return numerator / denominator (above 0) as a plan writes it; the same as ``plain`` of the fraction."""
+    common = gcd(numerator, denominator)
+    return _lowest(numerator // common, denominator // common)
+
+
+def _lowest(numerator: int, denominator: int) -> int | float | Ratio:
     if denominator == 1 and -SAFE_INTEGER <= numerator <= SAFE_INTEGER:
         return numerator
-    if _ALL_DECIMALS % denominator:
-        return _ratio(value)
     if _MICRO % denominator == 0 and abs(numerator) * (_MICRO // denominator) < _DIGITS_OF_A_DOUBLE:
         return numerator / denominator
-    try:
-        decimal = numerator / denominator
-    except OverflowError:
-        return _ratio(value)
-    return decimal if _decimal(decimal) == value else _ratio(value)
+    if _ALL_DECIMALS % denominator == 0:
+        try:
+            decimal = numerator / denominator
+        except OverflowError:
+            return _ratio(numerator, denominator)
+        own = _decimal(decimal)
+        if own.numerator == numerator and own.denominator == denominator:
+            return decimal
+    return _ratio(numerator, denominator)
 
 
-def _ratio(value: Fraction) -> Ratio:
-    return Ratio(num=_integer(value.numerator), den=_integer(value.denominator))
+def _ratio(numerator: int, denominator: int) -> Ratio:
+    return Ratio(num=_integer(numerator), den=_integer(denominator))
 
 
 def _integer(value: int) -> int | str:

@@ -17,7 +17,7 @@ from planner.gates.failure_capacity import Capacity, heaviest
 from planner.gates.memory import _deciding
 from planner.gates.memory_parts import added, all_explained
 from planner.intake.evidence import evidence_content_id, trial_bodies
-from planner.numbers import exact, plain, rounded, total
+from planner.numbers import exact, parts, plain, plain_ratio, rounded, total
 from planner.order import order_expand
 from planner.records.evidence import PerRank
 from planner.records.plan import FrontierPoint, OrderKey, Value
@@ -49,6 +49,16 @@ def test_a_plan_writes_a_decimal_only_where_it_is_exact(value: Fraction) -> None
     assert exact(written) == value
     if isinstance(written, float):
         assert Fraction(repr(written)) == value
+
+
+@given(st.one_of(st.floats(0, allow_infinity=False), st.integers(0, 10**16).map(lambda value: value / 1000)))
+def test_a_double_is_its_shortest_decimal(value: float) -> None:
+    assert Fraction(*parts(value)) == Fraction(repr(value))
+
+
+@given(FRACTIONS, st.integers(1, 10**6))
+def test_a_ratio_is_written_as_its_fraction_is(value: Fraction, times: int) -> None:
+    assert plain_ratio(value.numerator * times, value.denominator * times) == plain(value)
 
 
 EXACT = st.one_of(FRACTIONS, st.integers(0, 2**53))
