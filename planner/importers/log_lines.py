@@ -55,7 +55,7 @@ def log_lines(source: Source) -> Iterator[LogLine]:
     Left out is what makes most of a log under load: answers of the web server, and bars of progress.
     """
     for number, line in source.console():
-        if '" HTTP/1.' in line or "%|" in line:
+        if ' HTTP/1.1" ' in line or "%|" in line:
             continue
         process, level, time, rest = _parted(line[:MAX_MESSAGE])
         yield LogLine(number, process, level, time, rest.strip())

@@ -3,6 +3,7 @@
 "GB" is decimal here; a tool that writes GB and means GiB is read by its importer as ``GiB``.
 """
 
+from decimal import Decimal
 from fractions import Fraction
 
 from planner.numbers import GIB, exact
@@ -34,6 +35,11 @@ _FACTORS: dict[tuple[str, str], Fraction] = {
 }
 
 
+_POWERS = {Fraction(10) ** power: power for power in range(-12, 13)}
+_SHIFTS = {units: _POWERS[factor] for units, factor in _FACTORS.items() if factor in _POWERS}
+"""By how many digits a conversion shifts the decimal point, where it does no more."""
+
+
 def converted(value: int | float, unit: str, into: str) -> int | float:
     """Return a finite number of ``unit`` in ``into``; whole results are integers where the unit is one of counts.
 
@@ -43,9 +49,15 @@ def converted(value: int | float, unit: str, into: str) -> int | float:
     """
     if unit == into:
         return value
-    result = exact(value) * _FACTORS[unit, into]
+    shift = _SHIFTS.get((unit, into))
+    result: Decimal | Fraction
+    if shift is not None and isinstance(value, float):
+        # The shortest decimal of a double is what it means (``planner.numbers``); shifting it is exact, and fast.
+        result = Decimal(repr(value)).scaleb(shift)
+    else:
+        result = exact(value) * _FACTORS[unit, into]
     if into.startswith("bytes") and abs(result) <= SAFE_INTEGER:
         return round(result)
-    if result.denominator == 1 and isinstance(value, int) and abs(result) <= SAFE_INTEGER:
+    if isinstance(value, int) and result == int(result) and abs(result) <= SAFE_INTEGER:
         return int(result)
     return float(result)
