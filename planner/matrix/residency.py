@@ -1,0 +1,228 @@
+"""Whether a decomposition may fit, as a hypothesis: weights of the fullest rank, and KV caches of whole requests.
+
+Rules kept: a decomposition is ruled out only by figures that cannot be too high: weights without activations, buffers
+and workspaces, and as many requests as would fit if those took nothing. Where tensors cannot be counted, but
+``parameters`` and a format are stated, the mean over the ranks that share a copy bounds the fullest rank from below.
+What is not stated rules nothing out. The limit is the smallest device less the contract's reserve.
+
+Not handled: adapters, draft models, co-tenants; they come on top.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from planner.contract_view import ContractView
+from planner.figures import grouped
+from planner.gates.memory import ceiling
+from planner.hypotheses.contract import formats_of_precision, shape_of_model
+from planner.hypotheses.expected import Expected
+from planner.hypotheses.facts import MissingFactsError, SplitRefusedError
+from planner.hypotheses.parts import PartName, stage_parts, stages_of
+from planner.hypotheses.splits import InstanceSplit, instance_split
+from planner.hypotheses.steps import Steps
+from planner.layouts import Degrees, LayoutRefusedError
+from planner.matrix.records import Residency
+from planner.numbers import GIB, rounded
+from planner.records.base import UnsetType, stated
+from planner.records.evidence import LayoutName
+from planner.widths import WIDTHS
+
+__all__ = ["RuledOut", "Weighing", "gib"]
+
+WEIGHTS: tuple[PartName, ...] = ("weights", "experts", "embedding", "head")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuledOut:
+    """Why a decomposition cannot fit, by its hypothesis."""
+
+    reason: Literal["memory", "kv"]
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rank:
+    """What one kind of rank holds; None where it is not known."""
+
+    weights: int | None
+    sequence: int | None
+    missing: tuple[str, ...]
+
+
+def gib(value: Fraction | int) -> str:
+    """Write bytes in GiB with one decimal."""
+    return f"{rounded(Fraction(value) / GIB, 1)} GiB"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Weighing:
+    """Hypotheses of one contract for devices of ``memory_bytes``; equal splits are weighed once."""
+
+    ground: ContractView
+    memory_bytes: int
+    _kept: dict[object, tuple[_Rank, ...]] = field(default_factory=dict, repr=False)
+
+    @property
+    def limit(self) -> Fraction:
+        """The most bytes that a rank may use: of all ``memory_headroom`` limits the lowest, else the whole device."""
+        limits = self.ground.limits.get("memory_headroom", {}).values()
+        ceilings = [ceiling(self.ground.contract, self.memory_bytes, limit.max_used_bytes) for limit in limits]
+        return min(ceilings, default=Fraction(self.memory_bytes))
+
+    def weigh(self, layout: LayoutName, degrees: Degrees, world: int) -> tuple[Residency, RuledOut | None]:
+        """Return the hypothesis for a decomposition that its layout accepts, and whether it rules it out."""
+        ranks, schedulers = self._ranks(layout, degrees)
+        weights, basis = _heaviest(ranks), "tensors"
+        if weights is None:
+            weights, basis = self._mean(_copy_ranks(layout, degrees, world)), "parameters"
+        requests = self._requests(ranks, weights, schedulers)
+        missing = tuple(dict.fromkeys(name for rank in ranks for name in rank.missing))
+        ruled_out = self._ruled_out(ranks, weights, basis, requests)
+        context = stated(self.ground.workload.context_tokens)
+        sequences = [rank.sequence for rank in ranks if rank.sequence is not None]
+        return (
+            Residency(
+                limit_bytes=int(self.limit),
+                weights_bytes=weights,
+                basis="none" if weights is None else "tensors" if basis == "tensors" else "parameters",
+                sequence_bytes=max(sequences) if sequences and len(sequences) == len(ranks) else None,
+                requests=requests,
+                tokens=None if requests is None or context is None else requests * context,
+                missing=missing,
+                sentence=self._sentence(weights, basis, requests, context),
+            ),
+            ruled_out,
+        )
+
+    def _ranks(self, layout: LayoutName, degrees: Degrees) -> tuple[tuple[_Rank, ...], int]:
+        identity = self.ground.contract.identity
+        shape = shape_of_model(identity.model)
+        try:
+            split = instance_split(layout, degrees, shape)
+        except (LayoutRefusedError, MissingFactsError, SplitRefusedError) as unknown:
+            names = unknown.names if isinstance(unknown, MissingFactsError) else (unknown.message,)
+            return (_Rank(weights=None, sequence=None, missing=tuple(names)),), 1
+        held = max(split.experts_held, default=0)
+        key = (split.shares, split.layers, held, split.cache_ranks, split.context_ranks, split.whole_tables)
+        if key not in self._kept:
+            self._kept[key] = tuple(dict.fromkeys(self._weighed(split)))
+        return self._kept[key], split.schedulers
+
+    def _weighed(self, split: InstanceSplit) -> Iterator[_Rank]:
+        """Yield every kind of rank that may be the fullest: one of each stage, with the most experts that one holds."""
+        identity = self.ground.contract.identity
+        shape, formats = shape_of_model(identity.model), formats_of_precision(identity.precision)
+        context = stated(self.ground.workload.context_tokens)
+        steps = Steps(sequences=1, context_tokens=context, prompt_tokens=context, decodes=True, prefills=True)
+        experts = max(split.experts_held, default=0)
+        for stage in stages_of(split.layers):
+            yield _rank(stage_parts(shape, formats, identity.precision, split, stage, experts, steps))
+
+    def _mean(self, ranks: int) -> int | None:
+        """Return the least that the fullest of ``ranks`` ranks that share one copy can hold."""
+        identity = self.ground.contract.identity
+        parameters = stated(identity.model.parameters)
+        width = WIDTHS.get(identity.precision.weights.strip().lower())
+        return None if parameters is None or width is None else int(-(-(parameters * width) // ranks))
+
+    def _requests(self, ranks: tuple[_Rank, ...], weights: int | None, schedulers: int) -> int | None:
+        """Return the whole requests that fit beside the weights, over all schedulers."""
+        pairs = _pairs(ranks, weights)
+        left = [(self.limit - held) // sequence for held, sequence in pairs or () if sequence]
+        return max(0, min(left)) * schedulers if left else None
+
+    def _ruled_out(
+        self, ranks: tuple[_Rank, ...], weights: int | None, basis: str, requests: int | None
+    ) -> RuledOut | None:
+        if weights is None:
+            return None
+        if weights > self.limit:
+            counted = "weights" if basis == "tensors" else "weights (parameters over the ranks of a copy)"
+            return RuledOut(
+                reason="memory",
+                sentence=f"Hypothesis: {counted} of {gib(weights)} on the fullest rank exceed {gib(self.limit)} by "
+                f"{gib(weights - self.limit)}.",
+            )
+        if requests is None:
+            return None
+        if requests == 0:
+            return self._no_request(ranks, weights)
+        wanted = self._wanted()
+        if wanted is None or requests >= wanted[1]:
+            return None
+        return RuledOut(
+            reason="kv",
+            sentence=f"Hypothesis: KV caches of at most {requests:,} requests of the contract's context fit; "
+            f"kv_capacity.{wanted[0]} asks for {wanted[1]:,}.",
+        )
+
+    def _no_request(self, ranks: tuple[_Rank, ...], weights: int) -> RuledOut:
+        context = stated(self.ground.workload.context_tokens) or 0
+        pairs = _pairs(ranks, weights) or ()
+        short, held, sequence = max((held + sequence - self.limit, held, sequence) for held, sequence in pairs)
+        return RuledOut(
+            reason="kv",
+            sentence=f"Hypothesis: weights of {gib(held)} and the KV cache of one request of {context:,} tokens, "
+            f"{gib(sequence)}, exceed {gib(self.limit)} by {gib(short)}.",
+        )
+
+    def _wanted(self) -> tuple[str, int] | None:
+        """Return the limit that asks for most requests, and how many."""
+        points = self.ground.workload.load_points
+        asked = [
+            (number, name)
+            for name, limit in self.ground.limits.get("kv_capacity", {}).items()
+            if isinstance(limit.min_tokens, UnsetType) and limit.load_point in points
+            for number in (stated(points[limit.load_point].concurrent_requests),)
+            if number is not None
+        ]
+        return (max(asked)[1], max(asked)[0]) if asked else None
+
+    def _sentence(self, weights: int | None, basis: str, requests: int | None, context: int | None) -> str:
+        if weights is None:
+            return "Hypothesis: not known, because the contract does not state what it needs."
+        least = "" if basis == "tensors" else "at least "
+        text = f"Hypothesis: weights of {least}{gib(weights)} on the fullest rank, of {gib(self.limit)}"
+        if requests is None or context is None:
+            return f"{text}; KV caches are not known."
+        return f"{text}; KV caches of at most {grouped(requests)} requests of {context:,} tokens fit beside them."
+
+
+def _rank(parts: Mapping[PartName, Expected]) -> _Rank:
+    figures = [parts[name] for name in WEIGHTS]
+    known = [figure.bytes for figure in figures if figure.bytes is not None]
+    lacking = [name for figure in (*figures, parts["kv"]) for name in (*figure.missing, figure.refused) if name]
+    return _Rank(
+        weights=sum(known) if len(known) == len(figures) else None,
+        sequence=parts["kv"].bytes,
+        missing=tuple(dict.fromkeys(lacking)),
+    )
+
+
+def _pairs(ranks: tuple[_Rank, ...], weights: int | None) -> list[tuple[int, int]] | None:
+    """Return (weights, KV cache of a sequence) of the ranks that may be the fullest; None where one is not known.
+
+    Where only the mean of the weights is known, the fullest rank is none in particular, so the smallest cache counts.
+    """
+    sequences = [rank.sequence for rank in ranks if rank.sequence is not None]
+    if weights is None or len(sequences) < len(ranks):
+        return None
+    if any(rank.weights is None for rank in ranks):
+        return [(weights, min(sequences))]
+    return [(rank.weights or 0, rank.sequence or 0) for rank in ranks]
+
+
+def _heaviest(ranks: tuple[_Rank, ...]) -> int | None:
+    weights = [rank.weights for rank in ranks if rank.weights is not None]
+    return max(weights) if weights and len(weights) == len(ranks) else None
+
+
+def _copy_ranks(layout: LayoutName, degrees: Degrees, world: int) -> int:
+    """Return how many ranks hold one copy of the model among them; more where some tensors are held by fewer."""
+    if layout == "closed":
+        return degrees.tp * degrees.pp * degrees.ep
+    if layout in ("vllm", "sglang") and not (layout == "vllm" and degrees.moe):
+        return degrees.tp * degrees.pp
+    return world
