@@ -19,7 +19,7 @@ __all__ = ["yaml_tree"]
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """PyYAML has its loader in C only where it was built with it."""
-_RESOLVER = yaml.resolver.Resolver()
+_RESOLVER: Any = yaml.resolver.Resolver()
 _CONSTRUCTOR = yaml.constructor.SafeConstructor()
 _MADE: dict[str, Callable[[yaml.ScalarNode], Any]] = {
     "tag:yaml.org,2002:int": _CONSTRUCTOR.construct_yaml_int,
@@ -50,27 +50,27 @@ class _Collection:
 
     def __init__(self, *, is_mapping: bool) -> None:
         self.value: Any = {} if is_mapping else []
-        self._keys: set[str] | None = set() if is_mapping else None
+        self._keys: set[str] = set()
         self._key: tuple[Any] | None = None
 
     def add(self, event: Any, value: Any) -> None:
         """Take the next element, key or value."""
-        if self._keys is None:
+        if isinstance(self.value, list):
             self.value.append(value)
         elif self._key is not None:
             self.value[self._key[0]] = value
             self._key = None
         else:
-            self._begin(event, value)
+            _check_key(event, self._keys)
+            self._key = (value,)
 
-    def _begin(self, event: Any, key: Any) -> None:
-        assert self._keys is not None
-        if not isinstance(event, yaml.ScalarEvent):
-            _refuse("import/syntax", "keys that are text", "a list or mapping", _line(event))
-        if event.value in self._keys:
-            _refuse("import/duplicate_key", "each key once", found(event.value), _line(event))
-        self._keys.add(event.value)
-        self._key = (key,)
+
+def _check_key(event: Any, earlier: set[str]) -> None:
+    if not isinstance(event, yaml.ScalarEvent):
+        _refuse("import/syntax", "keys that are text", "a list or mapping", _line(event))
+    if event.value in earlier:
+        _refuse("import/duplicate_key", "each key once", found(event.value), _line(event))
+    earlier.add(event.value)
 
 
 def _built(events: Iterator[Any]) -> Any:

@@ -19,7 +19,9 @@ from planner.importers.source import Source
 __all__ = ["IMPORTER"]
 
 _SHOWN = re.compile(
-    r"^[ \t]*(?:Job summary[ \t\r]*$|Communicators\.\.\. \([0-9.]{1,20}s\)|Group[ \t]+Comms[ \t]+Nodes[ \t]+Ranks\b)", re.M
+    r"^[ \t]*(?:Job summary[ \t\r]*$|Communicators\.\.\. \([0-9.]{1,20}s\)|"
+    r"Group[ \t]+Comms[ \t]+Nodes[ \t]+Ranks\b)",
+    re.M,
 )
 _JSON = {"communicators", "nccl_version"}
 _EXPECTED = ("nodes", "devices", "communicators", "collective_library_version")

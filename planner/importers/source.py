@@ -189,7 +189,7 @@ def _plain(text: str) -> str:
 
 
 def _decoded(block: bytes, number: int, longest: int) -> Iterator[tuple[int, str]]:
-    """Yield whole lines as one text with ``number``, that of the first; of damaged ones what stands above the damage."""
+    """Yield whole lines as one text with the number of the first; of damaged ones what stands above the damage."""
     if len(block) > longest and (start := _long_line(block, longest)) is not None:
         yield from _decoded(block[:start], number, longest) if start else ()
         line = number + block.count(b"\n", 0, start)

@@ -35,7 +35,7 @@ _FACTORS: dict[tuple[str, str], Fraction] = {
 }
 
 
-_POWERS = {Fraction(10) ** power: power for power in range(-12, 13)}
+_POWERS = {Fraction(Decimal(10) ** power): power for power in range(-12, 13)}
 _SHIFTS = {units: _POWERS[factor] for units, factor in _FACTORS.items() if factor in _POWERS}
 """By how many digits a conversion shifts the decimal point, where it does no more."""
 
@@ -50,14 +50,13 @@ def converted(value: int | float, unit: str, into: str) -> int | float:
     if unit == into:
         return value
     shift = _SHIFTS.get((unit, into))
-    result: Decimal | Fraction
     if shift is not None and isinstance(value, float):
         # The shortest decimal of a double is what it means (``planner.numbers``); shifting it is exact, and fast.
-        result = Decimal(repr(value)).scaleb(shift)
-    else:
-        result = exact(value) * _FACTORS[unit, into]
+        shifted = Decimal(repr(value)).scaleb(shift)
+        return round(shifted) if into.startswith("bytes") and abs(shifted) <= SAFE_INTEGER else float(shifted)
+    result = exact(value) * _FACTORS[unit, into]
     if into.startswith("bytes") and abs(result) <= SAFE_INTEGER:
         return round(result)
-    if isinstance(value, int) and result == int(result) and abs(result) <= SAFE_INTEGER:
+    if result.denominator == 1 and isinstance(value, int) and abs(result) <= SAFE_INTEGER:
         return int(result)
     return float(result)
