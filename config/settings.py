@@ -10,6 +10,7 @@ import re
 import secrets
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import environ
@@ -49,6 +50,14 @@ def days(name: str, default: int) -> int:
     return int(text) if text else default
 
 
+def mebibytes(name: str, default: int) -> int:
+    """Read a size in whole MiB, at least one."""
+    text = env.str(name, default="")
+    if text and not re.fullmatch(r"[1-9][0-9]{0,6}", text):
+        raise ImproperlyConfigured(f"{name}: expected MiB, such as 1024, found {text!r}")
+    return int(text) if text else default
+
+
 # Where the embedded mode keeps its database, broker socket and collected static files.
 DATA_DIR = Path(env.str("DATA_DIR", default=str(BASE_DIR / ".run"))).resolve()
 DEBUG = switch("DEBUG")
@@ -74,6 +83,12 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
     "axes",
     "csp",
     "django_htmx",
@@ -100,6 +115,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "config.bad_requests.MethodRefused",
     # Last, as its documentation asks: it turns a locked-out login into its own answer.
     "axes.middleware.AxesMiddleware",
@@ -159,8 +175,10 @@ PLAN_MAX_ATTEMPTS = 3
 # How long the answer to a submission on the page waits for the plan; a longer run is followed on the page.
 PLAN_ANSWER_SECONDS = seconds("PLAN_ANSWER_SECONDS", 0.6)
 
-# A draft that nobody touches for so long may be deleted.
+# A draft that nobody touches for so long is deleted.
 DRAFT_EXPIRY_DAYS = days("DRAFT_EXPIRY_DAYS", 90)
+# All files of one draft of evidence together.
+DRAFT_TOTAL_BYTES = mebibytes("DRAFT_TOTAL_MIB", 1024) * 2**20
 
 # Celery has its own word for a Redis server on a unix socket.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
@@ -215,6 +233,67 @@ CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Strict"
 CSRF_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_NAME = "__Host-csrf" if HTTPS else "csrf"
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+
+ACCOUNT_ADAPTER = "reviews.web.accounts_adapters.AccountAdapter"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = "login"
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
+# Nobody signs up: an administrator invites people.
+ACCOUNT_SIGNUP_ENABLED = False
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_PRESERVE_USERNAME_CASING = True
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_REAUTHENTICATION_TIMEOUT = int(timedelta(minutes=5).total_seconds())
+ACCOUNT_FORMS = {"login": "reviews.web.accounts_forms.LoginForm"}
+ACCOUNT_RATE_LIMITS = {
+    # Requests, whether they succeed or not. What fails is counted by axes, per login and address (below).
+    "login": "30/m/ip",
+    "reauthenticate": "20/m/user",
+    "change_password": "5/m/user",
+    # Codes alone, per account: changing the address does not buy more guesses. Passwords are not counted here.
+    "login_failed": "20/5m/key",
+}
+MFA_ADAPTER = "reviews.web.accounts_adapters.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_FORMS = {
+    "authenticate": "reviews.web.accounts_forms.CodeForm",
+    "reauthenticate": "reviews.web.accounts_forms.CodeAgainForm",
+}
+MFA_PASSKEY_LOGIN_ENABLED = True
+# A passkey replaces password and code, so its holder has to unlock it.
+MFA_WEBAUTHN_USER_VERIFICATION = "required"
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_TOTP_ISSUER = f"Topogate {_public.netloc}"
+MFA_TOTP_TOLERANCE = 1
+# A password is not enough for signing, in no workspace.
+SIGNING_SECOND_FACTOR = switch("SIGNING_SECOND_FACTOR")
+INVITATION_HOURS = seconds("INVITATION_HOURS", 72.0)
+
+# One provider of OpenID Connect, off unless its address is set. It lets in people who linked it to their account.
+OIDC_ISSUER_URL = env.str("OIDC_ISSUER_URL", default="").rstrip("/")
+OIDC_NAME = env.str("OIDC_NAME", default="single sign-on")
+SOCIALACCOUNT_ADAPTER = "reviews.web.accounts_adapters.OtherLoginAdapter"
+SOCIALACCOUNT_OPENID_CONNECT_URL_PREFIX = ""
+OIDC_FORM_ORIGINS: list[str] = []
+SOCIALACCOUNT_PROVIDERS: dict[str, dict[str, Any]] = {}
+if OIDC_ISSUER_URL:
+    _issuer = urlsplit(OIDC_ISSUER_URL)
+    OIDC_FORM_ORIGINS = env.list("OIDC_FORM_ORIGINS", default=[f"{_issuer.scheme}://{_issuer.netloc}"])
+    if _issuer.scheme != "https" and _issuer.hostname not in ("localhost", "127.0.0.1"):
+        raise ImproperlyConfigured(f"OIDC_ISSUER_URL: expected https://host, found {OIDC_ISSUER_URL!r}")
+    SOCIALACCOUNT_PROVIDERS["openid_connect"] = {
+        "APPS": [
+            {
+                "provider_id": "oidc",
+                "name": OIDC_NAME,
+                "client_id": env.str("OIDC_CLIENT_ID"),
+                "secret": env.str("OIDC_CLIENT_SECRET"),
+                "settings": {"server_url": OIDC_ISSUER_URL, "oauth_pkce_enabled": True, "fetch_userinfo": False},
+            }
+        ]
+    }
 
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = timedelta(minutes=5)
@@ -225,6 +304,12 @@ AXES_LOCKOUT_CALLABLE = "reviews.web.people.locked_out"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True
+
+# Rate limits and used codes have to be the same for every web process, and outlive a broker: they are rows.
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "reviews_cacheentry"},
+    "process": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+}
 
 # --- Transport and content ---------------------------------------------------------------------------------------
 
@@ -246,7 +331,8 @@ CONTENT_SECURITY_POLICY = {
         "base-uri": [NONE],
         "connect-src": [SELF],
         "font-src": [SELF],
-        "form-action": [SELF],
+        # A browser asks for every stop on the way that a form leads to.
+        "form-action": [SELF, *OIDC_FORM_ORIGINS],
         "frame-ancestors": [NONE],
         # Plotly draws heat maps into data: and blob: images.
         "img-src": [SELF, "data:", "blob:"],
@@ -257,11 +343,13 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# Two documents of the largest size, and room for the rest. A longer body is answered before anything of it is stored.
-MAX_BODY_BYTES = 2 * MAX_BYTES + 2**20
+# An attachment of the largest size, or four documents, and room for the rest. A longer body is answered before anything
+# of it is stored.
+MAX_BODY_BYTES = 4 * MAX_BYTES + 2**20
 # Pasted documents are form fields and held in memory; larger ones come as files, which are spooled to disk.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 2**20
-DATA_UPLOAD_MAX_NUMBER_FILES = 8
+# As many as a draft of evidence holds.
+DATA_UPLOAD_MAX_NUMBER_FILES = 200
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
 
 LANGUAGE_CODE = "en"
@@ -360,6 +448,8 @@ LOGGING = {
         }
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
+    # What happens to accounts is told whatever the level of the rest.
+    "loggers": {"topogate.accounts": {"level": "INFO"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
 }
 structlog.configure(

@@ -103,7 +103,7 @@ def wait_until_planned(browser: Browser, run: EmbeddedRun) -> None:
 def log_in(page: Page, run: EmbeddedRun, login: str) -> None:
     """Log in; the inbox is open afterwards."""
     page.goto(f"http://localhost:{run.port}/login")
-    page.fill("#id_username", login)
+    page.fill("#id_login", login)
     page.fill("#id_password", run.passwords[login])
     page.click("button[type=submit]")
     page.wait_for_selector(".inbox")

@@ -7,13 +7,13 @@ page it came from.
 from typing import cast
 
 import structlog
-from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.request import Request
 
 from reviews.errors import NotAuthenticatedError
 from reviews.facts import Authentication
 from reviews.models import Person
+from reviews.selectors.proofs import recent_proof
 from reviews.services.tokens import TokenGrant, token_use
 
 
@@ -52,8 +52,7 @@ def authentication(request: Request) -> Authentication:
     """Say how, and how long ago, the person proved who they are."""
     if grant(request) is not None:
         return Authentication("token")
-    last = actor(request).last_login
-    return Authentication("password", int((timezone.now() - last).total_seconds()) if last else None)
+    return recent_proof(request._request)
 
 
 def request_id() -> str:

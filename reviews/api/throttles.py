@@ -4,6 +4,7 @@ Counted in the memory of each web process, so that a broker or database in troub
 processes the limit that is met lies between the rate and the rate times the number of processes.
 """
 
+from django.core.cache import caches
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
@@ -14,6 +15,8 @@ from reviews.models import Person
 
 class CallerThrottle(SimpleRateThrottle):
     """Counts one kind of request of one caller."""
+
+    cache = caches["process"]
 
     def get_cache_key(self, request: Request, view: object) -> str | None:
         """Return what the request is counted under, None when it is of the other kind."""

@@ -10,7 +10,6 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
@@ -21,6 +20,7 @@ from reviews.models import Person, Workspace
 from reviews.policies.permissions import may_submit
 from reviews.selectors.people import standing_of, workspace_named
 from reviews.selectors.turns import turn_ids
+from reviews.web.reauthentication import recent_authentication
 
 P = ParamSpec("P")
 
@@ -79,7 +79,7 @@ def to_login(request: HttpRequest) -> HttpResponse:
         "heading": "You are not logged in any more",
         "text": "Nothing was changed. Log in and send the form again.",
         "kept": typed_text(request),
-        "href": f"{reverse('login')}?{urlencode({'next': target})}",
+        "href": f"{reverse('account_login')}?{urlencode({'next': target})}",
         "action": "Log in",
     }
     return render(request, "reviews/refused.html", context, status=403)
@@ -138,5 +138,4 @@ def request_id() -> str:
 
 def authentication(request: PersonRequest) -> Authentication:
     """Say how and how long ago the person proved who they are."""
-    last = request.user.last_login
-    return Authentication("password", int((timezone.now() - last).total_seconds()) if last else None)
+    return recent_authentication(request)

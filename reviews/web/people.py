@@ -1,43 +1,14 @@
-"""Logging in, and the choice of light or dark."""
-
-from typing import Any
-from urllib.parse import urlsplit
+"""A login that is closed for a while, and the choice of light or dark."""
 
 from django.conf import settings
-from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.views import LoginView
-from django.core.validators import MaxLengthValidator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
-from reviews.models.fields import SLUG_LENGTH
 from reviews.web.words import THEMES
 
 YEAR_S = 365 * 86_400
-
-
-class LoginForm(AuthenticationForm):
-    """Login and password. The framework's own form tells only the browser how long a login may be."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        # Longer ones would be looked up, and counted in a column that has no room for them.
-        self.fields["username"].validators.append(MaxLengthValidator(SLUG_LENGTH))
-
-
-class Login(LoginView):
-    """The login page; whoever is logged in already is led on."""
-
-    template_name = "reviews/login.html"
-    authentication_form = LoginForm
-    redirect_authenticated_user = True
-
-    def get_redirect_url(self, request: HttpRequest | None = None) -> str:
-        """Return where to go, empty for the usual place; back to this page would go in a circle."""
-        target = str(super().get_redirect_url())
-        return "" if urlsplit(target).path == self.request.path else target
 
 
 def locked_out(request: HttpRequest, original: HttpResponse | None, credentials: object) -> HttpResponse:

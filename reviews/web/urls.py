@@ -27,7 +27,6 @@ WORKSPACE = r"^w/(?P<slug>[a-z0-9-]+)"
 
 urlpatterns = [
     path("", inbox.home, name="home"),
-    path("login", people.Login.as_view(), name="login"),
     path("logout", LogoutView.as_view(), name="logout"),
     path("theme", people.theme, name="theme"),
     path("w/<slug:slug>/", inbox.decision_list, name="decision-list"),

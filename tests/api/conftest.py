@@ -1,7 +1,7 @@
 """The cast of the review tests, with tokens, and the API's cache of counted requests emptied."""
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 
 from tests.api.asking import Caller, caller
 from tests.reviews.factories import Cast, cast
@@ -10,7 +10,7 @@ from tests.reviews.factories import Cast, cast
 @pytest.fixture(autouse=True)
 def nothing_counted() -> None:
     """Throttles count in memory, which outlives a test."""
-    cache.clear()
+    caches["process"].clear()
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 
 from reviews.api.throttles import CallerThrottle
 from tests.api.asking import Caller, caller, problem
@@ -17,7 +17,7 @@ def rates(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Two of a kind in a minute."""
     monkeypatch.setattr(CallerThrottle, "THROTTLE_RATES", {"read": "2/min", "submit": "2/min"})
     yield
-    cache.clear()
+    caches["process"].clear()
 
 
 def test_one_request_too_many_is_told_when_to_come_back(bob: Caller) -> None:

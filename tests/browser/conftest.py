@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog,
 from reviews.models import Person
 from tests.chromium import find_chromium
 from tests.reviews.factories import Cast, cast
+from tests.reviews.logins import log_in
 
 # Playwright's own loop runs in the thread of the tests, where Django would otherwise refuse to reach the database.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
@@ -71,8 +72,7 @@ def people(transactional_db: None) -> Cast:
 
 def logged_in(context: BrowserContext, person: Person, address: str) -> None:
     """Give the browser the session of a person, as the login page would."""
-    client = Client()
-    client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
+    client = log_in(Client(), person)
     assert SESSION_KEY in client.session
     cookie = client.cookies["session"]
     context.add_cookies([{"name": "session", "value": cookie.value, "url": address}])

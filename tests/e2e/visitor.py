@@ -51,7 +51,7 @@ class Visitor:
         return self._ask(request)
 
     def log_in(self, login: str, password: str) -> Page:
-        return self.post("/login", {"username": login, "password": password})
+        return self.post("/login", {"login": login, "password": password})
 
     def _origin(self) -> dict[str, str]:
         return {"Origin": self.address, "Referer": f"{self.address}/"}

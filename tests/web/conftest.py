@@ -7,6 +7,7 @@ from django.test import Client
 
 from reviews.models import Decision, Person
 from tests.reviews.factories import Cast, Pair, cast, planned
+from tests.reviews.logins import log_in
 from tests.shared import ROOT
 
 Visit = Callable[[Person], Client]
@@ -20,14 +21,12 @@ def people(db: None) -> Cast:
 
 @pytest.fixture
 def visit() -> Visit:
-    """A browser in which a person is logged in; forms without a token are refused as they are in use."""
+    """A browser in which a person just logged in with their password; forms need no token."""
 
-    def log_in(person: Person) -> Client:
-        client = Client(enforce_csrf_checks=False)
-        client.force_login(person, backend="django.contrib.auth.backends.ModelBackend")
-        return client
+    def visit_as(person: Person) -> Client:
+        return log_in(Client(enforce_csrf_checks=False), person)
 
-    return log_in
+    return visit_as
 
 
 def example_pair(name: str = "worked") -> Pair:

@@ -44,7 +44,7 @@ UNMEASURED = ("memory-download", "communication-download")
 """Files of what the evidence of the smallest decision does not hold."""
 POSTS: dict[str, list[Any]] = {"decision-sign": ["lab", 1], "token-revoke": ["lab", 1], "theme": [], "logout": []}
 OF_ONE_PERSON: dict[str, list[Any]] = {"signoff-withdraw": ["lab", 1, 1]}
-OPEN = {"login", "logout", "theme"}
+OPEN = {"logout", "theme"}
 
 
 def test_every_address_is_in_a_table_of_this_file() -> None:

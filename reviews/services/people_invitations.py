@@ -1,0 +1,135 @@
+"""One-time links with which people set their password: made by an admin or on the server's shell, used once.
+
+Rules kept: only a digest of a link is stored and the link itself is shown once; a person has one open link at most,
+and a later one ends the earlier; a link ends by itself; using it ends every session and every open link of the person.
+Making and using are entries of the audit log of the workspace that the person was invited to.
+"""
+
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from reviews.audit import Act, append, workspace_write
+from reviews.clock import database_now, utc_text
+from reviews.errors import Finding, InvalidRequestError, NotFoundError
+from reviews.facts import Authentication
+from reviews.models import Invitation, Person, Workspace
+
+FORM = re.compile(r"[A-Za-z0-9_-]{43}")
+SPENT = "This link was used, replaced by a later one, or is too old. Ask an administrator for another."
+
+
+@dataclass(frozen=True, slots=True)
+class MadeInvitation:
+    """A new link. ``path`` exists nowhere else and is never shown again."""
+
+    person: Person
+    path: str
+    expires_at: datetime
+
+    @property
+    def address(self) -> str:
+        """The link in full."""
+        return f"{settings.PUBLIC_URL}{self.path}"
+
+
+def invitation_make(
+    *,
+    workspace: Workspace,
+    person: Person,
+    actor: Person | None,
+    request_id: str = "",
+    authentication: Authentication | None = None,
+) -> MadeInvitation:
+    """Make a link for a person of the workspace. Who may ask for one is the caller's question."""
+    secret = secrets.token_urlsafe(32)
+    with workspace_write(workspace.pk):
+        now = database_now()
+        Invitation.objects.filter(person=person, ended_at=None).update(ended_at=now)
+        made = Invitation.objects.create(
+            workspace=workspace,
+            person=person,
+            sha256=_digest(secret),
+            made_by=actor,
+            expires_at=now + timedelta(hours=settings.INVITATION_HOURS),
+        )
+        act = Act(
+            action="roster.link_made",
+            actor=actor.token if actor else None,
+            authentication=authentication,
+            request_id=request_id,
+            payload_type="topogate.roster/v1",
+            payload={"person": person.token, "expires_at": utc_text(made.expires_at)},
+        )
+        append(workspace, act)
+    return MadeInvitation(person, f"/join/{secret}", made.expires_at)
+
+
+def invitation_open(secret: str) -> Invitation:
+    """Return the invitation of a link, without using it.
+
+    Raises:
+        NotFoundError: it is none, was used or replaced, is too old, or its person is switched off.
+    """
+    found = None
+    if FORM.fullmatch(secret):
+        known = Invitation.objects.filter(sha256=_digest(secret), ended_at=None, expires_at__gt=database_now())
+        found = known.filter(person__is_active=True).select_related("person", "workspace").first()
+    if found is None:
+        raise NotFoundError(SPENT)
+    return found
+
+
+def invitation_use(*, secret: str, password: str, repeated: str, request_id: str = "") -> Person:
+    """Set the person's password and end the link.
+
+    Raises:
+        NotFoundError: see ``invitation_open``; also when somebody used it at the same moment.
+        InvalidRequestError: the password is none that is accepted; every reason is told.
+    """
+    invitation = invitation_open(secret)
+    person = invitation.person
+    findings = _findings(person, password, repeated)
+    if findings:
+        raise InvalidRequestError(findings)
+    with transaction.atomic(), workspace_write(invitation.workspace_id):
+        ended = Invitation.objects.filter(pk=invitation.pk, ended_at=None).update(ended_at=database_now())
+        if not ended:
+            raise NotFoundError(SPENT)
+        person.set_password(password)
+        person.save(update_fields=["password"])
+        act = Act(
+            action="roster.link_used",
+            actor=person.token,
+            request_id=request_id,
+            payload_type="topogate.roster/v1",
+            payload={"person": person.token},
+        )
+        append(invitation.workspace, act)
+    return person
+
+
+def _findings(person: Person, password: str, repeated: str) -> tuple[Finding, ...]:
+    findings = []
+    try:
+        validate_password(password, person)
+    except ValidationError as error:
+        findings += [
+            Finding("request", "request/password", "password", "one that is hard to guess", message.rstrip("."))
+            for message in error.messages
+        ]
+    if password != repeated:
+        findings.append(Finding("request", "request/repeated", "repeated", "the same password again", "another"))
+    return tuple(findings)
+
+
+def _digest(secret: str) -> str:
+    # 256 random bits need no slow hash: there is nothing to guess from.
+    return f"sha256:{hashlib.sha256(secret.encode()).hexdigest()}"

@@ -1,0 +1,145 @@
+"""Logging in and confirming who one is: the library's flows on our own pages."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from allauth.account.adapter import get_adapter
+from allauth.account.views import LoginView, PasswordChangeView, PasswordSetView, ReauthenticateView
+from allauth.mfa.base.views import AuthenticateView
+from allauth.mfa.base.views import ReauthenticateView as CodeAgainView
+from allauth.mfa.models import Authenticator
+from allauth.mfa.webauthn.internal.auth import begin_authentication
+from allauth.mfa.webauthn.views import ReauthenticateWebAuthnView
+from django.conf import settings
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+
+from reviews.models import Person
+
+
+class Login(LoginView):  # type: ignore[misc] # the library ships no types
+    """The login page; whoever is logged in already is led on."""
+
+    template_name = "account/login.html"
+
+    def get_next_url(self) -> str | None:
+        """Return where to go, nothing for the usual place; back to this page would go in a circle."""
+        target = super().get_next_url()
+        return None if target and urlsplit(target).path == self.request.path else target
+
+    def get_authenticated_redirect_url(self) -> str:
+        """Lead on whoever is logged in."""
+        return self.get_next_url() or settings.LOGIN_REDIRECT_URL
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Add the way back and the login of the organisation."""
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        return {**context, "next": self.get_next_url() or "", "other_login": other_login()}
+
+
+def other_login() -> dict[str, str]:
+    """Name the login of the organisation and its address; empty where none is set up."""
+    if not settings.OIDC_ISSUER_URL:
+        return {}
+    return {"name": settings.OIDC_NAME, "href": reverse("openid_connect_login", args=["oidc"])}
+
+
+class SecondFactor(AuthenticateView):  # type: ignore[misc] # the library ships no types
+    """The page after the password of somebody with a second factor."""
+
+    template_name = "mfa/authenticate.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Say which factors the person has."""
+        return {**super().get_context_data(**kwargs), "factors": factors_of(self.stage.login.user)}
+
+
+def factors_of(person: Person) -> frozenset[str]:
+    """Return the kinds of second factors that a person has set up: ``totp``, ``webauthn``, ``recovery_codes``."""
+    return frozenset(Authenticator.objects.filter(user=person).values_list("type", flat=True))
+
+
+class ConfirmationMixin:
+    """One page with every method that the person has, whichever of the three addresses answers."""
+
+    template_name = "account/reauthenticate.html"
+    method: str
+
+    request: HttpRequest
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Say which methods there are, which one failed, and what a passkey is to sign."""
+        context: dict[str, Any] = super().get_context_data(**kwargs)  # type: ignore[misc] # of the view beside it
+        factors = factors_of(self.request.user)  # type: ignore[arg-type] # behind a login
+        form: Form = context["form"]
+        problem = next((text for texts in form.errors.values() for text in texts), "")
+        return {
+            **context,
+            "factors": factors,
+            "has_password": self.request.user.has_usable_password(),
+            "problem": {self.method: problem} if problem else {},
+            "back": context["redirect_field_value"] or "",
+            "request_options": begin_authentication(self.request.user) if "webauthn" in factors else None,
+        }
+
+
+class ConfirmByPassword(ConfirmationMixin, ReauthenticateView):  # type: ignore[misc] # the library ships no types
+    """Confirm with the password; the address that leads to all methods."""
+
+    method = "password"
+
+
+class ConfirmByCode(ConfirmationMixin, CodeAgainView):  # type: ignore[misc] # the library ships no types
+    """Confirm with a code."""
+
+    method = "code"
+
+
+class ConfirmByPasskey(ConfirmationMixin, ReauthenticateWebAuthnView):  # type: ignore[misc] # the library ships no types
+    """Confirm with a passkey."""
+
+    method = "passkey"
+
+    def form_invalid(self, form: Form) -> HttpResponse:
+        """Say on the page itself what is wrong."""
+        return self.render_to_response(self.get_context_data(form=form))  # type: ignore[no-any-return] # of the library
+
+
+class PasswordChange(PasswordChangeView):  # type: ignore[misc] # the library ships no types
+    """Change the password; every other session of the person ends with it."""
+
+    template_name = "account/password_change.html"
+
+    def get_default_success_url(self) -> str:
+        """Go back to the account."""
+        return reverse("account")
+
+
+class PasswordSet(PasswordSetView):  # type: ignore[misc] # the library ships no types
+    """Set a first password."""
+
+    template_name = "account/password_change.html"
+
+    def get_default_success_url(self) -> str:
+        """Go back to the account."""
+        return reverse("account")
+
+
+def too_many(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Answer requests that come too fast, whoever they come from."""
+    answer = render(request, "429_pace.html", status=429)
+    answer["Retry-After"] = "60"
+    return answer
+
+
+def way_back(request: HttpRequest) -> str:
+    """Return the address on this host that a request wants to be led to, empty for none."""
+    target = request.POST.get("next") or request.GET.get("next") or ""
+    return target if target and get_adapter(request).is_safe_url(target) else ""
+
+
+def logged_out(request: HttpRequest) -> HttpResponse:
+    """Lead a person whose session just ended to the login."""
+    return HttpResponseRedirect(settings.LOGOUT_REDIRECT_URL)

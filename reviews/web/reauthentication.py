@@ -1,0 +1,48 @@
+"""Showing again who one is before an act that binds: what this session proved, and the way to prove it once more.
+
+Proofs are the records that django-allauth keeps in the session of whoever logs in or confirms. What was typed in a
+form on the way is kept in the session too, for the page that the confirmation leads back to, and given out once.
+"""
+
+import time
+from collections.abc import Mapping
+from urllib.parse import urlencode, urlsplit
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from reviews.facts import Authentication
+from reviews.selectors.proofs import recent_proof
+
+TYPED_KEY = "topogate_typed"
+TYPED_FOR_S = 1800
+TYPED_PLACES = 5
+"""Forms that wait for a confirmation at once in one session; the oldest goes first."""
+
+
+def recent_authentication(request: HttpRequest) -> Authentication:
+    """Say how and how long ago the person proved who they are in this session; see ``recent_proof``."""
+    return recent_proof(request)
+
+
+def ask_again(request: HttpRequest, *, back: str, typed: Mapping[str, str]) -> HttpResponse:
+    """Keep what was typed, and lead to the confirmation, which leads to ``back``, a path of this server."""
+    now = time.time()
+    waiting = {
+        path: kept for path, kept in request.session.get(TYPED_KEY, {}).items() if now - kept["at"] < TYPED_FOR_S
+    }
+    waiting.pop(urlsplit(back).path, None)
+    newest = sorted(waiting.items(), key=lambda item: item[1]["at"])[-(TYPED_PLACES - 1) :]
+    request.session[TYPED_KEY] = {**dict(newest), urlsplit(back).path: {"at": now, "typed": dict(typed)}}
+    return redirect(f"{reverse('account_reauthenticate')}?{urlencode({'next': back})}")
+
+
+def typed_before(request: HttpRequest) -> dict[str, str]:
+    """Give out, once, what was typed on this page before the confirmation; nothing when nothing was."""
+    waiting = request.session.get(TYPED_KEY, {})
+    kept = waiting.pop(request.path, None)
+    if kept is None:
+        return {}
+    request.session[TYPED_KEY] = waiting
+    return dict(kept["typed"]) if time.time() - kept["at"] < TYPED_FOR_S else {}
