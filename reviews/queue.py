@@ -15,16 +15,17 @@ from kombu.pools import producers
 from redis.exceptions import RedisError
 
 PLAN_TASK = "reviews.plan_run"
+READ_TASK = "reviews.draft_file_read"
 logger = logging.getLogger(__name__)
 
 
-def wake(job_id: int) -> bool:
-    """Publish the wake-up now. Returns whether the broker took it."""
+def wake(job_id: int, task: str = PLAN_TASK) -> bool:
+    """Publish the wake-up of a task for a row now. Returns whether the broker took it."""
     try:
         with producers[_broker()].acquire(block=True) as producer:
-            current_app.send_task(PLAN_TASK, args=[job_id], retry=False, ignore_result=True, producer=producer)
+            current_app.send_task(task, args=[job_id], retry=False, ignore_result=True, producer=producer)
     except (OperationalError, KombuError, RedisError, OSError) as error:
-        logger.warning("plan job %d was not announced: %s", job_id, type(error).__name__)
+        logger.warning("%s %d was not announced: %s", task, job_id, type(error).__name__)
         return False
     return True
 

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from collections.abc import Callable
 
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown
@@ -9,7 +10,9 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from reviews.errors import LeaseLostError
-from reviews.queue import PLAN_TASK
+from reviews.queue import PLAN_TASK, READ_TASK
+from reviews.services.draft_reading import draft_file_read, draft_files_sweep
+from reviews.services.drafts import drafts_expire
 from reviews.services.jobs import job_run, jobs_sweep
 
 logger = logging.getLogger(__name__)
@@ -23,6 +26,12 @@ def plan_run(job_id: int) -> None:
         job_run(job_id)
     except LeaseLostError as lost:
         logger.warning("plan job %d: %s", job_id, lost.message)
+
+
+@shared_task(name=READ_TASK)  # type: ignore[untyped-decorator] # celery ships no types
+def file_read(file_id: int) -> None:
+    """Read one file of a draft, if it is free."""
+    draft_file_read(file_id)
 
 
 def start_sweeping(**kwargs: object) -> None:
@@ -43,25 +52,28 @@ def _sweep_until_stopped() -> None:
     while not _stop_sweeping.is_set():
         try:
             for job_id in jobs_sweep().unheard:
-                _plan_apart(job_id)
+                _apart(plan_run, job_id)
+            for file_id in draft_files_sweep():
+                _apart(file_read, file_id)
+            drafts_expire()
         except DatabaseError as error:
-            logger.warning("the sweep of plan jobs failed: %s", error)
+            logger.warning("the sweep of jobs and drafts failed: %s", error)
         finally:
             # The worker forks children at any time; an open connection must not be carried into one.
             connection.close()
         _stop_sweeping.wait(settings.PLAN_SWEEP_SECONDS)
 
 
-def _plan_apart(job_id: int) -> None:
-    """Work on a job in a thread of its own: an error ends that run, which is given back, and not the sweep."""
-    thread = threading.Thread(target=_plan_and_close, args=(job_id,), name="plan-unheard", daemon=True)
+def _apart(task: Callable[[int], None], row_id: int) -> None:
+    """Work on a row in a thread of its own: an error ends that run, which is given back, and not the sweep."""
+    thread = threading.Thread(target=_run_and_close, args=(task, row_id), name="sweep-unheard", daemon=True)
     thread.start()
     thread.join()
 
 
-def _plan_and_close(job_id: int) -> None:
+def _run_and_close(task: Callable[[int], None], row_id: int) -> None:
     try:
-        plan_run(job_id)
+        task(row_id)
     finally:
         connection.close()
 

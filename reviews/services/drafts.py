@@ -18,7 +18,7 @@ from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.clock import database_now
 from reviews.errors import ConflictError, Finding, InvalidRequestError, NotFoundError, length_of
 from reviews.facts import Authentication
-from reviews.models import Draft, Person, Workspace
+from reviews.models import Draft, DraftFile, FileState, Person, Workspace
 from reviews.selectors.people import standing_of
 from reviews.services.submissions import require_submitting
 
@@ -27,6 +27,8 @@ SLOT_LENGTH = 128
 BODY_BYTES = 16 * 2**20
 """More than any contract that was written by a person or read from the files of a fleet."""
 DRAFTS_PER_PERSON = 100
+ARRIVING_FOR = timedelta(hours=2)
+"""No upload takes longer: a file that has not joined its draft by then belongs to a request that ended."""
 MOVED = (
     "This draft was changed in another tab or by another request. Nothing was overwritten: compare, then save again "
     "or take what is stored."
@@ -151,6 +153,32 @@ def draft_delete(
         draft.delete()
 
 
+EXPIRED_AT_ONCE = 20
+"""How many drafts one sweep deletes, so that it never holds a workspace for long."""
+
+
+def drafts_expire() -> int:
+    """Delete drafts that nobody touched for ``DRAFT_EXPIRY_DAYS``, and files that never arrived.
+
+    Returns how many drafts. Each is an entry of the log, made by nobody. Safe to run from several processes at once.
+    """
+    DraftFile.objects.filter(state=FileState.ARRIVING, added_at__lt=database_now() - ARRIVING_FOR).delete()
+    over = Draft.objects.filter(expires_at__lt=database_now()).order_by("expires_at", "pk")
+    return sum(
+        _expire(draft_id, workspace) for draft_id, workspace in over.values_list("pk", "workspace")[:EXPIRED_AT_ONCE]
+    )
+
+
+def _expire(draft_id: int, workspace_id: int) -> bool:
+    with workspace_write(workspace_id):
+        draft = Draft.objects.filter(pk=draft_id, expires_at__lt=database_now()).select_related("workspace").first()
+        if draft is None:
+            return False
+        append(draft.workspace, _recorded(_attempt(None, draft.kind, "", None), "draft.expired", draft, {}))
+        draft.delete()
+    return True
+
+
 def _own(actor: Person, workspace: Workspace, draft_id: int, kind: str) -> Draft:
     draft = Draft.objects.filter(pk=draft_id, workspace=workspace, person=actor, kind=kind).first()
     if draft is None:
@@ -193,20 +221,20 @@ def _expiry(now: datetime) -> datetime:
     return now + timedelta(days=settings.DRAFT_EXPIRY_DAYS)
 
 
-def _attempt(token: str, kind: str, request_id: str, authentication: Authentication | None) -> Act:
+def _attempt(token: str | None, kind: str, request_id: str, authentication: Authentication | None) -> Act:
     return Act(
         action="draft.refused",
         actor=token,
         authentication=authentication,
         request_id=request_id,
         payload_type="topogate.draft/v1",
-        payload={"kind": kind},
+        payload={"kind": str(kind)},
     )
 
 
 def _recorded(attempt: Act, action: str, draft: Draft, more: dict[str, Any]) -> Act:
     payload = {
-        "kind": draft.kind,
+        "kind": str(draft.kind),
         "draft": draft.pk,
         "version": draft.version,
         "slot": draft.slot,

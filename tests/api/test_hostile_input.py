@@ -125,15 +125,15 @@ def test_a_body_that_claims_to_be_too_long_is_refused_unread(alice: Caller, peop
         "type": "urn:topogate:problem:too_large",
         "title": "The request is too large",
         "status": 413,
-        "detail": "body: expected at most 135,266,304 bytes, found 135,266,305 bytes. Nothing was stored.",
+        "detail": "body: expected at most 269,484,032 bytes, found 269,484,033 bytes. Nothing was stored.",
         "instance": "/api/v1/workspaces/lab/decisions",
         "problems": [
             {
                 "document": "request",
                 "code": "request/body_size",
                 "pointer": "body",
-                "expected": "at most 135,266,304 bytes",
-                "found": "135,266,305 bytes",
+                "expected": "at most 269,484,032 bytes",
+                "found": "269,484,033 bytes",
             }
         ],
     }
@@ -142,7 +142,7 @@ def test_a_body_that_claims_to_be_too_long_is_refused_unread(alice: Caller, peop
 @pytest.mark.parametrize(
     ("made", "detail"),
     [
-        (part, "files: expected at most 8 files, found more. Nothing was stored."),
+        (part, "files: expected at most 200 files, found more. Nothing was stored."),
         (field, "fields: expected at most 200 fields, found more. Nothing was stored."),
     ],
 )

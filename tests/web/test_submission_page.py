@@ -119,7 +119,7 @@ def many_files(count: int) -> dict[str, bytes]:
             "Expected <b>at most 1,000 bytes of text beside the files</b>. Found more.",
             id="pasted text",
         ),
-        pytest.param({"files": many_files(9)}, {}, "Expected <b>at most 8 files</b>. Found more.", id="files"),
+        pytest.param({"files": many_files(201)}, {}, "Expected <b>at most 200 files</b>. Found more.", id="files"),
         pytest.param(
             {f"f{at}": "" for at in range(200)}, {}, "Expected <b>at most 200 fields</b>. Found more.", id="fields"
         ),
