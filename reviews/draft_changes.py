@@ -30,14 +30,14 @@ class _Change(msgspec.Struct, frozen=True, kw_only=True, tag_field="do", forbid_
         raise NotImplementedError
 
 
-class ProposeAnew(_Change, tag="propose_anew"):
+class ProposeAnew(_Change, frozen=True, kw_only=True, tag="propose_anew"):
     """Throw the arrangement away and propose trials for all runs again."""
 
     def to(self, work: Work, by: str) -> builder.Draft:
         return builder.proposed(work.draft, work.contract, anew=True)
 
 
-class MoveRun(_Change, tag="move_run"):
+class MoveRun(_Change, frozen=True, kw_only=True, tag="move_run"):
     """Put a run into a trial, or into a window of it; ``copy`` leaves it where it is as well."""
 
     run: Name
@@ -49,7 +49,7 @@ class MoveRun(_Change, tag="move_run"):
         return builder.move_run(work.draft, self.run, trial=self.trial, window=self.window, copy=self.copy)
 
 
-class LeaveOut(_Change, tag="leave_out"):
+class LeaveOut(_Change, frozen=True, kw_only=True, tag="leave_out"):
     """Leave a run out, with the reason."""
 
     run: Name
@@ -59,7 +59,7 @@ class LeaveOut(_Change, tag="leave_out"):
         return builder.leave_out(work.draft, self.run, by=by, because=self.because)
 
 
-class TakeBack(_Change, tag="take_back"):
+class TakeBack(_Change, frozen=True, kw_only=True, tag="take_back"):
     """Take a run back that was left out."""
 
     run: Name
@@ -68,7 +68,7 @@ class TakeBack(_Change, tag="take_back"):
         return builder.take_back(work.draft, work.contract, self.run)
 
 
-class DecideHeld(_Change, tag="decide_held"):
+class DecideHeld(_Change, frozen=True, kw_only=True, tag="decide_held"):
     """Decide whether a run that its importer held is used, with the reason."""
 
     run: Name
@@ -79,7 +79,7 @@ class DecideHeld(_Change, tag="decide_held"):
         return builder.decide_held(work.draft, self.run, use=self.use, by=by, because=self.because)
 
 
-class NewTrial(_Change, tag="new_trial"):
+class NewTrial(_Change, frozen=True, kw_only=True, tag="new_trial"):
     """Add an empty trial."""
 
     trial: Name
@@ -88,7 +88,7 @@ class NewTrial(_Change, tag="new_trial"):
         return builder.new_trial(work.draft, self.trial)
 
 
-class RenameTrial(_Change, tag="rename_trial"):
+class RenameTrial(_Change, frozen=True, kw_only=True, tag="rename_trial"):
     """Give a trial another name."""
 
     trial: Name
@@ -98,7 +98,7 @@ class RenameTrial(_Change, tag="rename_trial"):
         return builder.rename_trial(work.draft, self.trial, self.new)
 
 
-class SplitTrial(_Change, tag="split_trial"):
+class SplitTrial(_Change, frozen=True, kw_only=True, tag="split_trial"):
     """Move windows of a trial into a new one."""
 
     trial: Name
@@ -109,7 +109,7 @@ class SplitTrial(_Change, tag="split_trial"):
         return builder.split_trial(work.draft, self.trial, self.windows, self.new)
 
 
-class MergeTrials(_Change, tag="merge_trials"):
+class MergeTrials(_Change, frozen=True, kw_only=True, tag="merge_trials"):
     """Move everything of ``other`` into ``trial``."""
 
     trial: Name
@@ -119,7 +119,7 @@ class MergeTrials(_Change, tag="merge_trials"):
         return builder.merge_trials(work.draft, self.trial, self.other)
 
 
-class RemoveTrial(_Change, tag="remove_trial"):
+class RemoveTrial(_Change, frozen=True, kw_only=True, tag="remove_trial"):
     """Remove a trial; its runs are in none then."""
 
     trial: Name
@@ -128,7 +128,7 @@ class RemoveTrial(_Change, tag="remove_trial"):
         return builder.remove_trial(work.draft, self.trial)
 
 
-class NewWindow(_Change, tag="new_window"):
+class NewWindow(_Change, frozen=True, kw_only=True, tag="new_window"):
     """Add an empty window to a trial, at a load point of the contract."""
 
     trial: Name
@@ -139,7 +139,7 @@ class NewWindow(_Change, tag="new_window"):
         return builder.new_window(work.draft, work.contract, self.trial, self.window, self.load_point, by=by)
 
 
-class RenameWindow(_Change, tag="rename_window"):
+class RenameWindow(_Change, frozen=True, kw_only=True, tag="rename_window"):
     """Give a window another name."""
 
     trial: Name
@@ -150,7 +150,7 @@ class RenameWindow(_Change, tag="rename_window"):
         return builder.rename_window(work.draft, self.trial, self.window, self.new)
 
 
-class SetLoadPoint(_Change, tag="set_load_point"):
+class SetLoadPoint(_Change, frozen=True, kw_only=True, tag="set_load_point"):
     """Say at which load point of the contract a window was measured."""
 
     trial: Name
@@ -161,7 +161,7 @@ class SetLoadPoint(_Change, tag="set_load_point"):
         return builder.set_load_point(work.draft, work.contract, self.trial, self.window, self.load_point, by=by)
 
 
-class RemoveWindow(_Change, tag="remove_window"):
+class RemoveWindow(_Change, frozen=True, kw_only=True, tag="remove_window"):
     """Remove a window; its runs are in none then."""
 
     trial: Name
@@ -171,7 +171,7 @@ class RemoveWindow(_Change, tag="remove_window"):
         return builder.remove_window(work.draft, self.trial, self.window)
 
 
-class AnswerQuestion(_Change, tag="answer"):
+class AnswerQuestion(_Change, frozen=True, kw_only=True, tag="answer"):
     """Answer a question; ``at`` is one of its pointers."""
 
     at: At
@@ -182,7 +182,7 @@ class AnswerQuestion(_Change, tag="answer"):
         return builder.answer(work.draft, work.contract, self.at, self.value, by=by, because=self.because)
 
 
-class Unanswer(_Change, tag="unanswer"):
+class Unanswer(_Change, frozen=True, kw_only=True, tag="unanswer"):
     """Take an answer back."""
 
     at: At
@@ -191,7 +191,7 @@ class Unanswer(_Change, tag="unanswer"):
         return builder.unanswer(work.draft, self.at)
 
 
-class Confirm(_Change, tag="confirm"):
+class Confirm(_Change, frozen=True, kw_only=True, tag="confirm"):
     """Take the first proposal of each of these questions as the answer."""
 
     fields: tuple[At, ...]
@@ -200,7 +200,7 @@ class Confirm(_Change, tag="confirm"):
         return builder.confirm(work.draft, work.contract, self.fields, by=by)
 
 
-class Settle(_Change, tag="settle"):
+class Settle(_Change, frozen=True, kw_only=True, tag="settle"):
     """Settle conflicts at a pointer: by the run that counts, by the kind of file, or with an own value."""
 
     at: At
@@ -222,7 +222,7 @@ class Settle(_Change, tag="settle"):
         )
 
 
-class Unsettle(_Change, tag="unsettle"):
+class Unsettle(_Change, frozen=True, kw_only=True, tag="unsettle"):
     """Open a settled conflict again."""
 
     at: At
