@@ -19,10 +19,10 @@ from planner.intake.shape import shape_problems
 from planner.pointers import child
 from planner.shown import shown
 
-__all__ = ["LIMIT_RECORDS", "limit_problems"]
+__all__ = ["IMPLIED_DOMAINS", "LIMIT_RECORDS", "limit_problems"]
 
 LIMIT_RECORDS = {gate.id: gate.limit for gate in GATES if gate.limit is not None}
-_IMPLIED_DOMAINS = ("node", "device", "island", "socket", "pcie_switch")
+IMPLIED_DOMAINS = ("node", "device", "island", "socket", "pcie_switch")
 
 
 def limit_problems(tree: Any) -> Iterator[Problem]:
@@ -79,8 +79,8 @@ def _references(tree: Any, gate: str, limit: dict[str, Any], pointer: str) -> It
         yield missing("/identity/hardware/links", f"links, because {gate} limits a class of them")
     shapes = object_at(tree, "identity", "workload", "request_shapes")
     yield from referenced(limit.get("shape"), shapes, "a request shape of this contract", f"{pointer}/shape")
-    domains = (*_IMPLIED_DOMAINS, *object_at(tree, "fleet", "failure_domains"))
-    expected = f"{', '.join(_IMPLIED_DOMAINS)}, or a kind under /fleet/failure_domains"
+    domains = (*IMPLIED_DOMAINS, *object_at(tree, "fleet", "failure_domains"))
+    expected = f"{', '.join(IMPLIED_DOMAINS)}, or a kind under /fleet/failure_domains"
     yield from referenced(limit.get("domain"), domains, expected, f"{pointer}/domain")
 
 
