@@ -1,29 +1,31 @@
 """Output of nccl-tests and rccl-tests: time and bandwidth of one collective at every size of message.
 
-A file may hold several tests; times are microseconds, GB/s are decimal. The average over all sizes is not kept: a
-bandwidth belongs to a size. Rank lines tell devices and nodes unless they were cut; two ranks 0 are two tests that
-never worked together. Lines may carry the rank of a launcher in front, and pastes stand in prose.
+A file may hold several tests; times are microseconds, GB/s are decimal. Lines may carry the rank of a launcher in
+front, and pastes stand in prose. Rank lines tell devices and nodes unless they were cut. The JSON of newer versions is
+read as well (``nccl_json``).
 """
 
 import re
 from collections.abc import Iterator
 
-from planner.importers.checks import check_name
 from planner.importers.model import Importer, Place, Recognised, Run
-from planner.importers.nccl_table import Measured, measured, operation_named
-from planner.importers.prometheus import anonymous
+from planner.importers.nccl_json import is_json_test, json_test
+from planner.importers.nccl_run import CollectiveTest
+from planner.importers.nccl_table import Layout, layout_of, measured
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
 
 __all__ = ["IMPORTER"]
 
-MAX_ROWS = 10_000
+MAX_LINE = 4096
 
-_PREFIX = re.compile(r"^\s*(?:\[[0-9]+,[0-9]+\]<std(?:out|err)>:\s?|[0-9]{1,6}: ?(?=[\s#]))")
+_PREFIX = re.compile(r"^\s{0,80}(?:\[[0-9]{1,9},[0-9]{1,9}\]<std(?:out|err)>:\s?|[0-9]{1,6}: ?(?=[\s#]))")
 _HEADER = re.compile(r"#\s+size\s+count\s+type\b")
-_SHOWN = re.compile(r"#\s+size\s+count\s+type\b|# (?:nccl|rccl)-tests version |# Collective test starting: ", re.M)
+_SHOWN = re.compile(
+    r"#[ \t]{1,80}size[ \t]{1,80}count[ \t]{1,80}type\b|# (?:nccl|rccl)-tests version |# Collective test"
+)
 _BEGIN = re.compile(
-    r"# (?:(?P<kind>nccl|rccl)-tests version (?P<tool>\S+)|Collective test starting: (?P<op>\w+)|nThread )"
+    r"# (?:(?P<kind>nccl|rccl)-tests version (?P<tool>\S+)|Collective test starting: (?P<op>\S+)|nThread )"
 )
 _LIBRARY = re.compile(r"(?:nccl|rccl)-library=([0-9]{3,6})\b")
 _HEADERS = re.compile(r"(?:nccl|rccl)-headers=([0-9]{3,6})\b")
@@ -36,31 +38,36 @@ _OPERATION = re.compile(
     r"[_ ]perf",
     re.I,
 )
-_BOUNDS = re.compile(r"#\s*Out of bounds values\s*:\s*([0-9]+)\s*(\w+)?")
-_BUS_FACTORS = {"all_reduce": 2, "all_gather": 1, "reduce_scatter": 1, "all_to_all": 1}
-"""Bus bandwidth = algorithm bandwidth * factor * (n - 1) / n (performance page of nccl-tests)."""
-FACTOR_TOLERANCE = 0.02
-_EXPECTED = (
-    "collective_operation",
-    "bus_bytes_per_s",
-    "collective_ms.mean",
-    "devices",
-    "nodes",
-    "collective_library_version",
-)
+_BOUNDS = re.compile(r"#\s*Out of bounds values\s*:\s*([0-9]{1,18})\s*(\w+)?")
 
 
 def _recognise(source: Source) -> Recognised | None:
-    return Recognised(confidence=90) if source.shows(("#",), _SHOWN) else None
+    if is_json_test(source.first):
+        return Recognised(version="JSON", confidence=95)
+    return Recognised() if source.shows(("#",), _SHOWN) else None
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    test, hint = _Test(1, 1, ""), ""
+    return _read_json(source) if recognised.version == "JSON" else _read_text(source)
+
+
+def _read_json(source: Source) -> Iterator[Run]:
+    for number, document in enumerate(source.documents(), start=1):
+        sheet = Sheet(f"run-{number}", document.tree, line=document.line)
+        if is_json_test(document.tree):
+            yield json_test(sheet).finished(source.name)
+        else:
+            sheet.remark("import/format", "this value is no test of nccl-tests", effect="refused")
+            yield sheet.finish(asked=False)
+
+
+def _read_text(source: Source) -> Iterator[Run]:
+    test, hint = _Text(1, 1, ""), ""
     for number, line in source.console():
         text = _PREFIX.sub("", line[:MAX_LINE]).strip()
         if test.ends_before(text):
             yield test.finished(source.name)
-            test, hint = _Test(test.number + 1, number, hint), ""
+            test, hint = _Text(test.number + 1, number, hint), ""
         if not text.startswith("#"):
             named = _OPERATION.search(text)
             hint = named[1].lower() if named else hint
@@ -69,203 +76,61 @@ def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
         yield test.finished(source.name)
 
 
-MAX_LINE = 4096
-
-
-class _Test:
-    """One test: what stands above its table, and the rows."""
+class _Text(CollectiveTest):
+    """One test as text: what stands above its table, and the rows."""
 
     def __init__(self, number: int, line: int, hint: str) -> None:
+        super().__init__(Sheet(f"run-{number}", {}, line=line))
         self.number = number
-        self.sheet = Sheet(f"run-{number}", {}, line=line)
         self.begun = False
-        self.rows = 0
-        self._ranks: list[tuple[int, str, str, int]] = []
-        self._operation: tuple[str, int] | None = None
-        self._hint = hint
-        self._cut = False
-        self._skipped: list[int] = []
-        self._zero = 0
-        self._seen: dict[str, int] = {}
-        self._sizes: set[int] = set()
-        self._average = False
+        self._layout = Layout()
+        self.hint_operation(hint)
 
     def ends_before(self, text: str) -> bool:
         """Say whether a line belongs to another test: what stands above a table comes again."""
         if self.rows and (_HEADER.match(text) or _RANK.match(text)):
             return True
-        return bool(self.rows or self._ranks) and _BEGIN.match(text) is not None
+        return bool(self.rows or self.has_ranks) and _BEGIN.match(text) is not None
 
     def take(self, number: int, text: str, hint: str) -> None:
         """Read one line."""
+        place = Place(line=number)
         if hint and not self.rows:
-            self._hint = hint
-        begin, rank = _BEGIN.match(text), _RANK.match(text)
+            self.hint_operation(hint)
+        if text.startswith("#"):
+            self._take_comment(text, place)
+        elif text[:1].isdecimal():
+            if self.begun:
+                self.add_row(measured(text, self._layout), place)
+        elif text.startswith("..."):
+            self.is_cut = self.is_cut or self.begun
+        elif library := _PLAIN_LIBRARY.match(text):
+            self.sheet.put_text("collective_library_version", library[1], place)
+
+    def _take_comment(self, text: str, place: Place) -> None:
+        begin, rank, bounds = _BEGIN.match(text), _RANK.match(text), _BOUNDS.match(text)
         if begin:
             self.begun = True
-            self._begin(number, text, begin)
+            self._begin(text, begin, place)
         elif rank:
-            self._rank(number, rank)
-        elif text.startswith("#"):
-            self.begun = self.begun or _HEADER.match(text) is not None
-            self._note(number, text)
-        elif text[:1].isdecimal():
-            self._row(number, text)
-        elif text.startswith("..."):
-            self._cut = self._cut or self.begun
-        elif _PLAIN_LIBRARY.match(text):
-            self.sheet.put_text("collective_library_version", text.split()[2].partition("+")[0], Place(line=number))
+            self.begun = True
+            self.add_rank(int(rank[1]), rank[2], rank[3], rank[4], place)
+        elif _HEADER.match(text):
+            self.begun = True
+            self._layout = layout_of(text.lstrip("#"))
+        elif bounds and (bounds[1].strip("0") or bounds[2] == "FAILED"):
+            self.out_of_bounds(place)
+        self.is_cut = self.is_cut or "Truncated" in text[:20]
+        self.has_average = self.has_average or text.startswith("# Avg bus bandwidth")
 
-    def _rank(self, number: int, rank: re.Match[str]) -> None:
-        self.begun = True
-        self._ranks.append((int(rank[1]), rank[2], rank[3], number))
-        if self.sheet.value("device_type") is None:
-            self.sheet.put_text("device_type", rank[4], Place(line=number), standing="measured")
-
-    def _begin(self, number: int, text: str, begin: re.Match[str]) -> None:
-        at = Place(line=number)
+    def _begin(self, text: str, begin: re.Match[str], place: Place) -> None:
         if begin["op"]:
-            self._operation = (begin["op"].removesuffix("_perf"), number)
+            self.name_operation(begin["op"], place)
         if begin["tool"]:
-            self.sheet.put_text("tool_name", f"{begin['kind']}-tests", at)
-            self.sheet.put_text("tool_version", begin["tool"], at)
+            self.sheet.put_text("tool_name", f"{begin['kind']}-tests", place)
+            self.sheet.put_text("tool_version", begin["tool"], place)
             library, headers = _LIBRARY.search(text), _HEADERS.search(text)
-            if library:
-                self.sheet.put_text("collective_library_version", _version(int(library[1])), at)
-            if library and headers and library[1] != headers[1]:
-                sentence = (
-                    f"built for {_version(int(headers[1]))}, ran with {_version(int(library[1]))}: the latter counts"
-                )
-                self.sheet.remark("import/mixed_versions", sentence, at)
-
-    def _note(self, number: int, text: str) -> None:
-        bounds = _BOUNDS.match(text)
-        if bounds and (bounds[1].strip("0") or bounds[2] == "FAILED"):
-            sentence = "values were out of bounds: results were wrong"
-            self.sheet.remark("import/wrong_results", sentence, Place(line=number), "refused")
-        self._cut = self._cut or "Truncated" in text[:20]
-        self._average = self._average or text.startswith("# Avg bus bandwidth")
-
-    def _row(self, number: int, text: str) -> None:
-        if not self.begun:
-            return
-        row = measured(text)
-        if row is None or self.rows >= MAX_ROWS:
-            self._skipped.append(number)
-            return
-        self.rows += 1
-        if row.message_bytes == 0:
-            self._zero += 1
-            return
-        self._sizes.add(row.message_bytes)
-        self._seen[row.key] = self._seen.get(row.key, 0) + 1
-        repeat = f"-{self._seen[row.key]}" if self._seen[row.key] > 1 else ""
-        for way, result in row.results:
-            self._result(number, result, f"{row.message_bytes}-bytes-{way}{repeat}", row.message_bytes)
-
-    def _result(self, number: int, result: Measured, of: str, size: int) -> None:
-        at, sheet = Place(line=number), self.sheet
-        sheet.put("message_bytes", size, at, of=of, standing="stated")
-        sheet.put("collective_ms.mean", result.time_us, at, unit="us", of=of)
-        sheet.put("algorithm_bytes_per_s", result.algorithm, at, unit="GB/s", of=of)
-        sheet.put("bus_bytes_per_s", result.bus, at, unit="GB/s", of=of)
-        if result.wrong is not None:
-            sheet.put("wrong_results", result.wrong, at, of=of)
-            if result.wrong > 0:
-                sentence = f"{result.wrong} results were wrong at {of}"
-                sheet.remark("import/wrong_results", sentence, at, "refused")
-
-    def finished(self, name: str) -> Run:
-        """Return the run."""
-        sheet = self.sheet
-        operation = self._take_operation()
-        self._take_ranks()
-        self._notes()
-        self._check_factor(operation)
-        if not self.rows:
-            sheet.remark("import/no_counters", "the test has no row of results", effect="refused")
-        check_name(sheet, name)
-        return sheet.finish(_EXPECTED)
-
-    def _take_operation(self) -> str:
-        if self._operation:
-            name, line = self._operation
-            return self.sheet.put_text("collective_operation", operation_named(name), Place(line=line))
-        hint = operation_named(self._hint)
-        if hint:
-            self.sheet.put_text("collective_operation", hint, self.sheet.place(), standing="hint")
-        question = "which collective was measured is not in the file" + (
-            f"; text around it says {hint}" if hint else ""
-        )
-        self.sheet.remark("import/operation_unknown", question, effect="held")
-        return ""
-
-    def _take_ranks(self) -> None:
-        sheet = self.sheet
-        if not self._ranks:
-            sheet.remark("import/truncated", "the ranks are not in the file: devices and nodes are not known")
-            return
-        at = Place(line=self._ranks[0][3])
-        numbers = [rank for rank, *_ in self._ranks]
-        if len(set(numbers)) != len(numbers):
-            sentence = "a rank stands twice: the processes ran each on its own (MPI was not linked), not as one group"
-            sheet.remark("import/separate_runs", sentence, at, "refused")
-            return
-        whole = max(numbers) + 1 == len(numbers)
-        sheet.put("group_ranks", max(numbers) + 1, at)
-        if whole:
-            nodes = anonymous("node", (host for _, host, _, _ in self._ranks))
-            sheet.put("devices", len({(host, device) for _, host, device, _ in self._ranks}), at)
-            sheet.put("nodes", len(nodes), at)
-        else:
-            sentence = f"{len(numbers)} of {max(numbers) + 1} ranks are listed: nodes and devices are not known"
-            sheet.remark("import/truncated", sentence, at)
-
-    def _notes(self) -> None:
-        sheet = self.sheet
-        if self._cut:
-            sheet.remark("import/truncated", "rows were cut out of the text; those sizes are missing")
-        if self._zero:
-            sheet.remark("import/zero_size", f"{self._zero} rows of messages without bytes are left out")
-        if self._skipped:
-            sentence = f"{len(self._skipped)} rows could not be read and are left out"
-            sheet.remark("import/line_skipped", sentence, Place(line=self._skipped[0]))
-        if self._sizes:
-            sentence = (
-                f"sizes go from {min(self._sizes)} to {max(self._sizes)} bytes: take the size that the model sends"
-                + (", not the average over sizes" if self._average else "")
-            )
-            sheet.remark("import/message_size", sentence)
-        if self._sizes and not sheet.things("wrong_results"):
-            sheet.remark("import/unverified", "no row counts wrong results")
-
-    def _check_factor(self, operation: str) -> None:
-        sheet = self.sheet
-        ranks, factor = sheet.value("group_ranks"), _BUS_FACTORS.get(operation)
-        if not ranks or factor is None:
-            return
-        for of in sheet.things("bus_bytes_per_s"):
-            bus, algorithm = sheet.value("bus_bytes_per_s", of), sheet.value("algorithm_bytes_per_s", of)
-            if algorithm is None:
-                continue
-            expected = algorithm * factor * (ranks - 1) / ranks
-            if algorithm > MIN_CHECKED and abs(bus - expected) > FACTOR_TOLERANCE * max(expected, bus):
-                sentence = (
-                    f"{of}: bus bandwidth is {bus:g}, but {ranks} ranks make {expected:g} of {algorithm:g} bytes/s"
-                )
-                sheet.remark("import/contradiction", sentence, effect="held")
-                return
-
-
-MIN_CHECKED = 2e9
-"""Two decimals of GB/s are too coarse below."""
-
-
-def _version(code: int) -> str:
-    """Return the version of a code such as 22907: 2.29.7 (NCCL before 2.9 wrote 2804 for 2.8.4)."""
-    if code < 10_000:
-        return f"{code // 1000}.{code // 100 % 10}.{code % 100}"
-    return f"{code // 10_000}.{code // 100 % 100}.{code % 100}"
+            self.take_versions(library and int(library[1]), headers and int(headers[1]), place)
 
 
 IMPORTER = Importer(id="nccl-tests", title="nccl-tests, rccl-tests", recognise=_recognise, read=_read)

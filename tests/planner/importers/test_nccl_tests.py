@@ -1,8 +1,10 @@
 """Output of nccl-tests: sizes, times and bandwidths, and whether the ranks worked together."""
 
+from typing import Any
+
 import pytest
 
-from tests.planner.importers.samples import codes, imported, only_run, place, values
+from tests.planner.importers.samples import Tree, codes, imported, only_run, place, values
 
 HEADER = """\
 #                                                              out-of-place                       in-place
@@ -153,3 +155,71 @@ def test_a_bandwidth_below_zero_is_left_out_and_named() -> None:
     run = only_run(output(ROW.replace("240.00  240.00", "-240.00  240.00")))
     assert "algorithm_bytes_per_s" not in values(run, "536870912-bytes-out")
     assert "import/range" in codes(run)
+
+
+ITERATIONS = """\
+#       size         count      type   redop    root     time   algbw   busbw  #wrong  #bitdiff    i_min    i_max    i_p99    i_cv%     time   algbw   busbw  #wrong  #bitdiff    i_min    i_max    i_p99    i_cv%           timestamp
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)               (us)     (us)     (us)      (%)             (us)  (GB/s)  (GB/s)               (us)     (us)     (us)      (%)
+"""  # noqa: E501 - the titles of the tool stand in one line
+
+
+def test_columns_of_single_iterations_are_told_by_the_titles() -> None:
+    row = "1024 256 float sum -1 12.50 0.08 0.08 0 0 11.5 14.5 14.0 2.1 13.50 0.08 0.08 1e+06 0 12.5 15.5 15.0 2.2"
+    text = output().replace(HEADER, ITERATIONS + f"{row} 2026-06-10 20:36:36\n")
+    run = only_run(text)
+    out = values(run, "1024-bytes-out")
+    assert (out["collective_ms.mean"], out["collective_ms.min"]) == (0.0125, 0.0115)
+    assert (out["collective_ms.max"], out["collective_ms.p99"]) == (0.0145, 0.014)
+    assert (out["bus_bytes_per_s"], out["wrong_results"]) == (80_000_000, 0)
+    assert values(run, "1024-bytes-in")["wrong_results"] == 1_000_000
+    assert codes(run, "refused") == ["import/wrong_results"]
+
+
+def json_output(**changed: Any) -> Tree:
+    figures = {"time": 2500.0, "alg_bw": 240.0, "bus_bw": 240.0, "nwrong": 0.0}
+    device = {"group": 0, "pid": 7, "hostname": "big.host", "device_info": " NVIDIA H200"}
+    tree = {
+        "version": 1,
+        "start_time": "2026-06-10 20:36:36",
+        "args": ["/opt/nccl-tests/build/all_reduce_perf", "-J", "out.json"],
+        "env": ["TOKEN=very-secret"],
+        "nccl_version": 22907,
+        "config": {"nthreads": 1, "ngpus": 2, "devices": [{**device, "rank": n, "device": n} for n in (0, 1)]},
+        "results": [
+            {
+                "size": 536_870_912,
+                "count": 134_217_728,
+                "type": "float",
+                "redop": "sum",
+                "root": "    -1",
+                "out_of_place": figures,
+                "out_of_place_per_iter": {"min_us": 2400.0, "p95_us": 2600.0, "times_us": [2400.0, 2600.0]},
+                "in_place": {**figures, "time": 2000.0, "nwrong": None},
+            }
+        ],
+        "out_of_bounds": {"count": 0, "okay": True},
+        "average_bus_bandwidth": {"bandwidth": 240.0, "okay": "unchecked"},
+    }
+    return {**tree, **changed}
+
+
+def test_the_json_of_newer_versions_says_the_same() -> None:
+    read = imported(json_output())
+    (run,) = read.runs
+    assert (read.format, read.version, run.status, run.missing) == ("nccl-tests", "JSON", "usable", ())
+    found = values(run)
+    assert (found["collective_operation"], found["collective_library_version"]) == ("all_reduce", "2.29.7")
+    assert (found["devices"], found["nodes"], found["group_ranks"]) == (2, 1, 2)
+    out = values(run, "536870912-bytes-out")
+    assert (out["collective_ms.mean"], out["collective_ms.min"], out["collective_ms.p95"]) == (2.5, 2.4, 2.6)
+    assert (out["bus_bytes_per_s"], out["wrong_results"]) == (240_000_000_000, 0)
+    assert "wrong_results" not in values(run, "536870912-bytes-in")
+    assert "very-secret" not in repr(read)
+    assert "big.host" not in repr(read)
+
+
+def test_json_with_wrong_results_or_without_rows_is_refused() -> None:
+    assert codes(only_run(json_output(out_of_bounds={"count": 3, "okay": False})), "refused") == [
+        "import/wrong_results"
+    ]
+    assert codes(only_run(json_output(results=[])), "refused") == ["import/no_counters"]

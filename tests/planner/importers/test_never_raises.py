@@ -19,7 +19,9 @@ from tests.planner.importers import (
     test_inferencex,
     test_llmd_report,
     test_mlperf,
+    test_nccl_tests,
     test_other_readers,
+    test_serving_console,
     test_sglang_bench,
     test_sglang_one_batch,
     test_trtllm_bench,
@@ -57,6 +59,7 @@ TREES: dict[str, Any] = {
     "llm-d old": test_llmd_report.old_report(),
     "inference-perf": test_inference_perf.summary(),
     "config": test_other_readers.CONFIG,
+    "nccl-tests JSON": test_nccl_tests.json_output(),
 }
 TEXTS = {
     "genai-perf CSV": test_genai_perf.CSV,
@@ -64,6 +67,9 @@ TEXTS = {
     "aiperf CSV": test_aiperf.CSV,
     "trtllm console": test_trtllm_bench.console(*test_trtllm_bench.RESULTS, *test_trtllm_bench.STREAMED),
     "mlperf": test_mlperf.SERVER,
+    "nccl-tests": test_nccl_tests.output(test_nccl_tests.ROW),
+    "vllm console": f"{test_serving_console.ARGUMENTS}\n{test_serving_console.vllm_block()}",
+    "SGLang console": test_serving_console.SGLANG,
     "inferencex CSV": f"{test_inferencex.LICENCE}{test_inferencex.HEADER}\n{test_inferencex.ROW}\n",
     "llm-d YAML": yaml.safe_dump(test_llmd_report.report()),
 }
