@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db.models import Sum
 
 from planner import builder
+from planner.builder.limits import MAX_FILES
 from planner.errors import DocumentRefusedError
 from reviews.building import Body, body_bytes, body_of, read_bytes, reading_bytes, refusal_of
 from reviews.clock import database_now
@@ -147,8 +148,8 @@ def _limits(intake: _Intake, given: Given, name: str) -> tuple[Finding, ...]:
     if total > settings.DRAFT_TOTAL_BYTES:
         most = f"files of at most {settings.DRAFT_TOTAL_BYTES:,} bytes in a draft"
         problems.append(Finding("request", "request/file_size", name, most, f"{total:,} bytes with this one"))
-    if len(intake.known) >= builder.MAX_FILES:
-        most = f"at most {builder.MAX_FILES} files in a draft"
+    if len(intake.known) >= MAX_FILES:
+        most = f"at most {MAX_FILES} files in a draft"
         problems.append(Finding("request", "request/file_count", name, most, "one more"))
     return tuple(problems)
 
@@ -219,13 +220,18 @@ def _join(intake: _Intake, change: DraftChange) -> None:
         row.woken_at = database_now() if reading is None else None
         row.save(update_fields=["state", "woken_at"])
         waiting += [row.pk] if reading is None else []
-    change.payload = {
-        "files": [
-            {"sha256": row.sha256, "uploaded_sha256": row.uploaded_sha256, "bytes": row.size_bytes, "state": str(row.state)}
-            for row in joined
-        ]
-    }
+    change.payload = {"files": [_recorded(row) for row in joined]}
     files_wake_after_commit(waiting)
+
+
+def _recorded(row: DraftFile) -> dict[str, Any]:
+    """Return what the log says of a file: digests and size, never its name or content."""
+    return {
+        "sha256": row.sha256,
+        "uploaded_sha256": row.uploaded_sha256,
+        "bytes": row.size_bytes,
+        "state": str(row.state),
+    }
 
 
 def _name(name: str) -> str:

@@ -19,6 +19,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from planner import builder
+from planner.builder.records import FileProblem
 from planner.errors import DocumentRefusedError, Problem
 from reviews import queue
 from reviews.audit import workspace_write
@@ -165,7 +166,7 @@ def _unread(row: DraftFile, *problems: Problem) -> builder.DraftFile:
         sha256=row.sha256,
         bytes=row.size_bytes,
         recognised=False,
-        problems=tuple(builder.FileProblem(**asdict(problem)) for problem in problems),
+        problems=tuple(FileProblem(**asdict(problem)) for problem in problems),
     )
 
 

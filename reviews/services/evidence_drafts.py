@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from django.db import connection
 
 from planner import builder
+from planner.builder.state import OpenPoint
 from reviews.blobs import blob_keep, blob_read
 from reviews.building import Work, body_bytes, contract_of, new_body
 from reviews.draft_changes import Change, apply
@@ -167,7 +168,7 @@ def _require_read(draft: Draft) -> None:
         raise ConflictError(f"{unread} file{'' if unread == 1 else 's'} of this draft are still to be read.")
 
 
-def _open_finding(point: builder.OpenPoint) -> Finding:
+def _open_finding(point: OpenPoint) -> Finding:
     return Finding("request", point.code, point.field, point.sentence, "nothing yet")
 
 
