@@ -12,12 +12,21 @@ from typing import Any
 from planner.contract_builder.shapes import in_document_order
 from planner.errors import DocumentRefusedError, Problem
 from planner.intake import ContractDocument, read_contract
+from planner.pointers import child
 
-__all__ = ["Judged", "is_open", "judged", "rendered"]
+__all__ = ["Judged", "Line", "is_open", "judged", "lines_of", "rendered"]
 
 WIDTH = 110
 INDENT = "  "
 _NOTHING = frozenset({"nothing", "neither", "none of them", "an empty object", "an empty array"})
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the file, and the pointer of what it is a line of."""
+
+    pointer: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +48,7 @@ class Judged:
 
 def is_open(problem: Problem) -> bool:
     """Say whether a problem only says that something is not there yet."""
-    return problem.found in _NOTHING
+    return problem.found in _NOTHING and problem.code != "document/type"
 
 
 def judged(tree: Mapping[str, Any]) -> Judged:
@@ -53,26 +62,30 @@ def judged(tree: Mapping[str, Any]) -> Judged:
 
 def rendered(tree: Mapping[str, Any]) -> bytes:
     """Return the contract as a file."""
-    text = "\n".join(_lines(in_document_order(tree), "", ""))
+    text = "\n".join(line.text for line in lines_of(tree))
     return f"{text}\n".encode("utf-8", "surrogatepass")
 
 
-def _lines(value: Any, indent: str, lead: str) -> Iterator[str]:
+def lines_of(tree: Mapping[str, Any]) -> tuple[Line, ...]:
+    """Return the lines of the file; a line that closes an object belongs to it."""
+    return tuple(_lines(in_document_order(tree), "", "", ""))
+
+
+def _lines(value: Any, pointer: str, indent: str, lead: str) -> Iterator[Line]:
     """Yield the lines of a value; ``lead`` stands before it on its first line."""
     short = _on_one_line(value, len(indent) + len(lead))
     if short is not None:
-        yield f"{indent}{lead}{short}"
+        yield Line(pointer, f"{indent}{lead}{short}")
         return
-    opening, closing = ("{", "}") if isinstance(value, dict) else ("[", "]")
-    members = (
-        [(f"{_json(name)}: ", item) for name, item in value.items()] if opening == "{" else [("", v) for v in value]
-    )
-    yield f"{indent}{lead}{opening}"
+    is_object = isinstance(value, dict)
+    members = [*value.items()] if is_object else [*enumerate(value)]
+    yield Line(pointer, f"{indent}{lead}{'{' if is_object else '['}")
     for place, (name, item) in enumerate(members):
-        *earlier, last = _lines(item, indent + INDENT, name)
+        own_lead = f"{_json(name)}: " if is_object else ""
+        *earlier, last = _lines(item, child(pointer, name), indent + INDENT, own_lead)
         yield from earlier
-        yield last + ("," if place < len(members) - 1 else "")
-    yield f"{indent}{closing}"
+        yield Line(last.pointer, last.text + ("," if place < len(members) - 1 else ""))
+    yield Line(pointer, f"{indent}{'}' if is_object else ']'}")
 
 
 def _on_one_line(value: Any, taken: int) -> str | None:
