@@ -4,6 +4,7 @@ A rank map that names a node, device or NIC which the contract does not have is 
 gate answers it for that trial.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
@@ -12,8 +13,8 @@ from typing import Any
 from planner.documents import ContractDocument
 from planner.errors import Problem
 from planner.intake.likeness import look_alikes
-from planner.intake.parts import array_at, object_at, objects_at, referenced, value_at
-from planner.pointers import child
+from planner.intake.parts import array_at, missing, object_at, objects_at, referenced, value_at
+from planner.pointers import child, steps
 from planner.shown import shown
 
 __all__ = ["binding_problems", "evidence_problems", "load_point_problems"]
@@ -73,6 +74,38 @@ def _identities(tree: Any) -> Iterator[Problem]:
 def _named_identity(holder: dict[str, Any], known: Mapping[str, Any], pointer: str) -> Iterator[Problem]:
     what = "an identity of this evidence"
     yield from referenced(holder.get("identity_id"), known, what, f"{pointer}/identity_id")
+
+
+def _sources(tree: Any) -> Iterator[Problem]:
+    """Yield sources of values that the evidence does not have, in files that it does not name, or from nowhere."""
+    known = object_at(tree, "provenance", "files")
+    for pointer, at, source in objects_at(tree, "provenance", "sources"):
+        if not _leads_somewhere(tree, at):
+            yield Problem("document/unknown_reference", pointer, "a pointer to a value of this evidence", shown(at))
+        if not _ORIGINS & source.keys():
+            yield missing(f"{pointer}/file", "file, answered_by or derived_from")
+        yield from referenced(source.get("file"), known, "a file of this evidence", f"{pointer}/file")
+        for index, other in enumerate(array_at(source, "derived_from")):
+            if type(other) is str and not _leads_somewhere(tree, other):
+                expected = "a pointer to a value of this evidence"
+                yield Problem("document/unknown_reference", f"{pointer}/derived_from/{index}", expected, shown(other))
+
+
+_ORIGINS = {"file", "answered_by", "derived_from"}
+
+
+def _leads_somewhere(tree: Any, pointer: str) -> bool:
+    for step in steps(pointer):
+        if type(tree) is dict and step in tree:
+            tree = tree[step]
+        elif type(tree) is list and _INDEX.fullmatch(step) and int(step) < len(tree):
+            tree = tree[int(step)]
+        else:
+            return False
+    return pointer.startswith("/")
+
+
+_INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
 def _rank_order(tree: Any) -> Iterator[Problem]:
@@ -137,4 +170,4 @@ def _equal_trials(bodies: Mapping[str, bytes]) -> Iterator[Problem]:
 
 
 _WHOLE = ("_bytes", "_tokens")
-_RULES = (_identities, _rank_order, _times, _whole_numbers, _look_alikes)
+_RULES = (_identities, _sources, _rank_order, _times, _whole_numbers, _look_alikes)

@@ -13,6 +13,7 @@ _TITLED = {
     "id": "an id: 1 to 64 of a-z, 0-9, '.', '_', '-', first a letter or digit",
     "digest": "a digest: sha256: and 64 of 0-9, a-f",
     "UTC time, whole seconds": "a time such as 2026-09-20T09:40:00Z",
+    "JSON pointer": "a JSON pointer of at most 512 characters, such as /trials/a/windows/w/start",
 }
 
 

@@ -47,10 +47,14 @@ __all__ = [
     "Topology",
     "Transport",
     "Trial",
+    "ValueSource",
     "Window",
 ]
 
 Json = Any
+
+JsonPointer = Annotated[str, Meta(pattern=r"^/[^\x00-\x1f]+(?![\s\S])", max_length=512, title="JSON pointer")]
+"""An RFC 6901 pointer to something inside a document."""
 
 
 class Tool(Record, frozen=True, kw_only=True):
@@ -68,14 +72,35 @@ class SourceFile(Record, frozen=True, kw_only=True):
     bytes: Bytes
 
 
+class ValueSource(Record, frozen=True, kw_only=True):
+    """Where one value of the evidence comes from: a place in a file, a person, or other values.
+
+    ``file`` is one of ``Provenance.files``; ``pointer``, ``line`` and ``column`` (from 1, or a column's name) say
+    where in it. ``raw`` is what the file writes, in ``raw_unit``, where that is another number or unit. ``answered_by``
+    and ``settled_by`` are labels of people, never names: who gave the value, and who chose among sources that differ.
+    ``derived_from`` are pointers into the evidence.
+    """
+
+    file: Id | UnsetType = UNSET
+    pointer: JsonPointer | UnsetType = UNSET
+    line: PositiveCount | UnsetType = UNSET
+    column: Text | UnsetType = UNSET
+    raw: Text | UnsetType = UNSET
+    raw_unit: Text | UnsetType = UNSET
+    answered_by: Id | UnsetType = UNSET
+    settled_by: Id | UnsetType = UNSET
+    derived_from: Annotated[tuple[JsonPointer, ...], Meta(min_length=1, max_length=16)] | UnsetType = UNSET
+
+
 class Provenance(Record, frozen=True, kw_only=True):
-    """Who or what collected the evidence."""
+    """Who or what collected the evidence. ``sources`` is pointer of a value -> where it comes from."""
 
     collected_by: Text
     collected_at: Time
     tool: Tool
     hosts: tuple[Text, ...] | UnsetType = UNSET
     files: dict[Id, SourceFile] | UnsetType = UNSET
+    sources: dict[JsonPointer, ValueSource] | UnsetType = UNSET
     note: Prose | UnsetType = UNSET
 
 

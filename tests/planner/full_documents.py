@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
+from planner.pointers import child
 from planner.schema import document_schema
 
 Node = dict[str, Any]
@@ -36,8 +37,13 @@ def full(node: Node, schema: Node) -> Any:
     if kind == "array":
         return [full(first["items"], schema)]
     if kind == "string":
-        return next(text for text in TEXTS if re.search(first.get("pattern", ""), text))
+        return fitting(first)
     return {"boolean": True, "null": None}.get(str(kind), 1)
+
+
+def fitting(node: Node) -> str:
+    """Return a text that a schema of texts takes."""
+    return next(text for text in TEXTS if re.search(node.get("pattern", ""), text))
 
 
 def members(node: Node) -> Iterator[tuple[str, Node]]:
@@ -45,7 +51,7 @@ def members(node: Node) -> Iterator[tuple[str, Node]]:
     yield from node.get("properties", {}).items()
     if isinstance(node.get("additionalProperties"), dict):
         names = node.get("propertyNames", {})
-        yield names.get("enum", ["x1"])[0], node["additionalProperties"]
+        yield names["enum"][0] if "enum" in names else fitting(names), node["additionalProperties"]
 
 
 def fields(node: Node, schema: Node, pointer: str = "") -> Iterator[tuple[str, Node]]:
@@ -54,7 +60,7 @@ def fields(node: Node, schema: Node, pointer: str = "") -> Iterator[tuple[str, N
     first = alternatives(node, schema)[0]
     if first.get("type") == "object":
         for name, inner in members(first):
-            yield from fields(inner, schema, f"{pointer}/{name}")
+            yield from fields(inner, schema, child(pointer, name))
     elif first.get("type") == "array":
         yield from fields(first["items"], schema, f"{pointer}/0")
 

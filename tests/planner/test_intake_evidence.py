@@ -200,3 +200,43 @@ def test_what_names_an_identity_that_is_not_there_is_refused(at: str, record: di
     assert evidence_findings((section, {"q": record} if at.endswith("/q") else record)) == [
         ("document/unknown_reference", f"{TRIAL}{at}/identity_id", "an identity of this evidence", '"gone"')
     ]
+
+
+END = f"{WINDOW}/end"
+FILE = {"name": "client.json", "sha256": f"sha256:{'1' * 64}", "bytes": 2}
+
+
+def sourced(at: str, source: dict[str, Any]) -> list[tuple[str, str, str, str]]:
+    return evidence_findings(("/provenance/files", {"client": FILE}), ("/provenance/sources", {at: source}))
+
+
+def test_a_value_may_say_where_it_comes_from() -> None:
+    place = {"file": "client", "pointer": "/end", "line": 1, "raw": "1758441600", "raw_unit": "s", "settled_by": "u-1"}
+    assert sourced(END, place) == []
+    assert sourced(END, {"answered_by": "u-1"}) == []
+    assert sourced(f"{TRIAL}/rank_map/0", {"derived_from": [f"{TRIAL}/topology"]}) == []
+
+
+@pytest.mark.parametrize(
+    ("at", "source", "below", "expected", "found"),
+    [
+        pytest.param(f"{END}s", {"answered_by": "u-1"}, "", "value of this evidence", f'"{END}s"', id="no such value"),
+        pytest.param(END, {"file": "log"}, "/file", "a file of this evidence", '"log"', id="no such file"),
+        pytest.param(
+            END,
+            {"derived_from": ["/trials/x"]},
+            "/derived_from/0",
+            "value of this evidence",
+            '"/trials/x"',
+            id="derived",
+        ),
+        pytest.param(END, {"line": 3}, "/file", "file, answered_by or derived_from", "nothing", id="from nowhere"),
+    ],
+)
+def test_a_source_that_leads_nowhere_is_refused(
+    at: str, source: dict[str, Any], below: str, expected: str, found: str
+) -> None:
+    ((code, pointer, wanted, was),) = sourced(at, source)
+    assert code == ("document/missing_field" if found == "nothing" else "document/unknown_reference")
+    assert pointer == f"/provenance/sources/{at.replace('/', '~1')}{below}"
+    assert (wanted.endswith(expected), was) == (True, found)
