@@ -1,0 +1,72 @@
+"""How much a draft may hold; a person's set of files for one decision is far smaller."""
+
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from planner.errors import DocumentRefusedError, Problem
+from planner.intake.shape import shape_problems
+from planner.intake.texts import text_problems
+
+__all__ = [
+    "MAX_ANSWERS",
+    "MAX_FILES",
+    "MAX_RUNS",
+    "MAX_TRIALS",
+    "MAX_VALUES",
+    "MAX_WINDOWS",
+    "check",
+    "check_files",
+    "refuse",
+]
+
+MAX_FILES = 200
+MAX_RUNS = 5_000
+MAX_VALUES = 500_000
+MAX_TRIALS = 100
+MAX_WINDOWS = 1_000
+"""Windows of a draft, over all its trials."""
+MAX_ANSWERS = 20_000
+
+
+def refuse(code: str, pointer: str, expected: str, found: str) -> DocumentRefusedError:
+    """Return the error of a change that is not made."""
+    return DocumentRefusedError((Problem(f"builder/{code}", pointer, expected, found),))
+
+
+def check_files(files: int, runs: int, values: int) -> None:
+    """Refuse more than a draft holds.
+
+    Raises:
+        DocumentRefusedError: with every limit that is exceeded.
+    """
+    problems = tuple(
+        Problem("builder/limit", "/files", f"at most {most:,} {what} in a draft", f"{found:,}")
+        for what, most, found in (
+            ("files", MAX_FILES, files),
+            ("runs", MAX_RUNS, runs),
+            ("values", MAX_VALUES, values),
+        )
+        if found > most
+    )
+    if problems:
+        raise DocumentRefusedError(problems)
+
+
+def check(*values: tuple[str, Any, Any]) -> None:
+    """Refuse values that are not of their type; each is (pointer, value, type).
+
+    Raises:
+        DocumentRefusedError: with every problem.
+    """
+    problems: list[Problem] = []
+    for pointer, value, kind in values:
+        holder = msgspec.defstruct("Holder", [("value", kind)], kw_only=True)
+        tree = {"value": value}
+        found = [*shape_problems(tree, holder)]
+        # A reason is text of a person: what no document may hold is refused here as well.
+        found += text_problems(tree, b"\\") if isinstance(value, str) else ()
+        problems += [replace(problem, pointer=pointer) for problem in found]
+    if problems:
+        raise DocumentRefusedError(tuple(problems))

@@ -1,0 +1,98 @@
+"""Everything that is to be said of a draft at once, for a page, the API and the command line."""
+
+from collections.abc import Iterator
+
+from planner.builder.assembly import assembled
+from planner.builder.conflicts import conflicts_of
+from planner.builder.coverage import judged_trials
+from planner.builder.facts import facts_of
+from planner.builder.files import runs_of
+from planner.builder.grouping import repeats, why_unused
+from planner.builder.questions import questions_of
+from planner.builder.records import Draft, ReadRun
+from planner.builder.state import DraftState, HeldRun, Prediction, RunNote, Unplaced
+from planner.builder.trees import Trees, trees_of
+from planner.documents import ContractDocument
+
+__all__ = ["state_of"]
+
+
+def state_of(draft: Draft, contract: ContractDocument, as_of: str) -> DraftState:
+    """Return what is open, what is known, and what the gates lack.
+
+    ``as_of`` (``YYYY-MM-DDThh:mm:ssZ``) is when the age of evidence is judged, as for a plan.
+
+    Raises:
+        ValueError: ``as_of`` is no such time.
+    """
+    trees = trees_of(draft, contract)
+    questions = questions_of(draft, contract, trees.trials)
+    made = assembled(draft, contract, trees)
+    judged = judged_trials(draft, contract, trees, questions, as_of)
+    return DraftState(
+        complete=bool(made.document),
+        questions=questions,
+        conflicts=conflicts_of(draft, trees),
+        held=tuple(_held(draft)),
+        refused=tuple(_refused(draft)),
+        unused=tuple(_unused(draft, contract)),
+        repeated=tuple(_repeated(draft)),
+        unplaced=tuple(_unplaced(draft, trees)),
+        predictions=tuple(_predictions(draft)),
+        differences=judged.differences,
+        checks=judged.checks,
+        coverage=judged.coverage,
+        open=made.open,
+    )
+
+
+def _reasons(read: ReadRun, effect: str) -> tuple[str, ...]:
+    return tuple(remark.sentence for remark in read.remarks if remark.effect == effect)
+
+
+def _held(draft: Draft) -> Iterator[HeldRun]:
+    for run, file, read in runs_of(draft.files):
+        if read.status == "held" and run not in draft.left_out:
+            decision = draft.held.get(run)
+            decided = None if decision is None else decision.use
+            yield HeldRun(run=run, file=file.name, reasons=_reasons(read, "held"), decided=decided)
+
+
+def _refused(draft: Draft) -> Iterator[RunNote]:
+    for run, file, read in runs_of(draft.files):
+        if read.status == "refused":
+            yield RunNote(run=run, file=file.name, sentence="; ".join(_reasons(read, "refused")))
+
+
+def _unused(draft: Draft, contract: ContractDocument) -> Iterator[RunNote]:
+    used = {run for trial in draft.trials.values() for run in trial.runs}
+    used |= {run for trial in draft.trials.values() for held in trial.windows.values() for run in held.runs}
+    repeated = repeats(draft)
+    for run, file, read in runs_of(draft.files):
+        if run in used or read.status == "refused" or run in repeated:
+            continue
+        out = draft.left_out.get(run)
+        sentence = why_unused(facts_of(run, file, read), draft, contract) if out is None else f"left out: {out.because}"
+        yield RunNote(run=run, file=file.name, sentence=sentence)
+
+
+def _repeated(draft: Draft) -> Iterator[RunNote]:
+    for run, first in sorted(repeats(draft).items()):
+        file = draft.files[run.partition(".")[0]]
+        earlier = draft.files[first.partition(".")[0]]
+        sentence = f"the same figures as run {first.partition('.')[2]} of {earlier.name}: taken twice, it counts twice"
+        yield RunNote(run=run, file=file.name, sentence=sentence)
+
+
+def _unplaced(draft: Draft, trees: Trees) -> Iterator[Unplaced]:
+    for tree in trees.trials.values():
+        for (run, sentence), names in tree.placing.unplaced.items():
+            file = draft.files[run.partition(".")[0]].name
+            yield Unplaced(trial=tree.id, run=run, file=file, names=tuple(names), sentence=sentence)
+
+
+def _predictions(draft: Draft) -> Iterator[Prediction]:
+    for run, file, read in runs_of(draft.files):
+        for value in read.values:
+            if value.standing == "predicted":
+                yield Prediction(run=run, file=file.name, value=value)

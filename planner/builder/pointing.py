@@ -1,0 +1,48 @@
+"""Pointers of a draft: from one trial and window to all, and below what a settlement reaches.
+
+The most exact pointer counts: one window before all windows of a trial, before all windows of all trials.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+from planner.pointers import joined, steps
+
+__all__ = ["ANY", "above", "most_exact", "variants"]
+
+ANY = "*"
+T = TypeVar("T")
+
+
+def variants(field: str) -> tuple[str, ...]:
+    """Return the pointers under which a field may be answered, from the field itself to the widest."""
+    path = steps(field)
+    if path[:1] == ("identities",) and len(path) > 1:
+        return _unique(field, joined((path[0], ANY, *path[2:])))
+    if path[:1] != ("trials",) or len(path) < 2:
+        return (field,)
+    if len(path) > 3 and path[2] == "windows":
+        rest = path[4:]
+        of_trial = joined((path[0], path[1], "windows", ANY, *rest))
+        return _unique(field, of_trial, joined((path[0], ANY, "windows", ANY, *rest)))
+    return _unique(field, joined((path[0], ANY, *path[2:])))
+
+
+def _unique(*pointers: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(pointers))
+
+
+def most_exact(said: Mapping[str, T], field: str) -> tuple[str, T] | None:
+    """Return what was said of a field with its pointer, None where nothing was."""
+    return next(((at, said[at]) for at in variants(field) if at in said), None)
+
+
+def above(field: str) -> Iterator[str]:
+    """Yield the pointers whose settlement reaches a field, the most exact first: its own, then sections above it.
+
+    The widest is a whole window; of an identity or a trial it is one section.
+    """
+    path = steps(field)
+    least = 4 if path[2:3] == ("windows",) else min(3, len(path))
+    for length in range(len(path), least - 1, -1):
+        yield from variants(joined(path[:length]))
