@@ -3,12 +3,12 @@
 The peak is the most of all samples; how many there were, and how far apart, stands beside it.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from planner.importers.aiperf_devices import MEMORY_TOTAL, MEMORY_USED, Devices, seen_twice
 from planner.importers.client import unix_time
+from planner.importers.device_samples import DeviceSamples
 from planner.importers.model import Importer, Place, Recognised, Run
 from planner.importers.perf_metrics import number_of
 from planner.importers.sheet import Sheet
@@ -16,20 +16,8 @@ from planner.importers.source import Source
 
 __all__ = ["IMPORTER"]
 
-MAX_DEVICES = 4096
+MAX_AGAIN = 1000
 NS = 10**9
-
-
-@dataclass(slots=True)
-class _Device:
-    model: Any
-    line: int
-    first: int | float
-    last: int | float
-    samples: int = 0
-    used: int | float | None = None
-    used_line: int = 0
-    memory: int | float | None = None
 
 
 def _recognise(source: Source) -> Recognised | None:
@@ -48,9 +36,8 @@ def _is_sample(tree: Any) -> bool:
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
     sheet = Sheet("run-1", {}, line=1)
     sheet.put_text("tool_name", "aiperf", sheet.place())
-    names = Devices()
-    devices: dict[str, _Device] = {}
-    again: set[tuple[str, str]] = set()
+    names, samples = Devices(), DeviceSamples("GB", "ns")
+    again: dict[str, None] = {}
     others = 0
     for document in source.documents():
         sample = document.tree
@@ -59,13 +46,13 @@ def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
             continue
         exporter = sample.get("dcgm_url", sample.get("hostname"))
         of = names.name(sample.get("gpu_uuid"), sample["gpu_index"], exporter)
-        if of is None and len(again) < MAX_DEVICES:
-            again.add((str(sample.get("gpu_uuid")), str(sample["gpu_index"])))
-        elif of is not None and (of in devices or len(devices) < MAX_DEVICES):
-            _add(devices, of, sample, document.line)
-    for of, device in devices.items():
-        _take(sheet, of, device)
-    for _, index in sorted(again):
+        if of is not None:
+            _add(samples, of, sample, document.line)
+        elif len(again) < MAX_AGAIN:
+            again[str(sample["gpu_index"])] = None
+    samples.take(sheet, peaks=True)
+    _take_starts(sheet, samples)
+    for index in sorted(again):
         seen_twice(sheet, index, sheet.place())
     if others:
         sheet.remark("import/format", f"{others} lines are no samples of devices", effect="refused")
@@ -73,34 +60,28 @@ def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
     yield sheet.finish(("device_used_peak_bytes", "device_memory_bytes", "samples", "sample_interval_s"))
 
 
-def _add(devices: dict[str, _Device], of: str, sample: dict[str, Any], line: int) -> None:
-    time = number_of(sample["timestamp_ns"]) or 0
-    device = devices.setdefault(of, _Device(sample.get("gpu_model_name"), line, time, time))
-    device.samples += 1
-    device.first, device.last = min(device.first, time), max(device.last, time)
-    data = sample["telemetry_data"]
-    used = next((value for name in MEMORY_USED if (value := number_of(data.get(name))) is not None), None)
-    if used is not None and (device.used is None or used > device.used):
-        device.used, device.used_line = used, line
-    device.memory = next((value for name in MEMORY_TOTAL if (value := number_of(data.get(name)))), device.memory)
+def _take_starts(sheet: Sheet, samples: DeviceSamples) -> None:
+    for of in samples.names():
+        first = samples.first_time(of)
+        if first is not None and NS**2 < first < 4 * NS**2:
+            place = Place(pointer="/timestamp_ns", line=1)
+            sheet.put_text("started_at", unix_time(first // NS), place, of=of, standing="measured")
 
 
-def _take(sheet: Sheet, of: str, device: _Device) -> None:
-    if isinstance(device.model, str):
-        sheet.put_text("device_type", device.model, Place(pointer="/gpu_model_name", line=device.line), of=of)
-    if device.used is not None:
-        place = Place(pointer="/telemetry_data", line=device.used_line)
-        sheet.put("device_used_peak_bytes", device.used, place, unit="GB", of=of)
-    if device.memory is not None:
-        sheet.put(
-            "device_memory_bytes", device.memory, Place(pointer="/telemetry_data", line=device.line), unit="GB", of=of
-        )
-    times = Place(pointer="/timestamp_ns", line=device.line)
-    sheet.put("samples", device.samples, times, of=of)
-    if device.samples > 1 and device.last > device.first:
-        sheet.put("sample_interval_s", (device.last - device.first) / (device.samples - 1), times, unit="ns", of=of)
-        if NS**2 < device.first < 4 * NS**2:
-            sheet.put_text("started_at", unix_time(device.first // NS), times, of=of, standing="measured")
+def _add(samples: DeviceSamples, of: str, sample: dict[str, Any], line: int) -> None:
+    data, kind = sample["telemetry_data"], sample.get("gpu_model_name")
+    samples.add(
+        of,
+        Place(pointer="/telemetry_data", line=line),
+        kind=kind if isinstance(kind, str) else "",
+        used=_first(data, MEMORY_USED),
+        memory=_first(data, MEMORY_TOTAL),
+        time=number_of(sample["timestamp_ns"]),
+    )
+
+
+def _first(data: dict[str, Any], names: Iterable[str]) -> int | float | None:
+    return next((value for name in names if (value := number_of(data.get(name))) is not None), None)
 
 
 IMPORTER = Importer(id="aiperf-telemetry", title="AIPerf telemetry of devices", recognise=_recognise, read=_read)

@@ -3,18 +3,16 @@
 The peak is the largest sample, so the number of samples and their interval stand beside it. Times have no zone.
 """
 
-import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 from planner.importers.checks import check_name
+from planner.importers.device_samples import local_seconds
 from planner.importers.model import Importer, Recognised, Run
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
 
 __all__ = ["IMPORTER"]
 
-_TIME = re.compile(r"[0-9]{4}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?")
 _EXPECTED = ("device_used_peak_bytes", "device_memory_bytes", "samples", "sample_interval_s", "driver_version")
 MAX_DEVICES = 4096
 
@@ -66,21 +64,9 @@ def _take(sheet: Sheet, devices: list[str]) -> None:
 
 def _take_interval(sheet: Sheet, at: tuple[str, str], of: str) -> None:
     samples = sheet.value("samples", of)
-    start, end = (_instant(sheet.get(*at, key)) for key in ("timestamp_start", "timestamp_end"))
+    start, end = (local_seconds(sheet.get(*at, key)) for key in ("timestamp_start", "timestamp_end"))
     if samples is not None and samples > 1 and start is not None and end is not None and end > start:
-        seconds = (end - start).total_seconds() / (samples - 1)
-        sheet.put("sample_interval_s", seconds, sheet.place(*at, "timestamp_end"), of=of)
-
-
-def _instant(text: object) -> datetime | None:
-    if not isinstance(text, str) or _TIME.fullmatch(text) is None:
-        return None
-    form = "%Y/%m/%d %H:%M:%S.%f" if "." in text else "%Y/%m/%d %H:%M:%S"
-    try:
-        # No zone is said; only differences are taken.
-        return datetime.strptime(text, form).replace(tzinfo=UTC)
-    except ValueError:
-        return None
+        sheet.put("sample_interval_s", (end - start) / (samples - 1), sheet.place(*at, "timestamp_end"), of=of)
 
 
 def _check_overall(sheet: Sheet) -> None:

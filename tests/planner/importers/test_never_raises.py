@@ -24,6 +24,7 @@ from tests.planner.importers import (
     test_serving_console,
     test_sglang_bench,
     test_sglang_one_batch,
+    test_smi,
     test_trtllm_bench,
     test_vllm_others,
 )
@@ -59,6 +60,7 @@ TREES: dict[str, Any] = {
     "llm-d old": test_llmd_report.old_report(),
     "inference-perf": test_inference_perf.summary(),
     "config": test_other_readers.CONFIG,
+    "amd-smi": [test_smi.amd_device(0, 1000, asic={"market_name": "MI300X"}, driver={"version": "6.8"})],
     "nccl-tests JSON": test_nccl_tests.json_output(),
 }
 TEXTS = {
@@ -67,6 +69,9 @@ TEXTS = {
     "aiperf CSV": test_aiperf.CSV,
     "trtllm console": test_trtllm_bench.console(*test_trtllm_bench.RESULTS, *test_trtllm_bench.STREAMED),
     "mlperf": test_mlperf.SERVER,
+    "nvidia-smi query": test_smi.QUERY,
+    "nvidia-smi table": test_smi.TABLE + test_smi.INSTANCES,
+    "nvidia-smi list": test_smi.LIST + test_smi.GROUPS,
     "nccl-tests": test_nccl_tests.output(test_nccl_tests.ROW),
     "vllm console": f"{test_serving_console.ARGUMENTS}\n{test_serving_console.vllm_block()}",
     "SGLang console": test_serving_console.SGLANG,
