@@ -1,6 +1,8 @@
 """Plain values that selectors fetch, policies judge and services act on. Nothing here reads or writes anything."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 SUBJECT_PARTS = ("contract", "evidence", "identity", "policy", "planner_version", "plan")
 """What a subject is made of, in the order in which people are told about it."""
@@ -20,7 +22,10 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Authentication:
-    """How the person showed who they are: ``password`` or ``token``, and how many seconds ago (None: not known)."""
+    """How the person showed who they are, and how many whole seconds ago (None: not known).
+
+    ``method``: ``passkey``, ``totp``, ``password``, ``recovery_code``, ``oidc``, ``token`` or ``none``.
+    """
 
     method: str = "password"
     age_s: int | None = None
@@ -44,7 +49,10 @@ class SubjectParts:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody with a seat in a team, as far as signing asks."""
+    """Somebody who may sign for a team, as far as signing asks.
+
+    ``in_place_of`` is the person whose seat they sign from under a delegation, None for their own seat.
+    """
 
     person_id: int
     login: str
@@ -52,17 +60,70 @@ class Member:
     team: str
     is_active: bool
     is_lead: bool
+    in_place_of: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
+class ScopeFact:
+    """What a team owns in a planned revision, as far as judging asks."""
+
+    team: str
+    digest: str
+    is_touched: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SignOffFact:
-    """A sign-off as the rules see it. ``is_latest``: no later turn of the same person for the team on the revision."""
+    """A sign-off as the rules see it.
+
+    ``is_latest``: no later turn of the same person for the team on the revision. ``is_replaced``: a later sign-off of
+    theirs for the team on a later revision. ``carried_scope``: the scope with which an entry of the log carries it to
+    the newest revision, None where none does. ``giver_id``: in whose place it was given under a delegation.
+    ``open_conditions``: conditions that are not met yet.
+    """
 
     id: int
     revision: int
     team: str
     person_id: int
+    person: str
     meaning: str
     signed: SubjectParts
+    signed_at: datetime
     is_latest: bool
     is_withdrawn: bool
+    is_signer_active: bool = True
+    is_replaced: bool = False
+    is_re_review_asked: bool = False
+    carried_scope: str | None = None
+    carried_at: datetime | None = None
+    giver_id: int | None = None
+    waivers: str = ""
+    open_conditions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Newest:
+    """The newest revision of a decision as the rules see it. Times are UTC.
+
+    ``scopes`` is None while there is no plan. ``policy_in_force`` is the content id of the workspace's policy now, None
+    where the decision is past its review. ``waivers`` is the digest of the waivers in force, empty without any.
+    """
+
+    parts: SubjectParts
+    author: str
+    since: datetime
+    now: datetime
+    scopes: Mapping[str, ScopeFact] | None
+    evidence_until: datetime | None = None
+    policy_in_force: str | None = None
+    waivers: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """Something that keeps a team's requirement from being satisfied, besides missing approvals."""
+
+    because: str
+    owed_by: tuple[str, ...]
+    since: datetime

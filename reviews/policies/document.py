@@ -14,20 +14,39 @@ Pointer = Annotated[str, Meta(pattern=r"^(/[^/]+)+(?![\s\S])")]
 
 
 class PolicyTeam(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A team. ``quorum``: how many of its members must approve; 0 asks for none."""
+    """A team. ``quorum``: how many of its members must approve; 0 asks for none.
+
+    ``hard_veto``: a rejection by this team alone lets a decision be closed as rejected; of others it takes two.
+    """
 
     title: Annotated[str, Meta(min_length=1, max_length=120)]
     quorum: Annotated[int, Meta(ge=0, le=20)]
+    hard_veto: bool = False
+
+
+class PolicyDuties(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which teams do what beside reviewing.
+
+    ``release``: whose members put decisions into force, all teams where it is empty. ``emergency`` declares one with
+    the owner of a failing gate, ``waiver`` countersigns every waiver, ``revocation`` revokes: one person of each team.
+    """
+
+    release: tuple[TeamSlug, ...] = ()
+    emergency: TeamSlug = "incident-response"
+    waiver: TeamSlug = "capacity"
+    revocation: tuple[TeamSlug, TeamSlug] = ("capacity", "incident-response")
 
 
 class PolicyDocument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The whole policy."""
+    """The whole policy. ``max_age_s``: how long a decision stays in force at most, seconds; no limit where left out."""
 
     schema: Literal["topogate.policy/v1"]
     teams: dict[TeamSlug, PolicyTeam]
     identity_owners: dict[Pointer, TeamSlug]
     gate_owners: dict[Annotated[str, Meta(min_length=1, max_length=64)], TeamSlug]
     fallback_owner: TeamSlug
+    max_age_s: Annotated[int, Meta(ge=60, le=10 * 366 * 86400)] | None = None
+    duties: PolicyDuties = PolicyDuties()
 
 
 DEFAULT_POLICY: dict[str, Any] = {
@@ -66,6 +85,7 @@ DEFAULT_POLICY: dict[str, Any] = {
         "cost": "capacity",
     },
     "fallback_owner": "serving",
+    "max_age_s": 90 * 86400,
 }
 """What a new workspace starts with."""
 
@@ -80,7 +100,12 @@ def read_policy(raw: bytes) -> PolicyDocument:
         document = msgspec.json.decode(raw, type=PolicyDocument, strict=True)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ValueError(f"not a policy: {error}") from error
-    owners = {*document.identity_owners.values(), *document.gate_owners.values(), document.fallback_owner}
+    owners = {
+        *document.identity_owners.values(),
+        *document.gate_owners.values(),
+        *document.duties.release,
+        document.fallback_owner,
+    }
     strangers = sorted(owners - set(document.teams))
     if strangers:
         raise ValueError(f"owners that are no team of the policy: {', '.join(strangers)}")
@@ -102,6 +127,11 @@ def identity_owner(document: PolicyDocument, pointer: str) -> str:
     return document.fallback_owner
 
 
-def asked_teams(document: PolicyDocument) -> dict[str, int]:
-    """Return team -> quorum for every team that must sign. An empty answer means that nothing can be approved."""
-    return {slug: team.quorum for slug, team in sorted(document.teams.items()) if team.quorum > 0}
+def quorums(document: PolicyDocument) -> dict[str, int]:
+    """Return team -> quorum, in order of the teams' names; a team with quorum 0 is asked for nothing."""
+    return {slug: team.quorum for slug, team in sorted(document.teams.items())}
+
+
+def releasing_teams(document: PolicyDocument) -> frozenset[str]:
+    """Return the teams whose members may put a decision into force."""
+    return frozenset(document.duties.release or document.teams)

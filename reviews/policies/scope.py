@@ -1,43 +1,154 @@
-"""What a team signs for: the part of a revision that it owns, as one digest.
+"""What a team signs for: the part of a revision that it owns, item by item and as one digest.
 
-Two revisions with equal scope digests show the team the same values, outcomes and margins under the same policy and
-planner with the same selected topology. The digests of whole documents are no part of it: they change with every
-upload and nothing could ever be found equal.
+Two revisions with equal scope digests show the team the same identity values, outcomes, margins and readings under the
+same policy and planner with the same selected topology and rank map. The digests of whole documents are no part of it:
+they change with every upload and nothing could ever be found equal.
+
+A scope is a map of item to digest; its own digest is over that map. Items are named by what they are about:
+``identity:/stack/engine/version``, ``gate:t-1:ttft``, ``trial:t-1``, ``selected``, ``decision``, ``policy`` and
+``planner``.
 """
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
+from planner.canonical import content_id
 from planner.identity import leaves
 from planner.pointers import joined
+from planner.times import parsed_time
 from reviews.policies.document import PolicyDocument, gate_owner, identity_owner
 
+IDENTITY, GATE, TRIAL = "identity:", "gate:", "trial:"
+SELECTED = "selected"
 
-def team_scope(
-    *, document: PolicyDocument, policy_id: str, team: str, identity: dict[str, Any], plan: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the JSON value whose content id is the scope digest.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What one team owns in a revision. ``items`` is item -> digest of its value."""
+
+    team: str
+    items: Mapping[str, str]
+    identity_keys: int
+    gates: int
+
+    @property
+    def digest(self) -> str:
+        """The digest of all of it."""
+        return content_id({"team": self.team, "items": dict(self.items)})
+
+    @property
+    def is_touched(self) -> bool:
+        """Whether the team owns anything that is decided: an identity key, or a gate that the contract declares."""
+        return self.identity_keys + self.gates > 0
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeChange:
+    """How a scope differs from an earlier one: items that are new, gone, or have another value."""
+
+    new: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """All of them, in order of their names."""
+        return tuple(sorted({*self.new, *self.gone, *self.changed}))
+
+    @property
+    def reason(self) -> str:
+        """The reason for which a sign-off on the earlier scope is stale: the gravest one."""
+        if self.new:
+            return "NEW_ITEM"
+        if any(key.startswith(IDENTITY) for key in self.keys):
+            return "IDENTITY_CHANGED"
+        return "SCOPE_CHANGED"
+
+
+def team_scopes(
+    *, document: PolicyDocument, policy_id: str, identity: Mapping[str, Any], plan: Mapping[str, Any]
+) -> tuple[Scope, ...]:
+    """Return the scope of every team of the policy, in order of their names.
 
     ``identity`` is the contract's identity, ``plan`` the plan, both as plain JSON values.
     """
+    shared = _shared(policy_id, plan)
+    identities, gates = _owned_identity(document, identity), _owned_gates(document, plan)
+    scopes = []
+    for team in sorted(document.teams):
+        mine, judged = identities.get(team, {}), gates.get(team, {})
+        scopes.append(
+            Scope(
+                team=team,
+                items={**shared, **mine, **judged},
+                identity_keys=len(mine),
+                gates=len({item.rpartition(":")[2] for item in judged}),
+            )
+        )
+    return tuple(scopes)
+
+
+def _shared(policy_id: str, plan: Mapping[str, Any]) -> dict[str, str]:
+    """Return the items that are in every team's scope."""
     selected = plan["selected"]
-    return {
-        "team": team,
+    bound = selected and {key: selected[key] for key in ("topology", "rank_map_digest", "rank_map")}
+    values = {
         "policy": policy_id,
-        "planner_version": plan["planner_version"],
+        "planner": plan["planner_version"],
         "decision": plan["decision"],
-        "identity": {
-            pointer: value
-            for path, value in leaves(identity)
-            for pointer in (joined(path),)
-            if identity_owner(document, pointer) == team
-        },
-        "gates": {
-            trial: {
-                gate: outcome
-                for gate, outcome in candidate["gates"].items()
-                if gate_owner(document, outcome["family"]) == team
-            }
-            for trial, candidate in plan["candidates"].items()
-        },
-        "selected": selected and {key: selected[key] for key in ("topology", "rank_map_digest", "rank_map")},
+        SELECTED: bound,
+        **{f"{TRIAL}{trial}": True for trial in plan["candidates"]},
     }
+    return {item: content_id(value) for item, value in values.items()}
+
+
+def _owned_identity(document: PolicyDocument, identity: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    owned: dict[str, dict[str, str]] = {}
+    for path, value in leaves(identity):
+        pointer = joined(path)
+        owned.setdefault(identity_owner(document, pointer), {})[f"{IDENTITY}{pointer}"] = content_id(value)
+    return owned
+
+
+def _owned_gates(document: PolicyDocument, plan: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return the outcomes by owner. A gate that is not declared judges nothing, so nobody signs for it."""
+    owned: dict[str, dict[str, str]] = {}
+    for trial, candidate in plan["candidates"].items():
+        for gate, outcome in candidate["gates"].items():
+            if outcome["outcome"] != "NOT_DECLARED":
+                owner = owned.setdefault(gate_owner(document, outcome["family"]), {})
+                owner[f"{GATE}{trial}:{gate}"] = content_id(outcome)
+    return owned
+
+
+def scope_change(earlier: Mapping[str, str], later: Mapping[str, str]) -> ScopeChange:
+    """Compare two scopes of one team, item by item."""
+    return ScopeChange(
+        new=tuple(sorted(later.keys() - earlier.keys())),
+        gone=tuple(sorted(earlier.keys() - later.keys())),
+        changed=tuple(sorted(item for item in earlier.keys() & later.keys() if earlier[item] != later[item])),
+    )
+
+
+def evidence_until(plan: Mapping[str, Any]) -> datetime | None:
+    """Return until when the trials that the plan rests on are young enough; None where no maximum age is declared.
+
+    These are the eligible trials, whose order was decided; where none is eligible, all of them. Each trial's own limit
+    is the age at which its oldest window that is read passes the contract's maximum.
+    """
+    as_of = parsed_time(plan["as_of"])
+    trials = [row["trial"] for row in plan["eligible"]] or list(plan["candidates"])
+    left = list(_seconds_left(plan["candidates"][trial] for trial in trials))
+    if as_of is None or not left:
+        return None
+    return as_of + timedelta(seconds=min(left))
+
+
+def _seconds_left(candidates: Iterable[Mapping[str, Any]]) -> Iterable[int]:
+    for candidate in candidates:
+        for limit in candidate["gates"].get("freshness", {}).get("limits", {}).values():
+            margin = limit.get("margin")
+            if isinstance(margin, int | float):
+                yield int(margin)

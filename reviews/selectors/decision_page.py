@@ -7,7 +7,7 @@ from reviews.errors import NotFoundError
 from reviews.facts import Authentication, Standing
 from reviews.models import Decision, DecisionState, Person, Revision, SignOff, Workspace
 from reviews.policies.permissions import may_sign, may_submit
-from reviews.policies.requirements import JudgedSignOff
+from reviews.policies.signoff_status import JudgedSignOff
 from reviews.selectors.judgement import Judgement, judge_decisions
 from reviews.selectors.people import standing_of
 from reviews.selectors.revisions import revision_row, row_parts, with_digests
@@ -52,7 +52,7 @@ def decision_page(
     shown = next((row for row in revisions if row.number == revision), None) if revision else revisions[-1]
     if shown is None:
         raise NotFoundError(f"{decision.label} has no revision {revision}. The newest is {revisions[-1].number}.")
-    judged, _ = judge_decisions(workspace, revisions[-1:])
+    judged, _ = judge_decisions(workspace, revisions[-1:], name_changes=True)
     judgement = judged[decision.pk]
     rows = tuple(revision_row(row) for row in revisions)
     shown_row = rows[revisions.index(shown)]

@@ -1,30 +1,62 @@
 """Fetches what the rules of reviewing ask about any number of decisions, and lets them judge."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
+import msgspec
+from django.db.models import Q, Subquery
+from django.utils import timezone
+
+from planner.canonical import content_id
 from reviews.blobs import checked
-from reviews.facts import Member, SignOffFact, SubjectParts
-from reviews.models import Policy, Revision, SignOff, Workspace
-from reviews.policies.document import PolicyDocument, asked_teams, read_policy
+from reviews.facts import Member, Newest, ScopeFact
+from reviews.models import (
+    Activation,
+    ActivationKind,
+    Blob,
+    DecisionState,
+    Policy,
+    Revision,
+    SignOff,
+    TeamScope,
+    Waiver,
+    Workspace,
+)
+from reviews.policies.document import PolicyDocument, quorums, read_policy
 from reviews.policies.requirements import (
-    AGAINST,
     Approval,
-    JudgedSignOff,
+    Case,
     Requirement,
     judge_approval,
     judge_requirements,
-    judge_signoff,
+    overridden,
 )
-from reviews.selectors.people import team_members
-from reviews.selectors.revisions import revision_row, row_parts, with_digests
+from reviews.policies.scope import ScopeChange, scope_change
+from reviews.policies.signoff_status import AGAINST, OBJECT, JudgedSignOff, judge_signoff
+from reviews.selectors.people import team_roster
+from reviews.selectors.revisions import revision_row, row_parts
 from reviews.selectors.rows import Objection, RevisionRow
+from reviews.selectors.signoff_facts import StoredSignOffs, signoff_facts, stored_signoffs
+
+UNDER_REVIEW = (
+    DecisionState.DRAFT,
+    DecisionState.EVALUATING,
+    DecisionState.EVALUATION_FAILED,
+    DecisionState.IN_REVIEW,
+    DecisionState.EMERGENCY,
+)
+"""States in which a change of the workspace's policy asks for a new revision; what is in force keeps its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the rules say about one decision's newest revision; ``signoffs`` pairs each stored row with its status."""
+    """What the rules say about one decision's newest revision; ``signoffs`` pairs each stored row with its status.
+
+    ``requirements`` are as they are shown: in an emergency what blocks is overridden. ``approval`` is never.
+    """
 
     newest: RevisionRow
     document: PolicyDocument
@@ -37,23 +69,22 @@ class Judgement:
         """Return the teams for which the person could give a missing approval now."""
         if person_id in self.author_ids or self.newest.plan is None:
             return ()
-        if any(_is_given_by(row, judged, person_id) for row, judged in self.signoffs):
+        if any(row.person_id == person_id and judged.counts for row, judged in self.signoffs):
             return ()
         mine = {member.team for member in members if member.person_id == person_id and member.is_active}
         return tuple(
             r.team
             for r in self.requirements
-            if r.status == "UNSATISFIED" and not r.is_answered_by_author and r.team in mine
+            if r.status in ("UNSATISFIED", "OVERRIDDEN") and not r.is_answered_by_author and r.team in mine
         )
 
     @property
     def objections(self) -> tuple[Objection, ...]:
         """What the author is asked to answer, newest first."""
-        teams = {r.team for r in self.requirements if r.is_answered_by_author}
         return tuple(
             Objection(row.team.slug, row.person.display_name, row.meaning, row.statement)
             for row, judged in self.signoffs
-            if judged.status == "CURRENT" and row.meaning in AGAINST and row.team.slug in teams
+            if judged.counts and (row.meaning in AGAINST or row.meaning == OBJECT)
         )
 
     def is_answered_by(self, person_id: int) -> bool:
@@ -61,103 +92,183 @@ class Judgement:
         return person_id in self.author_ids and bool(self.objections)
 
 
-def _is_given_by(row: SignOff, judged: JudgedSignOff, person_id: int) -> bool:
-    return row.person_id == person_id and judged.status == "CURRENT"
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Everything that was fetched to judge some decisions; the keys are ids of decisions, revisions or policies."""
+
+    now: datetime
+    members: tuple[Member, ...]
+    admins: tuple[str, ...]
+    authors: Mapping[int, frozenset[int]]
+    signoffs: StoredSignOffs
+    documents: Mapping[int, PolicyDocument]
+    policy_in_force: str | None
+    scopes: Mapping[int, Mapping[str, TeamScope]]
+    waivers: Mapping[int, str]
+    emergencies: Mapping[int, tuple[str, datetime]]
 
 
 def judge_decisions(
-    workspace: Workspace, newest: Sequence[Revision]
+    workspace: Workspace, newest: Sequence[Revision], *, name_changes: bool = False
 ) -> tuple[dict[int, Judgement], tuple[Member, ...]]:
     """Return decision id -> judgement for newest revisions fetched by ``with_digests``, and the team members.
 
-    Six queries, however many decisions.
+    The number of queries is the same however many decisions. ``name_changes`` looks up which items of a scope moved
+    under a stale sign-off, which reads the items of all its revisions.
     """
+    found = fetched(workspace, newest)
+    changes = _changes(newest, found) if name_changes else {}
+    return {revision.decision_id: _judge(revision, found, changes) for revision in newest}, found.members
+
+
+def fetched(workspace: Workspace, newest: Sequence[Revision]) -> Found:
+    """Fetch what judging the newest revisions of some decisions takes."""
     decision_ids = [revision.decision_id for revision in newest]
-    members = team_members(workspace)
-    authors: dict[int, set[int]] = defaultdict(set)
-    for decision_id, author_id in Revision.objects.filter(decision_id__in=decision_ids).values_list(
-        "decision_id", "author_id"
-    ):
-        authors[decision_id].add(author_id)
-    signoffs = _signoffs(decision_ids)
-    documents = _policies({revision.policy_id for revision in newest})
-    judged = {
-        revision.decision_id: _judge(
-            revision,
-            documents[revision.policy_id],
-            signoffs[revision.decision_id],
-            members=members,
-            author_ids=frozenset(authors[revision.decision_id]),
-        )
-        for revision in newest
+    now = timezone.now()
+    roster = team_roster(workspace, now)
+    documents, in_force = _policies(workspace, {revision.policy_id for revision in newest})
+    return Found(
+        now=now,
+        members=roster.members,
+        admins=roster.admins,
+        authors=author_ids(decision_ids),
+        signoffs=stored_signoffs(decision_ids),
+        documents=documents,
+        policy_in_force=in_force,
+        scopes=_scopes([revision.pk for revision in newest]),
+        waivers=waiver_digests(decision_ids, now),
+        emergencies=_emergencies(decision_ids),
+    )
+
+
+def author_ids(decision_ids: Iterable[int]) -> Mapping[int, frozenset[int]]:
+    """Return decision id -> everyone who ever made a revision in it, or uploaded a contract or evidence of one."""
+    found: dict[int, set[int]] = defaultdict(set)
+    rows = Revision.objects.filter(decision_id__in=list(decision_ids)).values_list(
+        "decision_id", "author_id", "contract__stored_by_id", "evidence__stored_by_id"
+    )
+    for decision_id, *people in rows:
+        found[decision_id].update(people)
+    return defaultdict(frozenset, {decision_id: frozenset(people) for decision_id, people in found.items()})
+
+
+def waiver_digests(decision_ids: Iterable[int], now: datetime) -> Mapping[int, str]:
+    """Return decision id -> the digest of its waivers in force; decisions without any are left out."""
+    waived: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in Waiver.objects.filter(decision_id__in=list(decision_ids), ends_at__gt=now).order_by("pk"):
+        waived[row.decision_id].append({"trial": row.trial, "gate": row.gate, "waiver": row.pk})
+    return {decision_id: content_id(rows) for decision_id, rows in waived.items()}
+
+
+def _policies(workspace: Workspace, policy_ids: Collection[int]) -> tuple[dict[int, PolicyDocument], str | None]:
+    """Return the policies by id, and the content id of the workspace's newest one."""
+    newest = Policy.objects.filter(workspace=workspace).order_by("-version").values("pk")[:1]
+    found = Policy.objects.filter(Q(pk__in=policy_ids) | Q(pk__in=Subquery(newest))).select_related("blob")
+    rows = sorted(found, key=lambda policy: policy.version)
+    documents = {
+        policy.pk: read_policy(checked(bytes(policy.blob.data), policy.blob_id, "policy"))
+        for policy in rows
+        if policy.pk in policy_ids
     }
-    return judged, members
+    return documents, rows[-1].content_id if rows else None
 
 
-def _policies(policy_ids: Iterable[int]) -> Mapping[int, PolicyDocument]:
-    policies = Policy.objects.filter(pk__in=set(policy_ids)).select_related("blob")
-    return {policy.pk: read_policy(checked(bytes(policy.blob.data), policy.blob_id, "policy")) for policy in policies}
+def _scopes(revision_ids: Iterable[int]) -> Mapping[int, Mapping[str, TeamScope]]:
+    """Return revision id -> team -> its scope, for planned revisions."""
+    scopes: dict[int, dict[str, TeamScope]] = defaultdict(dict)
+    rows = TeamScope.objects.filter(basis__planned__revision_id__in=list(revision_ids))
+    for row in rows.select_related("basis__planned"):
+        scopes[row.basis.planned.revision_id][row.team] = row
+    return scopes
 
 
-def _signoffs(decision_ids: Iterable[int]) -> Mapping[int, list[SignOff]]:
-    """Return the sign-offs of every revision, newest first, with the revisions they were given on."""
-    by_decision: dict[int, list[SignOff]] = defaultdict(list)
-    rows = SignOff.objects.filter(revision__decision_id__in=list(decision_ids)).select_related(
-        "team", "person", "withdrawal", "revision"
-    )
-    signed_ids = {row.revision_id for row in rows}
-    revisions = with_digests(Revision.objects.filter(pk__in=signed_ids)).in_bulk()
-    for row in sorted(rows, key=lambda row: -row.pk):
-        row.revision = revisions[row.revision_id]
-        by_decision[row.revision.decision_id].append(row)
-    return by_decision
+def _emergencies(decision_ids: Iterable[int]) -> Mapping[int, tuple[str, datetime]]:
+    """Return decision id -> incident and end of the emergency that it is in."""
+    activations = Activation.objects.filter(
+        kind=ActivationKind.EMERGENCY,
+        revision__decision_id__in=list(decision_ids),
+        revision__decision__state=DecisionState.EMERGENCY,
+        valid_until__isnull=False,
+    ).select_related("emergency", "revision")
+    return {
+        row.revision.decision_id: (row.emergency.incident, row.valid_until) for row in activations if row.valid_until
+    }
 
 
-def _judge(
-    revision: Revision,
-    document: PolicyDocument,
-    signoffs: Sequence[SignOff],
-    *,
-    members: tuple[Member, ...],
-    author_ids: frozenset[int],
-) -> Judgement:
-    newest = revision_row(revision)
-    parts = row_parts(newest)
-    facts = _facts(signoffs)
-    judged = [judge_signoff(fact, newest=parts, members=members, author_ids=author_ids) for fact in facts]
-    requirements = judge_requirements(
-        asked_teams(document), judged, members=members, author_ids=author_ids, author=newest.author
-    )
-    word = newest.plan.decision_word if newest.plan else None
-    return Judgement(
-        newest=newest,
-        document=document,
-        author_ids=author_ids,
-        signoffs=tuple(zip(signoffs, judged, strict=True)),
-        requirements=requirements,
-        approval=judge_approval(requirements, judged, decision_word=word),
-    )
-
-
-def _facts(signoffs: Sequence[SignOff]) -> list[SignOffFact]:
-    latest: dict[tuple[int, int, int], int] = {}
-    for row in signoffs:
-        seat = (row.revision_id, row.team_id, row.person_id)
-        latest[seat] = max(latest.get(seat, 0), row.turn)
-    return [
-        SignOffFact(
-            id=row.pk,
-            revision=row.revision.number,
-            team=row.team.slug,
-            person_id=row.person_id,
-            meaning=row.meaning,
-            signed=_signed_parts(row),
-            is_latest=row.turn == latest[row.revision_id, row.team_id, row.person_id],
-            is_withdrawn=hasattr(row, "withdrawal"),
-        )
-        for row in signoffs
+def _changes(newest: Sequence[Revision], found: Found) -> Mapping[int, ScopeChange]:
+    """Return sign-off id -> how what its team owns moved since it was given."""
+    wanted = [
+        (row, found.scopes[revision.pk][row.team.slug])
+        for revision in newest
+        for row in found.signoffs.rows.get(revision.decision_id, ())
+        if row.revision_id != revision.pk and row.team.slug in found.scopes.get(revision.pk, ())
     ]
+    signed = _scopes({0, *(row.revision_id for row, _ in wanted)})  # never empty, so that it is always one query
+    pairs = [
+        (row.pk, signed[row.revision_id][row.team.slug], scope)
+        for row, scope in wanted
+        if row.team.slug in signed[row.revision_id]
+    ]
+    moved = {scope.items_id for _, *scopes in pairs for scope in scopes if scopes[0].digest != scopes[1].digest}
+    blobs = Blob.objects.in_bulk({"", *moved})
+    items = {sha256: _items(blob) for sha256, blob in blobs.items()}
+    return {
+        pk: scope_change(items[earlier.items_id], items[later.items_id])
+        for pk, earlier, later in pairs
+        if earlier.items_id in items
+    }
 
 
-def _signed_parts(row: SignOff) -> SubjectParts:
-    return row_parts(revision_row(row.revision))
+def _items(blob: Blob) -> dict[str, str]:
+    found: dict[str, str] = msgspec.json.decode(checked(bytes(blob.data), blob.sha256, "scope"), type=dict[str, str])
+    return found
+
+
+def newest_fact(revision: Revision, found: Found) -> Newest:
+    """Return a newest revision as the rules see it."""
+    row = revision_row(revision)
+    scopes = found.scopes.get(revision.pk)
+    basis = next(iter(scopes.values())).basis if scopes else None
+    return Newest(
+        parts=row_parts(row),
+        author=row.author,
+        since=row.planned_at or row.made_at,
+        now=found.now,
+        scopes={team: ScopeFact(team, scope.digest, scope.is_touched) for team, scope in scopes.items()}
+        if scopes
+        else None,
+        evidence_until=basis.evidence_until if basis else None,
+        policy_in_force=found.policy_in_force if revision.decision.state in UNDER_REVIEW else None,
+        waivers=found.waivers.get(revision.decision_id, ""),
+    )
+
+
+def _judge(revision: Revision, found: Found, changes: Mapping[int, ScopeChange]) -> Judgement:
+    newest, authors = newest_fact(revision, found), found.authors[revision.decision_id]
+    document = found.documents[revision.policy_id]
+    judged = [
+        judge_signoff(fact, newest=newest, members=found.members, author_ids=authors, change=changes.get(fact.id))
+        for fact in signoff_facts(found.signoffs, revision)
+    ]
+    case = Case(
+        quorums=quorums(document),
+        newest=newest,
+        judged=judged,
+        members=found.members,
+        author_ids=authors,
+        admins=found.admins,
+    )
+    requirements = judge_requirements(case)
+    row = revision_row(revision)
+    approval = judge_approval(requirements, judged, decision_word=row.plan.decision_word if row.plan else None)
+    if revision.decision_id in found.emergencies:
+        incident, until = found.emergencies[revision.decision_id]
+        requirements = overridden(requirements, incident=incident, until=f"{until:%Y-%m-%d %H:%M} UTC")
+    return Judgement(
+        newest=row,
+        document=document,
+        author_ids=authors,
+        signoffs=tuple(zip(found.signoffs.rows.get(revision.decision_id, ()), judged, strict=True)),
+        requirements=requirements,
+        approval=approval,
+    )

@@ -1,10 +1,13 @@
 """Who people are in a workspace."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from reviews.errors import NotFoundError
 from reviews.facts import Member, Standing
-from reviews.models import Membership, Person, TeamSeat, Workspace
+from reviews.models import Delegation, Membership, Person, Role, TeamSeat, Workspace
+from reviews.policies.permissions import SIGNING_ROLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +74,55 @@ def standing_of(person: Person, workspace: Workspace) -> Standing:
     )
 
 
-def team_members(workspace: Workspace) -> tuple[Member, ...]:
-    """Return everybody with a seat in a team who may sign by role, in order of team and login."""
-    seats = (
-        TeamSeat.objects.filter(team__workspace=workspace, membership__role__in=("member", "author"))
-        .select_related("team", "membership__person")
-        .order_by("team__slug", "membership__person__login")
-    )
-    return tuple(
-        Member(
-            person_id=seat.membership.person_id,
-            login=seat.membership.person.login,
-            name=seat.membership.person.display_name,
-            team=seat.team.slug,
-            is_active=seat.membership.person.is_active,
-            is_lead=seat.is_lead,
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """Who may sign for which team, in order of team and login, and the printed names of who can change that."""
+
+    members: tuple[Member, ...]
+    admins: tuple[str, ...]
+
+
+def team_roster(workspace: Workspace, now: datetime) -> Roster:
+    """Return everybody with a seat who may sign by role, whoever signs in their place now, and the admins."""
+    rows = (
+        Membership.objects.filter(workspace=workspace)
+        .order_by("seats__team__slug", "person__login")
+        .values_list(
+            "role",
+            "person_id",
+            "person__login",
+            "person__display_name",
+            "person__is_active",
+            "seats__team__slug",
+            "seats__is_lead",
         )
-        for seat in seats
     )
+    members, admins, active = [], {}, {}
+    for role, person_id, login, name, is_active, team, is_lead in rows:
+        active[person_id] = is_active and role in SIGNING_ROLES
+        if team is not None and role in SIGNING_ROLES:
+            members.append(Member(person_id, login, name, team, is_active=is_active, is_lead=is_lead))
+        if role == Role.ADMIN and is_active:
+            admins[login] = name
+    seats = {(member.team, member.person_id): member for member in members}
+    taken = [
+        Member(
+            taker.pk,
+            taker.login,
+            f"{taker.display_name} for {seats[team, giver_id].name}",
+            team,
+            is_active=active.get(taker.pk, False) and seats[team, giver_id].is_active,
+            is_lead=False,
+            in_place_of=giver_id,
+        )
+        for team, giver_id, taker in _delegated(workspace, now)
+        if (team, giver_id) in seats
+    ]
+    return Roster((*members, *taken), tuple(name for _, name in sorted(admins.items())))
+
+
+def _delegated(workspace: Workspace, now: datetime) -> Iterator[tuple[str, int, Person]]:
+    """Yield team, giver and taker of every delegation that holds now."""
+    rows = Delegation.objects.filter(workspace=workspace, starts_at__lte=now, ends_at__gt=now, end__isnull=True)
+    for row in rows.select_related("team", "taker").order_by("pk"):
+        yield row.team.slug, row.giver_id, row.taker

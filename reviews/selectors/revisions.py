@@ -9,7 +9,7 @@ from reviews.selectors.rows import JobRow, PlanRow, RevisionRow
 
 def with_digests(revisions: QuerySet[Revision]) -> QuerySet[Revision]:
     """Fetch what a revision row needs in the same query; document and plan bytes stay where they are."""
-    return revisions.select_related("author", "contract", "evidence", "policy", "job", "planned__plan")
+    return revisions.select_related("decision", "author", "contract", "evidence", "policy", "job", "planned__plan")
 
 
 def revision_row(revision: Revision) -> RevisionRow:

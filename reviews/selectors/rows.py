@@ -6,7 +6,8 @@ from datetime import datetime
 from planner.records.plan import Plan as PlanRecord
 from reviews.planning import decode_plan
 from reviews.policies.permissions import Verdict
-from reviews.policies.requirements import Approval, JudgedSignOff, Requirement
+from reviews.policies.requirements import Approval, Requirement
+from reviews.policies.signoff_status import JudgedSignOff
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

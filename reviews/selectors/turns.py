@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from reviews.facts import Standing
 from reviews.models import Decision, DecisionState, Revision, SignOff, Workspace
 from reviews.policies.permissions import SIGNING_ROLES
-from reviews.policies.requirements import AGAINST
+from reviews.policies.signoff_status import AGAINST, OBJECT
 from reviews.selectors.judgement import Judgement, judge_decisions
 from reviews.selectors.revisions import with_digests
 
@@ -23,7 +23,7 @@ def turn_ids(standing: Standing, workspace: Workspace) -> frozenset[int]:
     rejected.
     """
     authored = Exists(Revision.objects.filter(decision=OuterRef("pk"), author_id=standing.person_id))
-    objected = Exists(SignOff.objects.filter(revision__decision=OuterRef("pk"), meaning__in=AGAINST))
+    objected = Exists(SignOff.objects.filter(revision__decision=OuterRef("pk"), meaning__in=(*AGAINST, OBJECT)))
     wanted = Q(authored, objected)
     if standing.teams and standing.role in SIGNING_ROLES:
         wanted |= ~Q(authored)
@@ -52,4 +52,4 @@ def _in_review(workspace: Workspace) -> QuerySet[Decision]:
 
 
 def _owing(judgement: Judgement) -> Iterator[str]:
-    return (row.team for row in judgement.requirements if row.status != "SATISFIED" and not row.is_answered_by_author)
+    return (row.team for row in judgement.requirements if row.blocks and not row.is_answered_by_author)

@@ -8,6 +8,8 @@ from reviews.errors import ConflictError
 from reviews.facts import SubjectParts
 from reviews.models import Decision, DecisionState, Plan, PlannedRevision, Revision, Workspace
 from reviews.planning import subject_digest
+from reviews.services.bases import basis_create
+from reviews.services.carries import signoffs_carry
 from reviews.services.states import decision_move
 
 
@@ -24,7 +26,10 @@ def subject_parts(revision: Revision, plan_id: str | None) -> SubjectParts:
 
 
 def revision_take_plan(workspace: Workspace, revision: Revision, plan: Plan) -> PlannedRevision:
-    """Give a revision its plan and with it its subject. Call it inside ``workspace_write``."""
+    """Give a revision its plan and with it its subject, and carry what still stands of the sign-offs before it.
+
+    Call it inside ``workspace_write``.
+    """
     now = database_now()
     planned = PlannedRevision.objects.create(
         revision=revision,
@@ -32,7 +37,9 @@ def revision_take_plan(workspace: Workspace, revision: Revision, plan: Plan) -> 
         subject=subject_digest(subject_parts(revision, plan.plan_id)),
         planned_at=now,
     )
-    if is_newest(revision) and revision.decision.state == DecisionState.EVALUATING:
+    basis_create(planned)
+    newest = is_newest(revision)
+    if newest and revision.decision.state == DecisionState.EVALUATING:
         decision_move(revision.decision, "plan", now)
     append(
         workspace,
@@ -51,6 +58,8 @@ def revision_take_plan(workspace: Workspace, revision: Revision, plan: Plan) -> 
             },
         ),
     )
+    if newest:
+        signoffs_carry(workspace, revision)
     return planned
 
 

@@ -6,7 +6,7 @@ and the refusal says what moved. Refused attempts are entries of the audit log a
 
 from dataclasses import dataclass, replace
 
-from planner.canonical import canonical_bytes, content_id
+from planner.canonical import canonical_bytes
 from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.blobs import blob_read
 from reviews.clock import database_now, utc_text
@@ -27,18 +27,16 @@ from reviews.models import (
     DecisionState,
     Meaning,
     Person,
-    Policy,
     Revision,
     SignOff,
     SignOffWithdrawal,
     Team,
+    TeamScope,
     Workspace,
 )
 from reviews.models.fields import DIGEST_LENGTH
-from reviews.planning import identity_tree, plan_tree, subject_digest
-from reviews.policies.document import read_policy
+from reviews.planning import plan_tree, subject_digest
 from reviews.policies.permissions import may_sign
-from reviews.policies.scope import team_scope
 from reviews.selectors.decision_page import decision_named
 from reviews.selectors.people import standing_of
 from reviews.services.planned import subject_parts
@@ -221,17 +219,18 @@ def require_untouched(revision: Revision) -> None:
 
 
 def scope_digest(revision: Revision, team: str) -> str:
-    """Return the digest of what the team owns in a planned revision."""
-    policy: Policy = revision.policy
-    return content_id(
-        team_scope(
-            document=read_policy(blob_read(policy.blob_id, "policy")),
-            policy_id=policy.content_id,
-            team=team,
-            identity=identity_tree(blob_read(revision.contract.blob_id, "contract")),
-            plan=plan_tree(blob_read(revision.planned.plan.blob_id, "plan")),
+    """Return the digest of what the team owns in a planned revision.
+
+    Raises:
+        ConflictError: the revision's policy has no such team.
+    """
+    scope = TeamScope.objects.filter(basis__planned__revision=revision, team=team).values_list("digest", flat=True)
+    digest = scope.first()
+    if digest is None:
+        raise ConflictError(
+            f"The policy of r{revision.number} has no team {team}. A newer revision is judged by its own."
         )
-    )
+    return digest
 
 
 def _given(attempt: Act, signoff: SignOff) -> Act:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from reviews.policies.document import DEFAULT_POLICY, asked_teams, gate_owner, identity_owner, read_policy
+from reviews.policies.document import DEFAULT_POLICY, gate_owner, identity_owner, quorums, read_policy, releasing_teams
 from tests.reviews.factories import POLICY
 
 
@@ -16,7 +16,7 @@ def raw(changes: dict[str, Any] | None = None) -> bytes:
 
 def test_the_default_policy_asks_six_teams_and_two_of_capacity() -> None:
     document = read_policy(msgspec.json.encode(DEFAULT_POLICY))
-    assert asked_teams(document) == {
+    assert quorums(document) == {
         "capacity": 2,
         "incident-response": 1,
         "kernel": 1,
@@ -26,9 +26,9 @@ def test_the_default_policy_asks_six_teams_and_two_of_capacity() -> None:
     }
 
 
-def test_a_team_with_quorum_zero_is_not_asked() -> None:
-    teams = {"serving": {"title": "Serving", "quorum": 1}, "networking": {"title": "Networking", "quorum": 0}}
-    assert asked_teams(read_policy(raw({"teams": teams}))) == {"serving": 1}
+def test_every_team_releases_unless_the_policy_names_some() -> None:
+    assert releasing_teams(read_policy(raw())) == {"serving", "networking"}
+    assert releasing_teams(read_policy(raw({"duties": {"release": ["serving"]}}))) == {"serving"}
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,10 @@ def test_a_team_with_quorum_zero_is_not_asked() -> None:
         pytest.param({"extra": 1}, "not a policy", id="unknown field"),
         pytest.param({"teams": {"Serving": {"title": "S", "quorum": 1}}}, "not a policy", id="team in capitals"),
         pytest.param({"teams": {"serving": {"title": "S", "quorum": -1}}}, "not a policy", id="negative quorum"),
+        pytest.param(
+            {"duties": {"release": ["kernel"]}}, "owners that are no team of the policy: kernel", id="no such releasers"
+        ),
+        pytest.param({"max_age_s": 0}, "not a policy", id="no time at all"),
         pytest.param({"identity_owners": {"stack": "serving"}}, "not a policy", id="owner of no pointer"),
         pytest.param(
             {"fallback_owner": "kernel", "gate_owners": {"slo": "model"}},

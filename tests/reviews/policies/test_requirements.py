@@ -1,106 +1,64 @@
-"""Sign-offs, requirements and approval, judged from plain values."""
+"""Requirements and approval, judged from plain values. Sign-offs are judged in ``test_signoff_status``."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
-from reviews.facts import Member, SignOffFact, SubjectParts
-from reviews.policies.requirements import (
-    Approval,
-    JudgedSignOff,
-    Requirement,
-    judge_approval,
-    judge_requirements,
-    judge_signoff,
-)
+from reviews.facts import Blocker, Member, Newest, ScopeFact, SignOffFact, SubjectParts
+from reviews.policies.requirements import Approval, Case, Requirement, judge_approval, judge_requirements, overridden
+from reviews.policies.signoff_status import JudgedSignOff
 
 PARTS = SubjectParts(contract="c1", evidence="e1", identity="i1", policy="p1", planner_version="1.0.0", plan="n1")
-BOB, CAROL, DAVE = 2, 3, 4
+PLANNED_AT = datetime(2026, 9, 21, 12, tzinfo=UTC)
+SIGNED_AT = datetime(2026, 9, 21, 13, tzinfo=UTC)
+BOB, CAROL, DAVE, ERIN = 2, 3, 4, 5
 MEMBERS = (
     Member(CAROL, "carol", "Carol", "networking", is_active=True, is_lead=False),
     Member(BOB, "bob", "Bob", "serving", is_active=True, is_lead=False),
     Member(DAVE, "dave", "Dave", "serving", is_active=True, is_lead=False),
 )
+NEWEST = Newest(
+    parts=PARTS,
+    author="Alice",
+    since=PLANNED_AT,
+    now=datetime(2026, 9, 22, tzinfo=UTC),
+    scopes={"serving": ScopeFact("serving", "s1", True), "networking": ScopeFact("networking", "w1", True)},
+)
+NAMES = {BOB: "Bob", CAROL: "Carol", DAVE: "Dave", ERIN: "Erin for Bob"}
 
 
-def fact(person: int = BOB, team: str = "serving", meaning: str = "approve", **changes: object) -> SignOffFact:
+def fact(person: int = BOB, team: str = "serving", meaning: str = "approve", **changes: Any) -> SignOffFact:
     plain = SignOffFact(
         id=1,
         revision=1,
         team=team,
         person_id=person,
+        person=NAMES[person],
         meaning=meaning,
         signed=PARTS,
+        signed_at=SIGNED_AT,
         is_latest=True,
         is_withdrawn=False,
     )
-    return replace(plain, **changes)  # type: ignore[arg-type] # a table of keyword arguments
+    return replace(plain, **changes)
 
 
-@pytest.mark.parametrize(
-    ("signed", "newest", "status", "reason", "keys"),
-    [
-        pytest.param(fact(), PARTS, "CURRENT", "", (), id="same subject"),
-        pytest.param(
-            fact(),
-            replace(PARTS, evidence="e2", plan="n2"),
-            "STALE",
-            "SUBJECT_CHANGED",
-            ("evidence", "plan"),
-            id="new evidence",
-        ),
-        pytest.param(
-            fact(),
-            replace(PARTS, evidence="e2", plan=None),
-            "STALE",
-            "SUBJECT_CHANGED",
-            ("evidence", "plan"),
-            id="new evidence, plan to come",
-        ),
-        pytest.param(
-            fact(),
-            replace(PARTS, contract="c2", identity="i2"),
-            "STALE",
-            "SUBJECT_CHANGED",
-            ("contract", "identity"),
-            id="new contract",
-        ),
-        pytest.param(fact(), replace(PARTS, policy="p2"), "STALE", "SUBJECT_CHANGED", ("policy",), id="another policy"),
-        pytest.param(
-            fact(),
-            replace(PARTS, planner_version="1.1.0"),
-            "STALE",
-            "SUBJECT_CHANGED",
-            ("planner_version",),
-            id="another planner",
-        ),
-        pytest.param(fact(is_withdrawn=True), PARTS, "WITHDRAWN", "", (), id="withdrawn"),
-        pytest.param(fact(is_latest=False), PARTS, "VOID", "REPLACED", (), id="replaced by a later one"),
-        pytest.param(fact(person=9), PARTS, "VOID", "SIGNER_INELIGIBLE", (), id="left the team"),
-        pytest.param(fact(team="networking"), PARTS, "VOID", "SIGNER_INELIGIBLE", (), id="changed team"),
-    ],
-)
-def test_a_signoff_counts_only_for_what_was_signed(
-    signed: SignOffFact, newest: SubjectParts, status: str, reason: str, keys: tuple[str, ...]
-) -> None:
-    judged = judge_signoff(signed, newest=newest, members=MEMBERS, author_ids=set())
-    assert (judged.status, judged.reason, judged.keys) == (status, reason, keys)
+def judged(*facts: SignOffFact) -> list[JudgedSignOff]:
+    return [JudgedSignOff(one, "CURRENT") for one in facts]
 
 
-def test_a_signer_who_became_an_author_no_longer_counts() -> None:
-    judged = judge_signoff(fact(), newest=PARTS, members=MEMBERS, author_ids={BOB})
-    assert (judged.status, judged.reason) == ("VOID", "SIGNER_BECAME_AUTHOR")
-
-
-def test_somebody_switched_off_no_longer_counts() -> None:
-    members = (replace(MEMBERS[1], is_active=False),)
-    judged = judge_signoff(fact(), newest=PARTS, members=members, author_ids=set())
-    assert (judged.status, judged.reason) == ("VOID", "SIGNER_INELIGIBLE")
-
-
-def requirement(*facts: SignOffFact, quorum: int = 1, authors: frozenset[int] = frozenset()) -> Requirement:
-    judged = [JudgedSignOff(one, "CURRENT") for one in facts]
-    return judge_requirements({"serving": quorum}, judged, members=MEMBERS, author_ids=authors, author="Alice")[0]
+def requirement(*facts: SignOffFact, quorum: int = 1, **changes: Any) -> Requirement:
+    case = {
+        "quorums": {"serving": quorum},
+        "newest": NEWEST,
+        "judged": judged(*facts),
+        "members": MEMBERS,
+        "author_ids": frozenset(),
+        "admins": ("Ada",),
+    }
+    return judge_requirements(Case(**(case | changes)))[0]
 
 
 @pytest.mark.parametrize(
@@ -108,50 +66,87 @@ def requirement(*facts: SignOffFact, quorum: int = 1, authors: frozenset[int] = 
     [
         pytest.param(
             requirement(),
-            Requirement("serving", 1, 0, "UNSATISFIED", "0 of 1 approval given.", ("Bob", "Dave")),
+            Requirement("serving", 1, 0, "UNSATISFIED", "0 of 1 approval given.", ("Bob", "Dave"), PLANNED_AT),
             id="nobody yet",
         ),
         pytest.param(
-            requirement(fact(BOB)), Requirement("serving", 1, 1, "SATISFIED", "Bob approved.", ()), id="one of one"
+            requirement(fact(BOB)),
+            Requirement("serving", 1, 1, "SATISFIED", "Bob approved.", (), SIGNED_AT),
+            id="one of one",
+        ),
+        pytest.param(
+            requirement(fact(BOB, meaning="accept_risk")),
+            Requirement("serving", 1, 1, "SATISFIED", "Bob approved.", (), SIGNED_AT),
+            id="who accepts the risk fills a seat",
         ),
         pytest.param(
             requirement(fact(BOB), quorum=2),
-            Requirement("serving", 2, 1, "UNSATISFIED", "1 of 2 approvals given.", ("Dave",)),
+            Requirement("serving", 2, 1, "UNSATISFIED", "1 of 2 approvals given.", ("Dave",), PLANNED_AT),
             id="one of two",
         ),
         pytest.param(
             requirement(fact(BOB), fact(BOB), quorum=2),
-            Requirement("serving", 2, 1, "UNSATISFIED", "1 of 2 approvals given.", ("Dave",)),
+            Requirement("serving", 2, 1, "UNSATISFIED", "1 of 2 approvals given.", ("Dave",), PLANNED_AT),
             id="one person counts once",
         ),
         pytest.param(
             requirement(fact(BOB), fact(DAVE), quorum=2),
-            Requirement("serving", 2, 2, "SATISFIED", "Bob, Dave approved.", ()),
+            Requirement("serving", 2, 2, "SATISFIED", "Bob, Dave approved.", (), SIGNED_AT),
             id="two of two",
         ),
         pytest.param(
             requirement(fact(BOB), fact(DAVE, meaning="reject")),
-            Requirement("serving", 1, 1, "UNSATISFIED", "Rejected by Dave.", ("Alice",), True),
+            Requirement(
+                "serving", 1, 1, "UNSATISFIED", "Rejected by Dave.", ("Alice",), SIGNED_AT, is_answered_by_author=True
+            ),
             id="a rejection outweighs",
         ),
         pytest.param(
             requirement(fact(DAVE, meaning="request_changes")),
-            Requirement("serving", 1, 0, "UNSATISFIED", "Changes requested by Dave.", ("Alice",), True),
+            Requirement(
+                "serving",
+                1,
+                0,
+                "UNSATISFIED",
+                "Changes requested by Dave.",
+                ("Alice",),
+                SIGNED_AT,
+                is_answered_by_author=True,
+            ),
             id="changes requested",
         ),
         pytest.param(
-            requirement(quorum=3),
+            requirement(fact(BOB), fact(DAVE, meaning="object")),
             Requirement(
-                "serving", 3, 0, "UNSATISFIABLE", "serving has 2 eligible members of 3. An admin adds members.", ()
+                "serving", 1, 1, "UNSATISFIED", "Dave objects. It stays until it is lifted.", ("Dave",), SIGNED_AT
             ),
-            id="too few members",
+            id="an objection",
         ),
         pytest.param(
-            requirement(quorum=2, authors=frozenset({BOB})),
+            requirement(fact(BOB, meaning="approve_with_conditions", open_conditions=("Rerun the soak.",))),
             Requirement(
-                "serving", 2, 0, "UNSATISFIABLE", "serving has 1 eligible member of 2. An admin adds members.", ()
+                "serving", 1, 1, "UNSATISFIED", "Condition of Bob not met: Rerun the soak.", ("Bob",), SIGNED_AT
             ),
-            id="too few who are no author",
+            id="a condition that is not met",
+        ),
+        pytest.param(
+            requirement(fact(BOB), blockers={"serving": [Blocker("Blocking thread 3.", ("Dave",), PLANNED_AT)]}),
+            Requirement("serving", 1, 1, "UNSATISFIED", "Blocking thread 3.", ("Dave",), PLANNED_AT),
+            id="something else blocks",
+        ),
+        pytest.param(
+            requirement(fact(BOB), newest=replace(NEWEST, policy_in_force="p2")),
+            Requirement(
+                "serving",
+                1,
+                0,
+                "UNSATISFIED",
+                "The policy changed since this revision was made. A new revision is judged by it.",
+                ("Alice",),
+                PLANNED_AT,
+                is_answered_by_author=True,
+            ),
+            id="the policy changed",
         ),
     ],
 )
@@ -161,29 +156,49 @@ def test_what_a_team_owes(found: Requirement, expected: Requirement) -> None:
 
 def test_stale_signoffs_count_for_nothing() -> None:
     stale = JudgedSignOff(fact(), "STALE", "SUBJECT_CHANGED", ("evidence",))
-    found = judge_requirements({"serving": 1}, [stale], members=MEMBERS, author_ids=set(), author="Alice")
-    assert found[0].status == "UNSATISFIED"
+    assert requirement(judged=[stale]).status == "UNSATISFIED"
 
 
-DONE = Requirement("serving", 1, 1, "SATISFIED", "", ())
-OWED = Requirement("networking", 1, 0, "UNSATISFIED", "", ())
-BOTH = [JudgedSignOff(fact(BOB), "CURRENT"), JudgedSignOff(fact(CAROL, "networking"), "CURRENT")]
+def test_carried_signoffs_count_from_when_they_were_carried() -> None:
+    carried_at = datetime(2026, 9, 21, 15, tzinfo=UTC)
+    found = requirement(judged=[JudgedSignOff(fact(carried_at=carried_at), "CARRIED")])
+    assert (found.status, found.since) == ("SATISFIED", carried_at)
+
+
+def test_a_delegation_lets_one_more_person_sign_but_adds_no_seat() -> None:
+    delegated = Member(ERIN, "erin", "Erin for Bob", "serving", is_active=True, is_lead=False, in_place_of=BOB)
+    members = (*MEMBERS, delegated)
+    assert requirement(members=members).owed_by == ("Bob", "Dave", "Erin for Bob")
+    assert requirement(members=members, quorum=3).status == "UNSATISFIABLE"
+    taken = requirement(fact(ERIN, giver_id=BOB), members=members, quorum=2)
+    assert (taken.approvals, taken.owed_by) == (1, ("Dave",))
+
+
+def test_an_emergency_shows_what_blocks_as_overridden_and_hides_no_error() -> None:
+    rows = [requirement(), requirement(fact(BOB)), replace(requirement(), status="ERROR")]
+    shown = overridden(rows, incident="INC-7", until="2026-09-24 12:00 UTC")
+    assert [row.status for row in shown] == ["OVERRIDDEN", "SATISFIED", "ERROR"]
+    assert shown[0].because == (
+        "Overridden by emergency INC-7 until 2026-09-24 12:00 UTC. Review owed: 0 of 1 approval given."
+    )
+
+
+DONE = Requirement("serving", 1, 1, "SATISFIED", "")
+OWED = Requirement("networking", 1, 0, "UNSATISFIED", "")
+ABSENT = Requirement("kernel", 1, 0, "NOT_APPLICABLE", "")
+BOTH = judged(fact(BOB), fact(CAROL, "networking"))
+NO_TEAM = Approval(False, "The policy asks no team. Without a requirement nothing is approved.")
 
 
 @pytest.mark.parametrize(
-    ("requirements", "judged", "word", "expected"),
+    ("requirements", "signoffs", "word", "expected"),
     [
         pytest.param(
-            [DONE], BOTH, "SELECT_TOPOLOGY", Approval(True, "Every team approved this revision."), id="approved"
+            [DONE, ABSENT], BOTH, "SELECT_TOPOLOGY", Approval(True, "Every team approved this revision."), id="approved"
         ),
         pytest.param([DONE], BOTH, None, Approval(False, "There is no plan yet."), id="no plan"),
-        pytest.param(
-            [],
-            BOTH,
-            "SELECT_TOPOLOGY",
-            Approval(False, "The policy asks no team. Without a requirement nothing is approved."),
-            id="empty policy",
-        ),
+        pytest.param([], BOTH, "SELECT_TOPOLOGY", NO_TEAM, id="empty policy"),
+        pytest.param([ABSENT], BOTH, "SELECT_TOPOLOGY", NO_TEAM, id="nobody is touched"),
         pytest.param(
             [DONE, OWED], BOTH, "SELECT_TOPOLOGY", Approval(False, "Waiting on networking."), id="a team owes"
         ),
@@ -208,6 +223,6 @@ BOTH = [JudgedSignOff(fact(BOB), "CURRENT"), JudgedSignOff(fact(CAROL, "networki
     ],
 )
 def test_when_a_revision_is_approved(
-    requirements: list[Requirement], judged: list[JudgedSignOff], word: str | None, expected: Approval
+    requirements: list[Requirement], signoffs: list[JudgedSignOff], word: str | None, expected: Approval
 ) -> None:
-    assert judge_approval(requirements, judged, decision_word=word) == expected
+    assert judge_approval(requirements, signoffs, decision_word=word) == expected

@@ -93,6 +93,7 @@ def test_an_inbox_takes_as_many_queries_for_one_decision_as_for_thirty(people: C
         return len(captured)
 
     sign(people, planned(people))
+    planned(people, pair=documents(tokens=165_000))
     one = queries()
     for at in range(29):
         planned(people, pair=documents(tokens=170_000 + at))

@@ -1,0 +1,109 @@
+"""Fetches sign-offs with everything that happened to them, as the rules see them; a fixed number of queries."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef
+
+from reviews.facts import SignOffFact
+from reviews.models import PointKind, ReReview, Revision, SignOff, SignOffCarry, SignOffPoint
+from reviews.selectors.revisions import revision_row, row_parts, with_digests
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSignOffs:
+    """The sign-offs of some decisions. ``rows`` is decision id -> sign-offs, newest first.
+
+    ``carries`` is sign-off id -> its carries in order of their revisions, ``points`` sign-off id -> its conditions and
+    follow-ups, ``voided`` (decision id, team id) -> the last sign-off id that a request to review again voids.
+    """
+
+    rows: Mapping[int, Sequence[SignOff]]
+    carries: Mapping[int, Sequence[SignOffCarry]]
+    points: Mapping[int, Sequence[SignOffPoint]]
+    voided: Mapping[tuple[int, int], int]
+
+
+def stored_signoffs(decision_ids: Iterable[int]) -> StoredSignOffs:
+    """Return the sign-offs of every revision of the decisions, each with the revision it was given on."""
+    wanted = list(decision_ids)
+    rows = (
+        SignOff.objects.filter(revision__decision_id__in=wanted)
+        .select_related("team", "person", "withdrawal", "delegation__giver")
+        .order_by("-pk")
+    )
+    signed = Revision.objects.filter(decision_id__in=wanted).filter(
+        Exists(SignOff.objects.filter(revision=OuterRef("pk")))
+    )
+    revisions = {revision.pk: revision for revision in with_digests(signed)}
+    by_decision: dict[int, list[SignOff]] = defaultdict(list)
+    for row in rows:
+        row.revision = revisions[row.revision_id]
+        by_decision[row.revision.decision_id].append(row)
+    carries: dict[int, list[SignOffCarry]] = defaultdict(list)
+    for carry in SignOffCarry.objects.filter(revision__decision_id__in=wanted).select_related("revision"):
+        carries[carry.signoff_id].append(carry)
+    points: dict[int, list[SignOffPoint]] = defaultdict(list)
+    for point in SignOffPoint.objects.filter(signoff__revision__decision_id__in=wanted).select_related(
+        "settlement__person"
+    ):
+        points[point.signoff_id].append(point)
+    voided: dict[tuple[int, int], int] = defaultdict(int)
+    for decision_id, team_id, up_to in ReReview.objects.filter(revision__decision_id__in=wanted).values_list(
+        "revision__decision_id", "team_id", "up_to"
+    ):
+        voided[decision_id, team_id] = max(voided[decision_id, team_id], up_to)
+    return StoredSignOffs(by_decision, carries, points, voided)
+
+
+def signoff_facts(stored: StoredSignOffs, newest: Revision) -> list[SignOffFact]:
+    """Return a decision's sign-offs as the rules see them from its newest revision, newest first."""
+    rows = stored.rows.get(newest.decision_id, ())
+    last_turns: dict[tuple[int, int, int], int] = {}
+    last_revisions: dict[tuple[int, int], int] = {}
+    for row in rows:
+        seat = (row.team_id, row.person_id)
+        last_turns[row.revision_id, *seat] = max(last_turns.get((row.revision_id, *seat), 0), row.turn)
+        last_revisions[seat] = max(last_revisions.get(seat, 0), row.revision.number)
+    return [_fact(row, stored, newest, last_turns, last_revisions) for row in rows]
+
+
+def _fact(
+    row: SignOff,
+    stored: StoredSignOffs,
+    newest: Revision,
+    last_turns: Mapping[tuple[int, int, int], int],
+    last_revisions: Mapping[tuple[int, int], int],
+) -> SignOffFact:
+    carry = next((carry for carry in stored.carries.get(row.pk, ()) if carry.revision_id == newest.pk), None)
+    return SignOffFact(
+        id=row.pk,
+        revision=row.revision.number,
+        team=row.team.slug,
+        person_id=row.person_id,
+        person=printed_name(row),
+        meaning=row.meaning,
+        signed=row_parts(revision_row(row.revision)),
+        signed_at=row.signed_at,
+        is_latest=row.turn == last_turns[row.revision_id, row.team_id, row.person_id],
+        is_withdrawn=hasattr(row, "withdrawal"),
+        is_signer_active=row.person.is_active,
+        is_replaced=last_revisions[row.team_id, row.person_id] > row.revision.number,
+        is_re_review_asked=stored.voided.get((newest.decision_id, row.team_id), 0) >= row.pk,
+        carried_scope=carry.scope if carry else None,
+        carried_at=carry.carried_at if carry else None,
+        giver_id=row.delegation.giver_id if row.delegation else None,
+        waivers=row.waivers,
+        open_conditions=tuple(
+            point.text
+            for point in stored.points.get(row.pk, ())
+            if point.kind == PointKind.CONDITION and not hasattr(point, "settlement")
+        ),
+    )
+
+
+def printed_name(row: SignOff) -> str:
+    """Return who signed; under a delegation both names."""
+    name: str = row.person.display_name
+    return f"{name} for {row.delegation.giver.display_name}" if row.delegation else name
