@@ -17,10 +17,11 @@ from collections import Counter
 import msgspec
 
 from bench.big_evidence import CONTEXT_TOKENS, OUTPUT_TOKENS, REQUESTS, TPOT_MS, big_contract, big_evidence
+from planner.alike import Glance, weigh_all
 from planner.collection import rare_collection
 from planner.documents import ContractDocument, EvidenceDocument
-from planner.evaluate import Verdict, weigh
-from planner.frontier import frontier, frontier_point
+from planner.evaluate import Verdict
+from planner.frontier import frontier
 from planner.intake import read_contract, read_evidence
 from planner.keys import key_spread
 from planner.order import order_expand
@@ -38,7 +39,7 @@ from planner.records.evidence import (
 )
 from planner.records.plan import FrontierPoint
 from planner.selection import Selection, select
-from planner.view import views
+from planner.view import view_maker
 
 AS_OF = "2026-10-01T00:00:00Z"
 PEAK = "device_used_peak_bytes"
@@ -46,23 +47,23 @@ RANKS = 16
 SHAPES = tuple((tp, pp, RANKS // (tp * pp)) for tp in (1, 2, 4, 8) for pp in (1, 2))
 """(tp, pp, dp) of 16 ranks on two nodes."""
 
-Decided = tuple[dict[str, Verdict], Selection, tuple[FrontierPoint, ...]]
+Decided = tuple[dict[str, Verdict | Glance], Selection, tuple[FrontierPoint, ...]]
 
 
 def decide(contract: ContractDocument, evidence: EvidenceDocument) -> Decided:
     """Judge every trial, order the eligible ones, and find those that nothing beats."""
     order = order_expand(contract.record)
-    verdicts: dict[str, Verdict] = {}
-    points: list[FrontierPoint] = []
-    trials = views(contract, evidence, AS_OF)
-    for trial, view in trials.items():
-        verdicts[trial] = weigh(view, order.keys)
-        points.append(frontier_point(view, verdicts[trial], order))
-        view.forget()
+    view_of = view_maker(contract, evidence, AS_OF)
+    ids = evidence.trial_content_ids
+    trials = ((name, trial, ids[name]) for name, trial in sorted(evidence.record.trials.items()))
+    weighed = weigh_all(trials, order, view_of)
     selection = select(
-        verdicts, order, spread_of=lambda trial: key_spread(trials[trial], order.keys[0]), units_of=lambda trial: 1
+        weighed.verdicts,
+        order,
+        spread_of=lambda trial: key_spread(view_of(trial), order.keys[0]),
+        units_of=lambda trial: 1,
     )
-    return verdicts, selection, frontier(points)
+    return weighed.verdicts, selection, frontier(weighed.points)
 
 
 def documents(trials: int) -> tuple[ContractDocument, EvidenceDocument]:

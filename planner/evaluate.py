@@ -101,7 +101,7 @@ def weigh(view: TrialView, order: tuple[OrderKey, ...]) -> Verdict:
         view=view,
         docket=docket,
         findings=findings,
-        state=_state(failing, unsure, missing_keys),
+        state=state_of(failing, unsure, missing_keys),
         failing=failing,
         unknown=unsure,
         keys=keys,
@@ -160,7 +160,7 @@ def restated(candidate: Candidate, gates: Mapping[str, GateOutcome], keys: Mappi
     missing_keys = tuple(name for name, value in keys.items() if value is None)
     return replace(
         candidate,
-        state=_state(failing, unsure, missing_keys),
+        state=state_of(failing, unsure, missing_keys),
         failing=failing,
         unknown=unsure,
         gates=judged,
@@ -175,7 +175,8 @@ def _worst(limits: Mapping[str, LimitOutcome]) -> Outcome:
     return next((outcome for outcome in WORST_FIRST if outcome in outcomes), "NOT_DECLARED")
 
 
-def _state(failing: tuple[str, ...], unsure: tuple[str, ...], missing_keys: tuple[str, ...]) -> State:
+def state_of(failing: tuple[str, ...], unsure: tuple[str, ...], missing_keys: tuple[str, ...]) -> State:
+    """Return the state of a trial with these failing and unknown gates."""
     if failing:
         return "REJECTED"
     return "INCONCLUSIVE" if unsure or missing_keys else "ELIGIBLE"

@@ -22,7 +22,7 @@ from planner.records.plan import FrontierPoint, Ratio, Value
 from planner.selection import Weighed
 from planner.view import TrialView
 
-__all__ = ["frontier", "frontier_point"]
+__all__ = ["frontier", "frontier_point", "ttft_statistic"]
 
 PER_DEVICE = "output_tokens_per_s_per_charged_device"
 
@@ -74,9 +74,14 @@ def _per_request(view: TrialView, load_point: str, rate: Fraction | None) -> Val
 
 def _ttft(view: TrialView, load_point: str) -> Value:
     """Return the statistic that the contract's ttft limit names; without one no statistic is chosen here."""
-    name = view.ground.kept.once(("frontier ttft", load_point), lambda: _ttft_statistic(view.contract, load_point))
+    name = ttft_statistic(view, load_point)
     found = None if name is None else view.statistic("ttft_ms", name, load_point).value
     return None if found is None else plain(found)
+
+
+def ttft_statistic(view: TrialView, load_point: str) -> str | None:
+    """Name the statistic of TTFT that the figure is of; None where the contract names none."""
+    return view.ground.kept.once(("frontier ttft", load_point), lambda: _ttft_statistic(view.contract, load_point))
 
 
 def _ttft_statistic(contract: Contract, load_point: str) -> str | None:

@@ -14,7 +14,7 @@ from planner.readings import Reading
 from planner.records.plan import OrderKey, Value
 from planner.view import TrialView
 
-__all__ = ["from_rate", "key_reading", "key_spread", "key_value"]
+__all__ = ["from_rate", "key_reading", "key_spread", "key_value", "usd_per_million"]
 
 SECONDS_PER_HOUR = 3600
 MILLION = 1_000_000
@@ -71,8 +71,13 @@ def _from_rate(view: TrialView, key: str) -> Callable[[Fraction], Fraction] | No
     hourly = view.placed.usd_per_hour if key == "usd_per_million_output_tokens" else None
     if hourly is None:
         return None
-    per_million = hourly * MILLION / SECONDS_PER_HOUR
+    per_million = usd_per_million(hourly)
     return lambda rate: per_million / rate
+
+
+def usd_per_million(usd_per_hour: Fraction) -> Fraction:
+    """Return the price of a million tokens at one token per second."""
+    return usd_per_hour * MILLION / SECONDS_PER_HOUR
 
 
 def key_spread(view: TrialView, key: OrderKey) -> Fraction | None:

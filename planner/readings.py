@@ -291,7 +291,7 @@ def statistic_at(window: WindowView, at: str, recorded: object, name: str, beyon
     if short:
         return replace(absent(window, at), value=value, missing=(window.at + fields[1],), notes=(short,))
     of_load = at.startswith("/load/") and not isinstance(window.record.load, UnsetType)
-    side = _side(name, window.record.load if of_load else UNSET)
+    side = side_of(name, window.record.load if of_load else UNSET)
     low, high = bounded(value, side)
     sample = Sample(
         value=value,
@@ -328,20 +328,25 @@ def _from_schedule(sample: Sample, window: WindowView) -> Sample:
 
 def _too_few(name: str, n: int, beyond: Fraction) -> str | None:
     """Say in words why ``n`` samples do not carry the statistic; None where they do."""
-    needed = _samples_needed(name, beyond.numerator, beyond.denominator)
+    needed = samples_needed(name, beyond)
     return None if n >= needed else f"n = {n:,}, {name} needs {needed:,}."
+
+
+def samples_needed(name: str, beyond: Fraction) -> int:
+    """Return the least number of samples that carries a statistic; ``beyond`` of them lie beyond a percentile."""
+    return _samples_needed(name, beyond.numerator, beyond.denominator)
 
 
 @lru_cache(maxsize=256)
 def _samples_needed(name: str, beyond: int, per: int) -> int:
-    """Return the least whole number of samples that carries a statistic; beyond / per must lie beyond a percentile."""
+    # Fractions are slow to hash, so their parts are the key.
     quantile = STATISTICS[name]
     if quantile is None:
         return MEAN_SAMPLES if name == "mean" else 1
     return ceil(Fraction(beyond, per) / (1 - quantile))
 
 
-def _side(name: str, load: Load | UnsetType) -> str:
+def side_of(name: str, load: Load | UnsetType) -> Side:
     """Say which side of the true statistic the figure is on.
 
     The largest of the requests seen is a lower bound of the largest there can be; the upper edge of a histogram

@@ -1,13 +1,14 @@
 """Times of documents: UTC, whole seconds, written with a Z."""
 
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from fractions import Fraction
 from functools import lru_cache
 
 from planner.records.evidence import Window
 
-__all__ = ["parsed_time", "time_text", "window_seconds"]
+__all__ = ["parsed_time", "repeats", "time_text", "window_seconds"]
 
 # fromisoformat takes more forms than one, and the same moment must not have two texts in two plans.
 _UTC = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
@@ -43,3 +44,13 @@ def _seconds_between(first: str, last: str) -> Fraction | None:
     if start is None or end is None or end < start:
         return None
     return Fraction(int((end - start).total_seconds()))
+
+
+def repeats(spans: Iterable[tuple[str, str]]) -> int:
+    """Count the spans (start, end) that repeat a measurement; times of equal form (UTC, whole seconds, Z) order as
+    text."""
+    found, last = 0, ("", "")
+    for span in sorted((end, start) for start, end in spans):
+        if found == 0 or (span[1] >= last[0] and span != last):
+            found, last = found + 1, span
+    return found

@@ -5,7 +5,7 @@ because many gates ask for it; nothing is filled in. A view is immutable from ou
 of its fields. Not handled: judging (``planner.gates``, ``planner.evaluate``).
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
@@ -27,7 +27,7 @@ from planner.records.base import UNSET, UnsetType
 from planner.records.contract import Comparison, Contract, Workload
 from planner.records.evidence import Instance, Replica, Trial, Window
 from planner.site import Charge, Site
-from planner.times import parsed_time
+from planner.times import parsed_time, repeats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,12 +274,7 @@ class TrialView:
         return self.kept.once(("repeats", load_point), lambda: self._repeats(load_point))
 
     def _repeats(self, load_point: str) -> int:
-        found, last = 0, ("", "")
-        for span in sorted((window.record.end, window.record.start) for window in self.windows(load_point)):
-            # Times of equal form (UTC, whole seconds, Z) order as text.
-            if found == 0 or (span[1] >= last[0] and span != last):
-                found, last = found + 1, span
-        return found
+        return repeats((window.record.start, window.record.end) for window in self.windows(load_point))
 
     def too_few_windows(self, load_point: str) -> tuple[str, ...]:
         """Say so in words; nothing where there are enough."""
@@ -331,9 +326,10 @@ class TrialView:
 
     def _checks(self, window_id: str, window: Window) -> tuple[Check, ...]:
         known, found = self.checked.get(window_id, (None, ()))
-        return found if known is window else consistency.checks(self._facts(window))
+        return found if known is window else consistency.checks(self.facts(window))
 
-    def _facts(self, window: Window) -> Facts:
+    def facts(self, window: Window) -> Facts:
+        """Return what the identities of a window are judged on."""
         return Facts(
             window=window,
             trial=self.trial,
@@ -363,7 +359,13 @@ def recorded(window: Window, section: str, field: str = "") -> bool:
 
 
 def views(contract: ContractDocument, evidence: EvidenceDocument, as_of: str) -> Mapping[str, TrialView]:
-    """Return the view of every trial, in trial id order.
+    """Return the view of every trial, in trial id order; arguments and errors are those of ``view_maker``."""
+    view_of = view_maker(contract, evidence, as_of)
+    return {trial_id: view_of(trial_id) for trial_id in sorted(evidence.record.trials)}
+
+
+def view_maker(contract: ContractDocument, evidence: EvidenceDocument, as_of: str) -> Callable[[str], TrialView]:
+    """Return what makes the view of a trial by its id; all of them share what follows from the contract.
 
     ``as_of`` is ``YYYY-MM-DDThh:mm:ssZ``.
 
@@ -381,8 +383,10 @@ def views(contract: ContractDocument, evidence: EvidenceDocument, as_of: str) ->
         identity_id: compare_identity(bound, observed, choice_keys)
         for identity_id, observed in evidence.record.identities.items()
     }
-    return {
-        trial_id: TrialView(
+
+    def view_of(trial_id: str) -> TrialView:
+        trial = evidence.record.trials[trial_id]
+        return TrialView(
             id=trial_id,
             trial=trial,
             content_id=evidence.trial_content_ids[trial_id],
@@ -390,5 +394,5 @@ def views(contract: ContractDocument, evidence: EvidenceDocument, as_of: str) ->
             identity=identities[trial.identity_id],
             as_of=moment,
         )
-        for trial_id, trial in sorted(evidence.record.trials.items())
-    }
+
+    return view_of

@@ -63,7 +63,7 @@ def _token_form(facts: Facts) -> Iterator[Check]:
         return
     fields = ("/load/output_tokens_total", "/load/requests/completed", "/load/duration_s", "/load/itl_ms/mean")
     found = facts.values(*fields)
-    if found is None or found[2] == 0 or found[3] == 0 or _samples_several(facts.workload):
+    if found is None or found[2] == 0 or found[3] == 0 or samples_several(facts.workload):
         return
     # What breaks is the claim of a figure per token, so every figure of that distribution is in doubt, not its mean.
     doubtful = (*fields[:3], "/load/itl_ms")
@@ -81,7 +81,7 @@ def _token_form(facts: Facts) -> Iterator[Check]:
     )
 
 
-def _samples_several(workload: Workload) -> bool:
+def samples_several(workload: Workload) -> bool:
     """Say whether a request may produce several outputs, which multiplies what is in flight."""
     if isinstance(workload.sampling, UnsetType):
         return False

@@ -108,7 +108,7 @@ def freshness(view: TrialView, standing: Standing) -> Finding:
     or whose time has no zone, is UNKNOWN; without a declared maximum only these are tested. Read are the counted
     windows of every limit, selection key and entry of evidence_required, and the instrumented and soak windows of
     those that look there."""
-    windows = _windows_read(view, standing)
+    windows = windows_read(view, standing)
     if not view.counted:
         return Finding(
             outcome="UNKNOWN",
@@ -123,7 +123,7 @@ def freshness(view: TrialView, standing: Standing) -> Finding:
     return _aged(view, oldest, odd)
 
 
-def _windows_read(view: TrialView, standing: Standing) -> list[WindowView]:
+def windows_read(view: TrialView, standing: Standing) -> list[WindowView]:
     """Return the windows that something reads; all counted ones where nothing reads any."""
     required = view.contract.evidence_required
     entries = () if isinstance(required, UnsetType) else required.values()

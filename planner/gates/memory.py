@@ -91,17 +91,19 @@ def memory_headroom(view: TrialView, limit: MemoryHeadroomLimit) -> Finding:
     """The peak memory used on each rank's device, in every counted window and with the contract's context reached,
     is at most the device's memory minus the reserve, and at most max_used_bytes where declared. Components that sum
     to less than the peak beyond tolerance leave memory unexplained: UNKNOWN."""
-    ceilings = view.placed.kept.once(("ceilings", limit), lambda: _ceilings(view, limit))
-    samples = tuple(
-        sample for window in view.windows(limit.load_point) for sample in _peaks(view, window, limit, ceilings)
-    )
+    most = ceilings(view, limit)
+    samples = tuple(sample for window in view.windows(limit.load_point) for sample in _peaks(view, window, limit, most))
     reading = view.qualified(Reading(samples=samples, worst_is="highest"), limit.load_point)
     result = compare(reading, "<=")
     return compared(result, partial(_sentence, result, limit), notes=_notes(view, limit))
 
 
-def _ceilings(view: TrialView, limit: MemoryHeadroomLimit) -> tuple[Fraction, ...]:
+def ceilings(view: TrialView, limit: MemoryHeadroomLimit) -> tuple[Fraction, ...]:
     """Return the most bytes that each rank may use; an undeclared device does not come here (placement fails)."""
+    return view.placed.kept.once(("ceilings", limit), lambda: _ceilings(view, limit))
+
+
+def _ceilings(view: TrialView, limit: MemoryHeadroomLimit) -> tuple[Fraction, ...]:
     memory = [view.site.hardware.devices[device].memory_bytes for device in view.rank_device]
     by_size = {size: ceiling(view.contract, size, limit.max_used_bytes) for size in set(memory)}
     return tuple(by_size[size] for size in memory)

@@ -1,0 +1,161 @@
+"""Judging trials alike by their numbers gives what the gates give for each by itself, whatever the numbers are."""
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from planner.alike import Glance, Verdicts, figures_of, weigh_all
+from planner.documents import ContractDocument, EvidenceDocument
+from planner.errors import DocumentRefusedError
+from planner.evaluate import weigh
+from planner.frontier import frontier, frontier_point
+from planner.intake import read_contract, read_evidence
+from planner.order import order_expand
+from planner.view import view_maker
+from tests.planner.documents import ABSENT, Change, changed, raw
+from tests.planner.factories import AS_OF, BECAUSE, GIB, SATURATED, a_contract, a_load, an_evidence
+from tests.planner.test_never_raises import AT_SATURATED, EVERY_GATE, TAIL, full_trial, pointers
+
+SERVICE_GATES: dict[str, Any] = {
+    **{name: limits for name, limits in EVERY_GATE.items() if name not in ("steady_state", "link_utilization")},
+    "ttft": {"tail": TAIL | {"max_ms": 450}, "mean": TAIL | {"statistic": "mean", "max_ms": 336.5}},
+    "throughput": {"floor": AT_SATURATED | {"min_output_tokens_per_s": 200.5}},
+    "completeness": {"most": AT_SATURATED | {"min_completed_share": 0.99}},
+    "errors": {"failed": AT_SATURATED | {"max_failed_share": 0.01}},
+    "cost": {
+        "token": {"max_usd_per_million_output_tokens": 16.5, "because": BECAUSE},
+        "hour": {"max_usd_per_hour": 12, "because": BECAUSE},
+    },
+    "failure_domain": {
+        name: {"domain": domain, "horizon": "immediate", field: limit, "because": BECAUSE}
+        for name, domain, field, limit in [
+            ("share", "node", "max_capacity_share_lost", 0.5),
+            ("rack", "rack", "max_capacity_share_lost", 1),
+            ("left", "device", "min_capacity_left_of_required", 1.0025),
+            ("groups", "node", "max_groups_lost", 1),
+        ]
+    },
+}
+OWED = {"scope_at_least": "deployment", "load_points": [SATURATED], "level": "required", "because": BECAUSE}
+CONTRACTS: dict[str, tuple[Change, ...]] = {
+    "service gates": (),
+    "every gate": (("/gates", EVERY_GATE),),
+    "exact identities": (("/comparison", {"consistency_tolerance": 0}),),
+    "repeated": (("/steady_state", {"min_repeats": 2}),),
+    "no context": (("/identity/workload/context_tokens", ABSENT), ("/gates/memory_headroom", ABSENT)),
+    "no price": (("/fleet/usd_per_device_hour", ABSENT), ("/gates/cost", ABSENT)),
+    "mixed fleet": (("/identity/hardware/devices/a1/memory_bytes", 96 * GIB),),
+    "aged": (("/validity", {"max_evidence_age_s": 42_500}),),
+    "open loop": (("/identity/workload/load_points/saturated", {"arrival": "open", "requests_per_s": 2}),),
+    "one-sided": (("/gates/ttft/tail/statistic", "max"),),
+    "lengths open": (("/identity/workload/output_tokens", {"max": 120}),),
+    "reserve": (("/headroom/replica_capacity", {"reserved_share": 0.5}),),
+    "owed closely": (("/evidence_required", {"ttft": OWED | {"metric": "load.ttft_ms", "min_samples": 205}}),),
+    "cheapest": (("/selection", {"keys": [{"key": "usd_per_million_output_tokens"}, {"key": "ttft"}]}),),
+}
+TRIALS: dict[str, tuple[Change, ...]] = {
+    "two groups": (),
+    "one window": (("/windows/w2", ABSENT),),
+    "other load point": (("/windows/w2/load_point", "open"),),
+    "one group": (("/topology/instances/0/pp", 2), ("/topology/instances/0/dp", 1)),
+    "pools": (
+        (
+            "/topology/instances",
+            [{"role": role, "tp": 2, "pp": 1, "ep": 1, "dp": 1, "world_size": 2} for role in ("prefill", "decode")],
+        ),
+    ),
+    "no replicas": (("/windows/w1/replicas", ABSENT), ("/windows/w2/replicas", ABSENT)),
+    "soaked": (("/windows/w2/purpose", "soak"),),
+}
+
+
+def a_trial(kind: str, *, completed: int = 200, ttft: float = 336, peak: int = 54 * GIB) -> dict[str, Any]:
+    """Return a trial of a kind whose figures keep every identity; link counters are left out."""
+    trial = full_trial()
+    for index, window in enumerate(trial["windows"].values()):
+        own = completed + 5 * index
+        del window["links"]
+        window["load"] = a_load(completed=own, e2e_mean=ttft + 3366, ttft=(ttft, ttft + 64), tpot=34)
+        window["per_rank"]["device_used_peak_bytes"]["values"][index] = peak
+        for replica in window["replicas"].values():
+            replica["output_tokens_total"] = own * 50
+    tree: dict[str, Any] = changed(trial, *TRIALS[kind])
+    return tree
+
+
+SPOTS = [pointer for pointer in pointers(a_trial("two groups")) if pointer.startswith("/windows/")]
+NUMBERS = (0, 1, 4095, 200, 9900, 300.5, 500, 0.1, 1e-9, 5e-324, 1e300, 2**53 - 1, 64 * GIB)
+TEXTS = ("x1", "soak", "open", "2026-10-01T12:10:00Z", "2026-10-01T12:11:40", "2026-10-03T00:00:00Z")
+ODD = st.sampled_from([ABSENT, None, *NUMBERS, *TEXTS])
+CHANGES: st.SearchStrategy[list[Change]] = st.one_of(
+    st.just([]), st.lists(st.tuples(st.sampled_from(SPOTS), ODD), max_size=2)
+)
+COMPLETED = st.integers(199, 206)
+TTFT = st.one_of(st.integers(300, 400), st.floats(300, 400), st.sampled_from([336.5, 386, 386.5]))
+PEAK = st.sampled_from([54 * GIB, 64 * GIB, 64 * GIB + 1, 77 * GIB])
+
+
+@st.composite
+def campaigns(draw: st.DrawFn) -> tuple[ContractDocument, EvidenceDocument]:
+    """Several trials of one kind or two under one contract, some with odd figures."""
+    contract = a_contract(
+        ("/selection", {"preset": draw(st.sampled_from(["highest_throughput", "smallest_first"]))}), gates=SERVICE_GATES
+    )
+    contract = changed(contract, *CONTRACTS[draw(st.sampled_from(sorted(CONTRACTS)))])
+    kinds = draw(st.lists(st.sampled_from(sorted(TRIALS)), min_size=1, max_size=2))
+    trials = {}
+    for index in range(draw(st.integers(3, 6))):
+        trial = a_trial(kinds[index % len(kinds)], completed=draw(COMPLETED), ttft=draw(TTFT), peak=draw(PEAK))
+        for change in draw(CHANGES) if index else ():
+            try:
+                trial = changed(trial, change)
+            except (KeyError, TypeError, IndexError):
+                continue
+        trials[f"t{index}"] = trial
+    try:
+        read = read_contract(raw(contract))
+        return read, read_evidence(raw(changed(an_evidence(contract), ("/trials", trials))), read)
+    except DocumentRefusedError:
+        assume(False)
+        raise
+
+
+def at_a_glance(contract: ContractDocument, evidence: EvidenceDocument) -> Verdicts:
+    record, ids = evidence.record, evidence.trial_content_ids
+    trials = [(name, trial, ids[name]) for name, trial in sorted(record.trials.items())]
+    return weigh_all(trials, order_expand(contract.record), view_maker(contract, evidence, AS_OF))
+
+
+def assert_alike(contract: ContractDocument, evidence: EvidenceDocument) -> Verdicts:
+    """Hold every verdict to that of the gates."""
+    order, view_of = order_expand(contract.record), view_maker(contract, evidence, AS_OF)
+    decided = at_a_glance(contract, evidence)
+    points = []
+    for name, verdict in decided.verdicts.items():
+        plain = weigh(view_of(name), order.keys)
+        points.append(frontier_point(view_of(name), plain, order))
+        assert figures_of(verdict) == figures_of(plain)
+        assert (verdict.state, verdict.failing, verdict.unknown) == (plain.state, plain.failing, plain.unknown)
+        assert (verdict.keys, verdict.missing_keys) == (plain.keys, plain.missing_keys)
+        assert verdict.topology == plain.topology
+    assert decided.points == points
+    assert frontier(decided.points) == frontier(points)
+    return decided
+
+
+@given(campaigns())
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+def test_numbers_give_the_verdict_of_the_gates(documents: tuple[ContractDocument, EvidenceDocument]) -> None:
+    assert_alike(*documents)
+
+
+@pytest.mark.parametrize("kind", sorted(TRIALS.keys() - {"soaked"}))
+def test_of_trials_alike_the_gates_judge_one(kind: str) -> None:
+    tree = a_contract(("/selection", {"preset": "smallest_first"}), gates=SERVICE_GATES)
+    trials = {f"t{index}": a_trial(kind, completed=200 + index, ttft=336 + index / 4) for index in range(5)}
+    contract = read_contract(raw(tree))
+    evidence = read_evidence(raw(changed(an_evidence(tree), ("/trials", trials))), contract)
+    decided = assert_alike(contract, evidence)
+    assert [isinstance(verdict, Glance) for verdict in decided.verdicts.values()] == [False, True, True, True, True]
