@@ -8,6 +8,7 @@ Not handled: whether a decomposition is valid (``planner.matrix.search``).
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -15,7 +16,7 @@ from planner.layouts import Degrees
 from planner.layouts.base import Extra
 from planner.records.evidence import LayoutName
 
-__all__ = ["AXES", "attention_ranks", "decompositions", "named"]
+__all__ = ["AXES", "attention_ranks", "canonical", "decompositions", "named"]
 
 AXES = ("tp", "pp", "ep", "dp", "cp", "dcp")
 """Degrees that all layouts share, in the order of a topology's name."""
@@ -31,6 +32,23 @@ def named(degrees: Degrees) -> str:
     name = f"tp{degrees.tp}-pp{degrees.pp}-ep{degrees.ep}-dp{degrees.dp}"
     name += "".join(f"-{axis}{value}" for axis, value in (("cp", degrees.cp), ("dcp", degrees.dcp)) if value > 1)
     return name + "".join(f"-{_extra(key, value)}" for key, value in sorted(degrees.extra.items()))
+
+
+def canonical(layout: LayoutName, degrees: Degrees) -> Degrees:
+    """Return the degrees as ``decompositions`` spells them: what an engine derives, or has two words for, once."""
+    extra = {name: value for name, value in degrees.extra.items() if value not in (None, False, 0)}
+    dp = degrees.dp
+    if layout == "vllm":
+        extra.pop("enable_expert_parallel", None)
+    elif layout == "sglang":
+        if extra.pop("enable_dp_attention", None):
+            extra, dp = {**extra, "attn_dp": max(dp, _count(degrees, "attn_dp"))}, 1
+    elif layout == "trtllm" and extra.get("enable_attention_dp"):
+        dp = 1
+    elif layout == "megatron" and extra.get("etp") == degrees.tp:
+        del extra["etp"]
+    kept = {name: value for name, value in extra.items() if value is True or value != 1 or name == "etp"}
+    return replace(degrees, dp=dp, extra=MappingProxyType(kept))
 
 
 def attention_ranks(layout: LayoutName, degrees: Degrees) -> int:

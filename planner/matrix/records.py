@@ -43,6 +43,10 @@ Worth = Literal["baseline", "needed", "optional"]
 Reason = Literal["divide", "layout", "launch", "memory", "kv", "map", "devices", "worlds", "budget", "listed"]
 """Why decompositions are not listed; ``planner.matrix.search`` says what each means."""
 
+Basis = Literal["tensors", "some_tensors", "parameters", "none"]
+"""How weights were counted: every tensor; those that can be; parameters over the ranks that share a copy; not at all.
+All but the first are lower bounds."""
+
 RunKind = Literal["load", "instrumented", "soak", "injection", "quality"]
 CacheState = Literal["off", "cold", "warm", "undeclared"]
 Brought = Literal["brought", "partly", "by_hand", "nothing_known"]
@@ -97,7 +101,7 @@ class Residency(Record, frozen=True, kw_only=True):
 
     limit_bytes: int
     weights_bytes: int | None
-    basis: Literal["tensors", "parameters", "none"]
+    basis: Basis
     sequence_bytes: int | None
     requests: int | None
     tokens: int | None
@@ -216,7 +220,8 @@ class Run(Record, frozen=True, kw_only=True):
     ``repeats`` counted windows of ``requests`` requests, after ``warmup_requests`` that are not counted; a window
     lasts at least ``min_s``. ``seconds`` is how long all repeats take if the contract's floor is just reached (None:
     the contract gives no rate to reckon with). ``required`` says that a limit, key or entry of evidence asks for it.
-    ``clients`` has the command of every load generator that can express it; ``unsaid`` what one cannot.
+    ``clients`` has the command of every load generator, ``unsaid`` what one cannot express. ``quality`` names the
+    benchmark of a run for quality.
     """
 
     kind: RunKind
@@ -232,6 +237,7 @@ class Run(Record, frozen=True, kw_only=True):
     clients: dict[str, Command]
     unsaid: dict[str, tuple[str, ...]]
     injection: InjectionSteps | None = None
+    quality: str | None = None
 
 
 class Cell(Record, frozen=True, kw_only=True):

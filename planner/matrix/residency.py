@@ -8,7 +8,8 @@ What is not stated rules nothing out. The limit is the smallest device less the 
 Not handled: adapters, draft models, co-tenants; they come on top.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
@@ -18,12 +19,12 @@ from planner.figures import grouped
 from planner.gates.memory import ceiling
 from planner.hypotheses.contract import formats_of_precision, shape_of_model
 from planner.hypotheses.expected import Expected
-from planner.hypotheses.facts import MissingFactsError, SplitRefusedError
-from planner.hypotheses.parts import PartName, stage_parts, stages_of
+from planner.hypotheses.facts import FeedForward, MissingFactsError, SplitRefusedError
+from planner.hypotheses.parts import PartName, Stage, stage_parts, stages_of
 from planner.hypotheses.splits import InstanceSplit, instance_split
 from planner.hypotheses.steps import Steps
 from planner.layouts import Degrees, LayoutRefusedError
-from planner.matrix.records import Residency
+from planner.matrix.records import Basis, Residency
 from planner.numbers import GIB, rounded
 from planner.records.base import UnsetType, stated
 from planner.records.evidence import LayoutName
@@ -32,6 +33,11 @@ from planner.widths import WIDTHS
 __all__ = ["RuledOut", "Weighing", "gib"]
 
 WEIGHTS: tuple[PartName, ...] = ("weights", "experts", "embedding", "head")
+COUNTED: Mapping[str, str] = {
+    "tensors": "",
+    "some_tensors": " of the tensors that can be counted",
+    "parameters": " (parameters over the ranks of a copy)",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +50,10 @@ class RuledOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rank:
-    """What one kind of rank holds; None where it is not known."""
+    """What one kind of rank holds at least; ``complete`` says that nothing of the weights is left out."""
 
-    weights: int | None
+    weights: int
+    complete: bool
     sequence: int | None
     missing: tuple[str, ...]
 
@@ -63,6 +70,7 @@ class Weighing:
     ground: ContractView
     memory_bytes: int
     _kept: dict[object, tuple[_Rank, ...]] = field(default_factory=dict, repr=False)
+    _pieces: dict[object, _Rank] = field(default_factory=dict, repr=False)
 
     @property
     def limit(self) -> Fraction:
@@ -74,9 +82,7 @@ class Weighing:
     def weigh(self, layout: LayoutName, degrees: Degrees, world: int) -> tuple[Residency, RuledOut | None]:
         """Return the hypothesis for a decomposition that its layout accepts, and whether it rules it out."""
         ranks, schedulers = self._ranks(layout, degrees)
-        weights, basis = _heaviest(ranks), "tensors"
-        if weights is None:
-            weights, basis = self._mean(_copy_ranks(layout, degrees, world)), "parameters"
+        weights, basis = self._heaviest(ranks, _copy_ranks(layout, degrees, world))
         requests = self._requests(ranks, weights, schedulers)
         missing = tuple(dict.fromkeys(name for rank in ranks for name in rank.missing))
         ruled_out = self._ruled_out(ranks, weights, basis, requests)
@@ -86,7 +92,7 @@ class Weighing:
             Residency(
                 limit_bytes=int(self.limit),
                 weights_bytes=weights,
-                basis="none" if weights is None else "tensors" if basis == "tensors" else "parameters",
+                basis=basis,
                 sequence_bytes=max(sequences) if sequences and len(sequences) == len(ranks) else None,
                 requests=requests,
                 tokens=None if requests is None or context is None else requests * context,
@@ -103,7 +109,7 @@ class Weighing:
             split = instance_split(layout, degrees, shape)
         except (LayoutRefusedError, MissingFactsError, SplitRefusedError) as unknown:
             names = unknown.names if isinstance(unknown, MissingFactsError) else (unknown.message,)
-            return (_Rank(weights=None, sequence=None, missing=tuple(names)),), 1
+            return (_Rank(weights=0, complete=False, sequence=None, missing=tuple(names)),), 1
         held = max(split.experts_held, default=0)
         key = (split.shares, split.layers, held, split.cache_ranks, split.context_ranks, split.whole_tables)
         if key not in self._kept:
@@ -112,13 +118,56 @@ class Weighing:
 
     def _weighed(self, split: InstanceSplit) -> Iterator[_Rank]:
         """Yield every kind of rank that may be the fullest: one of each stage, with the most experts that one holds."""
-        identity = self.ground.contract.identity
-        shape, formats = shape_of_model(identity.model), formats_of_precision(identity.precision)
-        context = stated(self.ground.workload.context_tokens)
-        steps = Steps(sequences=1, context_tokens=context, prompt_tokens=context, decodes=True, prefills=True)
-        experts = max(split.experts_held, default=0)
+        shape = shape_of_model(self.ground.contract.identity.model)
+        try:
+            kinds = shape.feed_forwards()
+        except (MissingFactsError, SplitRefusedError):
+            kinds = ()
         for stage in stages_of(split.layers):
-            yield _rank(stage_parts(shape, formats, identity.precision, split, stage, experts, steps))
+            if kinds and not shape.sliding_layers:
+                yield self._summed(split, stage, [kinds[at] for at in stage.layers], kinds)
+            else:
+                yield self._piece(split, stage)
+
+    def _summed(
+        self, split: InstanceSplit, stage: Stage, own: Sequence[FeedForward], kinds: Sequence[FeedForward]
+    ) -> _Rank:
+        """Add up a stage of its ends and its layers: layers of one kind are alike."""
+        total = self._piece(split, Stage(layers=range(0), first=stage.first, last=stage.last))
+        for kind, count in Counter(own).items():
+            at = kinds.index(kind)
+            layer = self._piece(split, Stage(layers=range(at, at + 1), first=False, last=False))
+            total = _Rank(
+                weights=total.weights + count * layer.weights,
+                complete=total.complete and layer.complete,
+                sequence=None
+                if total.sequence is None or layer.sequence is None
+                else total.sequence + count * layer.sequence,
+                missing=(*total.missing, *layer.missing),
+            )
+        return total
+
+    def _piece(self, split: InstanceSplit, stage: Stage) -> _Rank:
+        """Return what a stage, or a part of one, holds; equal parts of equal splits are weighed once."""
+        experts = max(split.experts_held, default=0)
+        key = (split.shares, experts, split.cache_ranks, split.context_ranks, split.whole_tables, stage)
+        if key not in self._pieces:
+            identity = self.ground.contract.identity
+            context = stated(self.ground.workload.context_tokens)
+            steps = Steps(sequences=1, context_tokens=context, prompt_tokens=context, decodes=True, prefills=True)
+            shape, formats = shape_of_model(identity.model), formats_of_precision(identity.precision)
+            self._pieces[key] = _rank(stage_parts(shape, formats, identity.precision, split, stage, experts, steps))
+        return self._pieces[key]
+
+    def _heaviest(self, ranks: tuple[_Rank, ...], copy_ranks: int) -> tuple[int | None, Basis]:
+        """Return what the fullest rank holds at least, and how that was counted."""
+        heaviest = max(rank.weights for rank in ranks)
+        if all(rank.complete for rank in ranks):
+            return heaviest, "tensors"
+        mean = self._mean(copy_ranks) or 0
+        if mean > heaviest:
+            return mean, "parameters"
+        return (heaviest, "some_tensors") if heaviest else (None, "none")
 
     def _mean(self, ranks: int) -> int | None:
         """Return the least that the fullest of ``ranks`` ranks that share one copy can hold."""
@@ -134,12 +183,12 @@ class Weighing:
         return max(0, min(left)) * schedulers if left else None
 
     def _ruled_out(
-        self, ranks: tuple[_Rank, ...], weights: int | None, basis: str, requests: int | None
+        self, ranks: tuple[_Rank, ...], weights: int | None, basis: Basis, requests: int | None
     ) -> RuledOut | None:
         if weights is None:
             return None
         if weights > self.limit:
-            counted = "weights" if basis == "tensors" else "weights (parameters over the ranks of a copy)"
+            counted = f"weights{COUNTED[basis]}"
             return RuledOut(
                 reason="memory",
                 sentence=f"Hypothesis: {counted} of {gib(weights)} on the fullest rank exceed {gib(self.limit)} by "
@@ -180,7 +229,7 @@ class Weighing:
         ]
         return (max(asked)[1], max(asked)[0]) if asked else None
 
-    def _sentence(self, weights: int | None, basis: str, requests: int | None, context: int | None) -> str:
+    def _sentence(self, weights: int | None, basis: Basis, requests: int | None, context: int | None) -> str:
         if weights is None:
             return "Hypothesis: not known, because the contract does not state what it needs."
         least = "" if basis == "tensors" else "at least "
@@ -195,7 +244,8 @@ def _rank(parts: Mapping[PartName, Expected]) -> _Rank:
     known = [figure.bytes for figure in figures if figure.bytes is not None]
     lacking = [name for figure in (*figures, parts["kv"]) for name in (*figure.missing, figure.refused) if name]
     return _Rank(
-        weights=sum(known) if len(known) == len(figures) else None,
+        weights=sum(known),
+        complete=len(known) == len(figures),
         sequence=parts["kv"].bytes,
         missing=tuple(dict.fromkeys(lacking)),
     )
@@ -209,14 +259,9 @@ def _pairs(ranks: tuple[_Rank, ...], weights: int | None) -> list[tuple[int, int
     sequences = [rank.sequence for rank in ranks if rank.sequence is not None]
     if weights is None or len(sequences) < len(ranks):
         return None
-    if any(rank.weights is None for rank in ranks):
+    if weights > max(rank.weights for rank in ranks):
         return [(weights, min(sequences))]
-    return [(rank.weights or 0, rank.sequence or 0) for rank in ranks]
-
-
-def _heaviest(ranks: tuple[_Rank, ...]) -> int | None:
-    weights = [rank.weights for rank in ranks if rank.weights is not None]
-    return max(weights) if weights and len(weights) == len(ranks) else None
+    return [(rank.weights, rank.sequence or 0) for rank in ranks]
 
 
 def _copy_ranks(layout: LayoutName, degrees: Degrees, world: int) -> int:

@@ -31,7 +31,7 @@ __all__ = ["Found", "Search", "grouped_exclusions", "search", "worlds"]
 
 ALL_WORLDS = 32
 """Fleets of up to so many devices are tried with every number of ranks."""
-MOST_RANKS = 49_152
+MOST_RANKS = 32_768
 """Ranks of all decompositions of one number of ranks that are tried; each is about ten microseconds of work."""
 EXAMPLES = 6
 """Decompositions named with a reason."""
@@ -118,7 +118,7 @@ def grouped_exclusions(result: Search) -> tuple[Excluded, ...]:
     found: list[Excluded] = []
     for reason in order:
         same = {sentence: names for (of, sentence), names in groups.items() if of == reason}
-        by_size = sorted(same, key=lambda sentence, same=same: -len(same[sentence]))
+        by_size = [sentence for _, _, sentence in sorted((-len(same[text]), at, text) for at, text in enumerate(same))]
         kept = by_size[:GROUPS] if len(same) > GROUPS + 1 else by_size
         found += [_excluded(reason, sentence, same[sentence]) for sentence in kept]
         rest = [name for sentence, names in same.items() if sentence not in kept for name in names]
@@ -135,7 +135,7 @@ def _excluded(reason: Reason, sentence: str, names: list[str]) -> Excluded:
 def _beyond(world: int, degrees: list[Degrees]) -> Excluded:
     return Excluded(
         reason="budget",
-        sentence=f"{world:,} ranks have more decompositions than are tried one by one; these use more axes.",
+        sentence=f"{world:,} ranks have more decompositions than are tried one by one; plainer ones were.",
         count=len(degrees),
         examples=tuple(map(named, degrees[:EXAMPLES])),
     )

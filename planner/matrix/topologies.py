@@ -46,7 +46,10 @@ def unmeasured(ground: ContractView, name: str, topology: Topology, rank_map: tu
 
 
 def refused_by_map(view: TrialView) -> tuple[str, str] | None:
-    """Return what fails whatever is measured: the limit (or gate) and its sentence; None where nothing does."""
+    """Return what fails whatever is measured: the limit (or gate) and its sentence; None where nothing does.
+
+    Of the gates without a limit only ``placement`` is asked: what the others test, the layouts have tested.
+    """
     for gate in GATES:
         for name, limit in _of_placement(gate, view):
             finding = gate.rule(view, limit)
@@ -58,7 +61,7 @@ def refused_by_map(view: TrialView) -> tuple[str, str] | None:
 def _of_placement(gate: Gate, view: TrialView) -> list[tuple[str, object]]:
     """Return the gate's limits that read topology, map and contract alone."""
     if gate.limit is None:
-        return [("", Standing())] if gate.of_placement is True else []
+        return [("", Standing())] if gate.grounds == "devices" else []
     limits = view.limits.get(gate.id, {}).items()
     if callable(gate.of_placement):
         return [(name, limit) for name, limit in limits if gate.of_placement(limit)]

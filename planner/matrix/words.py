@@ -1,7 +1,7 @@
 """Words of a command, and the same as one line for a POSIX shell.
 
-Rules kept: everything that comes from a document is quoted; only a ``Variable`` is left for the shell to fill in, inside
-double quotes; no secret is ever a word, clients read theirs from the environment.
+Rules kept: everything that comes from a document is quoted; only a ``Variable`` is left for the shell to fill in,
+inside double quotes; no secret is ever a word, clients read theirs from the environment.
 """
 
 import shlex

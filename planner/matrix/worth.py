@@ -28,16 +28,12 @@ ANSWERS: Mapping[str, tuple[str, ...]] = {
     "pp": ("residency",),
     "ep": ("residency", "latency"),
     "dp": ("capacity", "isolation"),
-    "cp": ("latency",),
-    "dcp": ("residency",),
-}
-"""Which needs an axis can answer. Engine-specific degrees answer what ``EXTRA_ANSWERS`` says."""
-EXTRA_ANSWERS: Mapping[str, tuple[str, ...]] = {
     "attn_dp": ("capacity", "residency"),
     "enable_attention_dp": ("capacity", "residency"),
-    "cp_type": ("latency",),
     "etp": ("residency",),
 }
+"""Which needs an axis can answer. Context degrees answer none by themselves: they are for prompts so long that nothing
+else shortens them, and no need says that prompts are."""
 SAYS: Mapping[str, str] = {
     "tp": "tensor ranks share every layer, which shortens a step and spreads weights and KV heads",
     "pp": "stages spread the weights with little traffic between them",
@@ -62,8 +58,8 @@ def listed(view: ContractView, ground: Ground, found: Sequence[Found]) -> tuple[
     """Return the candidates that are listed, the smallest first, and those that are too many, counted."""
     if not found:
         return [], []
-    needs = _needs(view)
     baseline = found[0]
+    needs = _needs(view, baseline)
     judged = [(_worth(baseline, each, needs, ground, view), each) for each in found]
     ranked = sorted(judged, key=lambda pair: ("baseline", "needed", "optional").index(pair[0]))
     kept = {each.name for _, each in ranked[:MOST_LISTED]}
@@ -93,8 +89,11 @@ def _rest(names: list[str], found: int) -> Iterator[Excluded]:
         )
 
 
-def _needs(view: ContractView) -> dict[str, str]:
-    """Return the needs that the contract declares, or whose gate it declares, each with the words for it."""
+def _needs(view: ContractView, baseline: Found) -> dict[str, str]:
+    """Return the needs that the contract declares, or whose gate it declares, each with the words for it.
+
+    A limit on memory alone does not ask for more ranks where one holds the model.
+    """
     declared = view.contract.needs
     found = {}
     for need, gates in HELD_BY.items():
@@ -104,7 +103,7 @@ def _needs(view: ContractView) -> dict[str, str]:
             continue
         if stated_need is not None:
             found[need] = f"needs.{need}"
-        elif held:
+        elif held and (need != "residency" or baseline.ranks > 1):
             found[need] = f"gate {held[0]}"
     return found
 
@@ -126,8 +125,7 @@ def _more(baseline: Degrees, degrees: Degrees) -> list[str]:
 
 
 def _asked(axis: str, needs: Mapping[str, str]) -> list[str]:
-    answers = ANSWERS.get(axis) or EXTRA_ANSWERS.get(axis, ())
-    return [needs[need] for need in answers if need in needs]
+    return [needs[need] for need in ANSWERS.get(axis, ()) if need in needs]
 
 
 def _because(
@@ -147,8 +145,8 @@ def _because(
     count = stated(view.comparison.accelerator_count)
     if count is not None and count != each.ranks:
         yield (
-            f"comparison.accelerator_count is {count}, so equal_service fails with {each.ranks} ranks: it can justify an "
-            "axis and cannot be selected."
+            f"comparison.accelerator_count is {count}, so equal_service fails with {each.ranks} ranks: it can justify "
+            "an axis and cannot be selected."
         )
 
 
@@ -158,12 +156,8 @@ def _compared(each: Found, names: Sequence[Found]) -> Iterator[Compared]:
         if getattr(each.degrees, axis) == 1:
             continue
         before = [other for other in names if _precedes(other.degrees, each.degrees, axis)]
-        nearest = max(
-            before,
-            key=lambda other, axis=axis: (getattr(other.degrees, axis), _alike(other.degrees, each.degrees)),
-            default=None,
-        )
-        yield Compared(axis=axis, candidate=None if nearest is None else nearest.name)
+        nearest = max((_nearness(other, each, axis) for other in before), default=None)
+        yield Compared(axis=axis, candidate=None if nearest is None else nearest[2])
 
 
 def _precedes(other: Degrees, degrees: Degrees, axis: str) -> bool:
@@ -172,5 +166,7 @@ def _precedes(other: Degrees, degrees: Degrees, axis: str) -> bool:
     return all(getattr(other, each) <= getattr(degrees, each) for each in AXES) and other.extra == degrees.extra
 
 
-def _alike(other: Degrees, degrees: Degrees) -> int:
-    return sum(getattr(other, axis) == getattr(degrees, axis) for axis in AXES)
+def _nearness(other: Found, each: Found, axis: str) -> tuple[int, int, str]:
+    """Order predecessors: most of the axis, then most degrees alike; the name only makes the order total."""
+    alike = sum(getattr(other.degrees, name) == getattr(each.degrees, name) for name in AXES)
+    return getattr(other.degrees, axis), alike, other.name
