@@ -122,6 +122,7 @@ PROBLEM_CODES: dict[str, str] = {
     "import/metadata": "Free text of the person who ran the benchmark; a hint.",
     "import/since_start": "Counters run since the start of a process, not over a window; a person has to decide.",
     "import/counter_reset": "A counter ran backwards between two scrapes: the process started anew; it is no evidence.",
+    "import/window": "Counters are the difference to an earlier scrape, in another file.",
     "import/line_skipped": "Lines of a text could not be read and were left out.",
     "import/upper_bound": "Percentiles come from buckets: the true value is at most the one given.",
     "import/idle": "Nothing was served when the file was written.",

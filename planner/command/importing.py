@@ -3,9 +3,11 @@
 Exit codes: 0 every file was read and no run of it is refused as evidence (held ones wait for a person), 2 otherwise.
 """
 
+import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from io import BytesIO
 from typing import Any, BinaryIO
 
@@ -27,9 +29,14 @@ from planner.importers.model import Asked, Place, Remark, Run, Value
 from planner.importers.quantities import quantity
 from planner.strict_json import MAX_BYTES
 
+WINDOWED = ("vllm-metrics", "dcgm", "node-exporter")
+"""Formats whose counters an earlier scrape of the same server turns into those of a window."""
+
 
 def _configure(parser: ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", metavar="FILE", help="result file of a tool; - is standard input")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="result file of a tool, a folder of them, or - for standard input"
+    )
     parser.add_argument(
         "--format",
         choices=[importer.id for importer in IMPORTERS],
@@ -41,8 +48,9 @@ def _configure(parser: ArgumentParser) -> None:
 def _run(arguments: Namespace) -> int:
     accepted = True
     earlier = Earlier()
-    for name in arguments.files:
-        imported = earlier.compared(_imported(name, arguments.format))
+    scraped: dict[str, str] = {}
+    for name in _files(arguments.files):
+        imported = earlier.compared(_imported(name, arguments.format, scraped))
         print(json_line(_shown(imported)), flush=True)
         if imported.problems:
             print(problem_lines(name, imported.problems), file=sys.stderr)
@@ -50,19 +58,44 @@ def _run(arguments: Namespace) -> int:
     return Exit.OK if accepted else Exit.BAD_INPUT
 
 
-def _imported(name: str, only: str | None) -> Imported:
+def _files(names: Iterable[str]) -> Iterator[str]:
+    """Yield the files given, and of every folder those below it in the order of their names, hidden ones left out."""
+    for name in names:
+        if not os.path.isdir(name):
+            yield name
+            continue
+        empty = True
+        for folder, below, files in os.walk(name):
+            below[:] = sorted(entry for entry in below if not entry.startswith("."))
+            for file in sorted(entry for entry in files if not entry.startswith(".")):
+                empty = False
+                yield os.path.join(folder, file)
+        if empty:
+            yield name  # It is named as what cannot be read.
+
+
+def _imported(name: str, only: str | None, scraped: dict[str, str]) -> Imported:
+    """Import a file; ``scraped`` holds the last scrape of every format that has windows, and gets this one."""
     try:
-        with input_file(name) as file:
-            return import_file(Source(name, file if file.seekable() else _kept(file)), only=only)
+        with input_file(name) as file, ExitStack() as opened:
+            handle = file if file.seekable() else kept_pipe(file)
+            imported = import_file(Source(name, handle), only=only)
+            before = scraped.get(imported.format)
+            if before is not None:
+                earlier = Source(before, opened.enter_context(input_file(before)))
+                imported = import_file(Source(name, handle, before=earlier), only=only)
     except UnreadableInputError as error:
         return Imported(file=name, recognised=False, problems=(error.problem,))
     except OSError as error:
         found = f"an error: {(error.strerror or str(error)).lower()}"
         problem = Problem("file/unreadable", "", "a file that can be read", found)
         return Imported(file=name, recognised=False, problems=(problem,))
+    if imported.format in WINDOWED and not imported.problems and name != "-":
+        scraped[imported.format] = name
+    return imported
 
 
-def _kept(stream: BinaryIO) -> BytesIO:
+def kept_pipe(stream: BinaryIO) -> BytesIO:
     """Return what a pipe holds, which cannot be read twice.
 
     Raises:

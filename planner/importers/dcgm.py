@@ -7,10 +7,11 @@ a split device (MIG) stand apart. Names of hosts and device ids are not kept.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from planner.importers.checks import check_name
 from planner.importers.model import Importer, Recognised, Run
-from planner.importers.prometheus import NO_VALUE, Sample, Scrape, anonymous, note_skipped, scrapes, take_times
+from planner.importers.prometheus import NO_VALUE, Sample, Scrape, Window, anonymous, take_notes, take_times, window
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
 
@@ -38,24 +39,17 @@ def _recognise(source: Source) -> Recognised | None:
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    scraped = scrapes(source, "DCGM_FI_")
-    first = last = next(scraped)
-    skipped, count = [*first.skipped], 1
     peaks: dict[tuple[str, ...], tuple[int, Sample]] = {}
-    _keep_peaks(peaks, first)
-    for scrape in scraped:
-        last, count = scrape, count + 1
-        skipped += scrape.skipped
-        _keep_peaks(peaks, scrape)
-    sheet = Sheet("run-1", {}, line=first.line)
-    of = _namer(last.samples)
-    _take(sheet, last, of)
-    _note(sheet, last, of)
-    if count > 1:
-        _take_peaks(sheet, peaks, of, first, last)
+    scraped = window(source, "DCGM_FI_", each=partial(_keep_peaks, peaks))
+    sheet = Sheet("run-1", {}, line=scraped.last.line)
+    of = _namer(scraped.last.samples)
+    _take(sheet, scraped.last, of)
+    _note(sheet, scraped.last, of)
+    if scraped.count > 1:
+        _take_peaks(sheet, peaks, of, scraped)
     elif sheet.things("device_used_bytes"):
         sheet.remark("import/sampled", "one moment: it shows no peak, which needs samples over the whole window")
-    note_skipped(sheet, skipped)
+    take_notes(sheet, scraped)
     check_name(sheet, source.name)
     yield sheet.finish(_EXPECTED)
 
@@ -106,6 +100,10 @@ def _take(sheet: Sheet, scrape: Scrape, of: Callable[[Sample], str]) -> None:
         sheet.put(name, sample.value, sample.place, unit=unit, of=of(sample))
     for sample in filter(_has_value, scrape.named(*_PCIE)):
         sheet.put(_PCIE[sample.name], sample.value, sample.place, of=f"{of(sample)}-pcie")
+    _take_memory(sheet, scrape, of)
+
+
+def _take_memory(sheet: Sheet, scrape: Scrape, of: Callable[[Sample], str]) -> None:
     parts: dict[str, list[Sample]] = {}
     for sample in filter(_has_value, scrape.named(*_MEMORY)):
         parts.setdefault(of(sample), []).append(sample)
@@ -113,6 +111,8 @@ def _take(sheet: Sheet, scrape: Scrape, of: Callable[[Sample], str]) -> None:
         if len(found) == len(_MEMORY):
             whole = sum(sample.value for sample in found)
             sheet.put("device_memory_bytes", whole, found[0].place, unit="MiB", of=device)
+    for sample in filter(_has_value, scrape.named("DCGM_FI_DEV_FB_TOTAL")):
+        sheet.put("device_memory_bytes", sample.value, sample.place, unit="MiB", of=of(sample))
 
 
 def _take_identity(sheet: Sheet, samples: Sequence[Sample], of: Callable[[Sample], str]) -> None:
@@ -153,17 +153,16 @@ def _take_peaks(
     sheet: Sheet,
     peaks: dict[tuple[str, ...], tuple[int, Sample]],
     of: Callable[[Sample], str],
-    first: Scrape,
-    last: Scrape,
+    scraped: Window,
 ) -> None:
     for samples, sample in peaks.values():
         sheet.put("device_used_peak_bytes", sample.value, sample.place, unit="MiB", of=of(sample))
         sheet.put("samples", samples, sample.place, of=of(sample))
-    take_times(sheet, first, last)
+    take_times(sheet, scraped)
+    first, last = scraped.first.samples[0], scraped.last.samples[0]
     most = max((samples for samples, _ in peaks.values()), default=0)
-    start, end = first.samples[0].time, last.samples[0].time
-    if most > 1 and start is not None and end is not None:
-        sheet.put("sample_interval_s", (end - start) / (most - 1), last.samples[0].place)
+    if most > 1 and first.time is not None and last.time is not None:
+        sheet.put("sample_interval_s", (last.time - first.time) / (most - 1), last.place)
     sheet.remark("import/sampled", f"the peak is the largest of {most} samples: between them it may have been higher")
 
 

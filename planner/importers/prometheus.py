@@ -6,7 +6,7 @@ another scrape.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 
@@ -17,7 +17,7 @@ from planner.importers.model import Place
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
 
-__all__ = ["Sample", "Scrape", "anonymous", "note_skipped", "scrapes", "take_times"]
+__all__ = ["CUMULATIVE", "Sample", "Scrape", "Series", "Window", "anonymous", "take_notes", "take_times", "window"]
 
 MAX_SAMPLE_LINE = 16 * 2**10
 """The parser of labels takes quadratic time, and no exporter writes more."""
@@ -26,7 +26,14 @@ MAX_NAME = 256
 NO_VALUE = 9e18
 """DCGM writes numbers around 2^63 where it has no value."""
 
-_NAME = re.compile(r"\s*([A-Za-z_:][A-Za-z0-9_:]*)\s*[{ \t]")
+CUMULATIVE = ("_total", "_count", "_sum", "_bucket")
+"""How the names of counters end, and of the parts of histograms."""
+
+Series = tuple[str, tuple[tuple[str, str], ...]]
+"""Metric and labels."""
+
+_NAME = re.compile(r"[ \t]*([A-Za-z_:][A-Za-z0-9_:]*)[ \t]*[{ \t]")
+_EXEMPLAR = " # {"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +52,7 @@ class Sample:
         return Place(line=self.line)
 
     @property
-    def series(self) -> tuple[str, tuple[tuple[str, str], ...]]:
+    def series(self) -> Series:
         """Metric and labels."""
         return self.name, tuple(sorted(self.labels.items()))
 
@@ -61,19 +68,55 @@ class Scrape:
         """Yield the samples of some metrics that have a finite value, in the order of the file."""
         return (sample for sample in self.samples if sample.name in names and isfinite(sample.value))
 
+    def counters(self) -> Mapping[Series, Sample]:
+        """Return the samples that only grow, by series."""
+        return {sample.series: sample for sample in self.samples if sample.name.endswith(CUMULATIVE)}
+
     @property
     def line(self) -> int:
         """The line of its first sample."""
         return self.samples[0].line if self.samples else 1
 
 
-def scrapes(source: Source, prefix: str) -> Iterator[Scrape]:
-    """Yield the scrapes of a file, of metrics that begin with ``prefix`` only; at least one, which may be empty."""
+@dataclass(slots=True)
+class Window:
+    """What lies between the first and the last scrape of a file, or since an earlier file, ``since`` by name."""
+
+    first: Scrape
+    last: Scrape
+    count: int
+    skipped: list[int]
+    since: str = ""
+
+
+def window(source: Source, *prefixes: str, each: Callable[[Scrape], None] = lambda scrape: None) -> Window:
+    """Read the scrapes of a file, of metrics that begin with one of ``prefixes``, and show ``each`` of them.
+
+    An earlier file counts where it holds a counter of the same series.
+    """
+    found: Window | None = None
+    for scrape in _scrapes(source, prefixes):
+        each(scrape)
+        if found is None:
+            found = Window(scrape, scrape, 1, [*scrape.skipped])
+        else:
+            found.last, found.count = scrape, found.count + 1
+            found.skipped += scrape.skipped
+    assert found is not None  # noqa: S101 - a file has at least one scrape
+    earlier = window(source.before, *prefixes).last if source.before else Scrape()
+    if source.before and earlier.counters().keys() & found.first.counters().keys():
+        each(earlier)
+        return Window(earlier, found.last, found.count + 1, found.skipped, source.before.name)
+    return found
+
+
+def _scrapes(source: Source, prefixes: tuple[str, ...]) -> Iterator[Scrape]:
+    """Yield at least one scrape, which may be empty."""
     scrape = Scrape()
-    seen: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
+    seen: set[Series] = set()
     for number, line in source.lines():
         name = _NAME.match(line)
-        if name is None or not name[1].startswith(prefix):
+        if name is None or not name[1].startswith(prefixes):
             continue
         sample = _sample(line, number)
         if sample is None or len(sample.name) > MAX_NAME:
@@ -91,24 +134,33 @@ def _sample(line: str, number: int) -> Sample | None:
     if len(line) > MAX_SAMPLE_LINE:
         return None
     try:
-        (family,) = text_string_to_metric_families(line)
+        (family,) = text_string_to_metric_families(line.partition(_EXEMPLAR)[0])
         (sample,) = family.samples
         value, time = float(sample.value), sample.timestamp
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    return Sample(sample.name, sample.labels, value, None if time is None else float(time), number)
+    return Sample(sample.name, sample.labels, value, None if time is None else _seconds(float(time)), number)
 
 
-def note_skipped(sheet: Sheet, lines: Sequence[int]) -> None:
-    """Name the lines that could not be read."""
-    if lines:
-        sentence = f"{len(lines)} lines of its metrics could not be read and are left out"
-        sheet.remark("import/line_skipped", sentence, Place(line=lines[0]))
+def _seconds(time: float) -> float:
+    """Return seconds of what the parser took for milliseconds, which OpenMetrics writes as seconds."""
+    return time * 1000 if UNIX_RANGE[0] < time * 1000 < UNIX_RANGE[1] else time
 
 
-def take_times(sheet: Sheet, first: Scrape, last: Scrape) -> None:
-    """Take the window between two scrapes whose samples have times."""
-    for name, sample in (("started_at", first.samples[0]), ("ended_at", last.samples[0])):
+def take_notes(sheet: Sheet, window: Window) -> None:
+    """Name the lines that could not be read, and the earlier file."""
+    if window.since:
+        sentence = f"counters are those since the scrape in {window.since}: what both hold is a window"
+        sheet.remark("import/window", sentence)
+    if window.skipped:
+        sentence = f"{len(window.skipped)} lines of its metrics could not be read and are left out"
+        sheet.remark("import/line_skipped", sentence, Place(line=window.skipped[0]))
+
+
+def take_times(sheet: Sheet, window: Window) -> None:
+    """Take start and end where the samples have times."""
+    for name, scrape in (("started_at", window.first), ("ended_at", window.last)):
+        sample = scrape.samples[0]
         if sample.time is not None and UNIX_RANGE[0] < sample.time < UNIX_RANGE[1]:
             sheet.put_text(name, unix_time(sample.time), sample.place, standing="measured")
 

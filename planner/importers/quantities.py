@@ -39,8 +39,8 @@ def _contract(unit: str, field: str) -> Quantity:
 FAMILIES = ("ttft_ms", "tpot_ms", "itl_ms", "e2e_ms")
 STATISTICS = ("n", "mean", "p50", "p90", "p95", "p99", "p99_9", "max")
 """What our documents hold of a distribution."""
-OTHER_FAMILIES = {"collective_ms": f"{_WINDOW}/collectives/<id>/time_ms"}
-"""Distributions of other things than requests, and where they stand."""
+OTHER_FAMILIES = {"collective_ms": f"{_WINDOW}/collectives/<id>/time_ms", "queue_ms": f"{_LOAD}/queue_ms"}
+"""Distributions that a load client does not see, and where they stand."""
 _OTHER_STATISTICS = ("std", "min", "p1", "p5", "p10", "p25", "p75")
 
 QUANTITIES: dict[str, Quantity] = {
@@ -203,6 +203,6 @@ def quantity(name: str) -> Quantity:
         return QUANTITIES[name]
     if family not in (*FAMILIES, *OTHER_FAMILIES) or statistic not in (*STATISTICS, *_OTHER_STATISTICS):
         raise KeyError(name)
-    unit = ("requests" if family in FAMILIES else "samples") if statistic == "n" else "ms"
+    unit = ("samples" if family == "collective_ms" else "requests") if statistic == "n" else "ms"
     field = OTHER_FAMILIES.get(family, f"{_LOAD}/{family}")
     return _evidence(unit, f"{field}/{statistic}") if statistic in STATISTICS else Quantity(unit)

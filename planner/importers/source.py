@@ -33,11 +33,15 @@ _JSON_LINE = re.compile(rb"\n(?=[{\[])")
 class Source:
     """One file; ``handle`` is open, can be sought in, and stays the caller's to close.
 
+    ``before`` is an earlier file of the same kind, such as the scrape before a load: where both are of one server,
+    counters are read as the difference.
+
     Whatever is asked of it first raises DocumentRefusedError for a file that cannot be unpacked.
     """
 
-    def __init__(self, name: str, handle: BinaryIO) -> None:
+    def __init__(self, name: str, handle: BinaryIO, *, before: "Source | None" = None) -> None:
         self.name = name
+        self.before = before
         self._given = handle
         self._skipped = (0, 0)
         self._begun: Iterator[JsonDocument] | None = None

@@ -1,19 +1,20 @@
 """``/metrics`` of a vLLM server: KV capacity, queue, counters and histograms of every engine (data parallel rank).
 
-Counters run since the start of the server. One scrape holds its run for a person; of several scrapes in one file the
-difference between first and last is taken, which is a window. Histograms are in seconds, and their buckets bound a
-percentile from above. ``kv_cache_usage_perc`` is a share of 1 in spite of its name; what waits by reason is part of
-what waits. ``_created`` samples are times.
+Counters run since the start of the server. One scrape holds its run for a person; of several scrapes, in one file or
+in two, the difference between first and last is taken, which is a window. Histograms are in seconds, and their buckets
+bound a percentile from above. ``kv_cache_usage_perc`` is a share of 1 in spite of its name; what waits by reason is
+part of what waits. ``_created`` samples are times.
 """
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from math import ceil, isinf
 
 from planner.importers.checks import check_name
 from planner.importers.log_lines import number_in
 from planner.importers.model import Importer, Recognised, Run
-from planner.importers.prometheus import Sample, Scrape, note_skipped, scrapes, take_times
+from planner.importers.prometheus import Sample, Scrape, Series, Window, take_notes, take_times, window
 from planner.importers.scrubbed import last_part
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
@@ -49,11 +50,10 @@ _HISTOGRAMS = {
     "vllm:time_per_output_token_seconds": "itl_ms",
     "vllm:request_time_per_output_token_seconds": "tpot_ms",
     "vllm:e2e_request_latency_seconds": "e2e_ms",
+    "vllm:request_queue_time_seconds": "queue_ms",
 }
 _QUANTILES = {"p50": (1, 2), "p90": (9, 10), "p95": (19, 20), "p99": (99, 100)}
 _EXPECTED = ("kv_capacity_tokens", "kv_used_peak_share", "preemptions", "completed", "ttft_ms.p95", "model_name", "tp")
-
-_Series = Mapping[tuple[str, tuple[tuple[str, str], ...]], Sample]
 
 
 def _recognise(source: Source) -> Recognised | None:
@@ -61,21 +61,13 @@ def _recognise(source: Source) -> Recognised | None:
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    scraped = scrapes(source, "vllm:")
-    first = last = next(scraped)
     peaks: dict[tuple[str, str], Sample] = {}
-    skipped = [*first.skipped]
-    _keep_peaks(peaks, first)
-    count = 1
-    for scrape in scraped:
-        last, count = scrape, count + 1
-        skipped += scrape.skipped
-        _keep_peaks(peaks, scrape)
-    sheet = Sheet("run-1", {}, line=first.line)
-    _take(sheet, first, last, count)
-    if count > 1:
-        _take_peaks(sheet, peaks, count)
-    note_skipped(sheet, skipped)
+    scraped = window(source, "vllm:", each=partial(_keep_peaks, peaks))
+    sheet = Sheet("run-1", {}, line=scraped.last.line)
+    _take(sheet, scraped)
+    if scraped.count > 1:
+        _take_peaks(sheet, peaks, scraped.count)
+    take_notes(sheet, scraped)
     check_name(sheet, source.name)
     yield sheet.finish(_EXPECTED)
 
@@ -87,7 +79,8 @@ def _keep_peaks(peaks: dict[tuple[str, str], Sample], scrape: Scrape) -> None:
             peaks[key] = sample
 
 
-def _take(sheet: Sheet, first: Scrape, last: Scrape, count: int) -> None:
+def _take(sheet: Sheet, scraped: Window) -> None:
+    last = scraped.last
     engines = sorted({sample.labels.get("engine", "0") for sample in last.samples})
     if not engines:
         sheet.remark("import/no_counters", "no sample of vLLM could be read", effect="refused")
@@ -96,22 +89,22 @@ def _take(sheet: Sheet, first: Scrape, last: Scrape, count: int) -> None:
     models = {sample.labels["model_name"]: sample for sample in last.samples if sample.labels.get("model_name")}
     if len(models) == 1:
         sheet.put_text("model_name", *next((last_part(name), sample.place) for name, sample in models.items()))
-    before = {sample.series: sample for sample in first.samples} if count > 1 else {}
+    before = scraped.first.counters() if scraped.count > 1 else {}
     served = False
     for engine in engines:
         of = "" if len(engines) == 1 else f"engine-{engine[:16]}"
         own = Scrape([sample for sample in last.samples if sample.labels.get("engine", "0") == engine])
         _take_config(sheet, own, of)
-        if count == 1:
+        if scraped.count == 1:
             _take_gauges(sheet, own, of)
         served = _take_counters(sheet, own, before, of) or served
-    if count == 1 and served:
+    if scraped.count == 1 and served:
         sentence = "counters run since the start of the server, with its warm-up: a second scrape makes a window"
         sheet.remark("import/since_start", sentence, effect="held")
     elif not served:
         sheet.remark("import/idle", "nothing was served: counters are zero")
-    if count > 1:
-        take_times(sheet, first, last)
+    if scraped.count > 1:
+        take_times(sheet, scraped)
 
 
 def _take_gauges(sheet: Sheet, scrape: Scrape, of: str) -> None:
@@ -155,11 +148,12 @@ def _take_settings(sheet: Sheet, sample: Sample, of: str) -> None:
         sheet.put_text("prefix_cache", "on" if on else "off", place, of=of)
 
 
-def _take_counters(sheet: Sheet, scrape: Scrape, before: _Series, of: str) -> bool:
+def _take_counters(sheet: Sheet, scrape: Scrape, before: Mapping[Series, Sample], of: str) -> bool:
     """Take what was counted; say whether anything was served."""
     grown = [_grown(sample, before) for sample in scrape.samples]
     if any(sample.value < 0 for sample in grown if sample.name.endswith(("_total", "_count"))):
-        sheet.remark("import/counter_reset", "a counter ran backwards: the server started anew", effect="refused")
+        sentence = "a counter ran backwards: the server started anew, or the later scrape was given first"
+        sheet.remark("import/counter_reset", sentence, effect="refused")
         return False
     change = Scrape(grown)
     finished: dict[str, tuple[float, Sample]] = {}
@@ -183,10 +177,9 @@ def _take_counters(sheet: Sheet, scrape: Scrape, before: _Series, of: str) -> bo
     return any(taken) or any(value > 0 for value, _ in finished.values())
 
 
-def _grown(sample: Sample, before: _Series) -> Sample:
+def _grown(sample: Sample, before: Mapping[Series, Sample]) -> Sample:
     earlier = before.get(sample.series)
-    cumulative = sample.name.endswith(("_total", "_count", "_sum", "_bucket"))
-    if earlier is None or not cumulative:
+    if earlier is None:
         return sample
     return Sample(sample.name, sample.labels, sample.value - earlier.value, sample.time, sample.line)
 

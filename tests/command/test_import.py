@@ -3,12 +3,18 @@
 import io
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
 from planner.command import main
 from tests.planner.importers.samples import vllm_run
+from tests.planner.importers.test_exporters import vllm
 
 Capture = pytest.CaptureFixture[str]
 
@@ -57,7 +63,8 @@ def test_a_file_is_one_line_with_values_places_and_questions(result: str, capsys
 
 
 def test_files_that_cannot_be_read_do_not_stop_the_others(tmp_path: Path, result: str, capsys: Capture) -> None:
-    assert main(["import", str(tmp_path / "none.json"), str(tmp_path), result]) == 2
+    (tmp_path / "empty").mkdir()
+    assert main(["import", str(tmp_path / "none.json"), str(tmp_path / "empty"), result]) == 2
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["recognised"] for line in lines] == [False, False, True]
     assert [line["problems"][0]["code"] for line in lines[:2]] == ["file/unreadable", "file/unreadable"]
@@ -98,3 +105,48 @@ def test_a_pipe_is_read_like_a_file(result: str, capsys: Capture, monkeypatch: p
         monkeypatch.setattr("sys.stdin", text)
         assert main(["import", "-"]) == 0
     assert json.loads(capsys.readouterr().out)["format"] == "vllm-bench-serve"
+
+
+def test_the_scrape_before_a_load_makes_a_window_of_the_one_after(tmp_path: Path, capsys: Capture) -> None:
+    before, after, other = (tmp_path / name for name in ("1-before.prom", "2-after.prom", "3-other.prom"))
+    before.write_text(vllm())
+    after.write_text(vllm(50, scale=2))
+    other.write_text(vllm(50, engine="9"))
+    assert main(["import", str(before), str(after), str(other)]) == 0
+    first, second, third = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (first["status"], second["status"], third["status"]) == ("held", "usable", "held")
+    found = {value["name"]: value["value"] for value in second["values"]}
+    assert (found["completed"], found["output_tokens_total"]) == (20, 500)
+    (remark,) = [warning for warning in second["warnings"] if warning["code"] == "import/window"]
+    assert "1-before.prom" in remark["sentence"]
+
+
+def test_a_folder_gives_the_files_below_it_in_order(tmp_path: Path, capsys: Capture) -> None:
+    for name in ("b/run=1.json", "b/run=0.json", "a/result.json", "a/.hidden", ".git/config"):
+        path = tmp_path / "sweep" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(vllm_run()))
+    assert main(["import", str(tmp_path / "sweep")]) == 0
+    files = [json.loads(line)["file"] for line in capsys.readouterr().out.splitlines()]
+    expected = ("a/result.json", "b/run=0.json", "b/run=1.json")
+    assert files == [str(tmp_path / "sweep" / name) for name in expected]
+
+
+def test_a_folder_without_files_is_named(tmp_path: Path, capsys: Capture) -> None:
+    assert main(["import", str(tmp_path)]) == 2
+    (problem,) = json.loads(capsys.readouterr().out)["problems"]
+    assert (problem["code"], problem["found"]) == ("file/unreadable", "a directory")
+
+
+def test_an_interrupt_ends_an_import_without_a_traceback(tmp_path: Path) -> None:
+    path = tmp_path / "large.json"
+    path.write_text("\n".join([json.dumps(vllm_run())] * 40_000))
+    command = [sys.executable, "-c", "from planner.command import main; print('ready', flush=True); main()"]
+    with subprocess.Popen([*command, "import", str(path)], stdout=PIPE, stderr=PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        errors = process.stderr.read()
+    assert (process.returncode, errors) == (-signal.SIGINT, "")

@@ -1,5 +1,9 @@
 """Prometheus texts of vLLM, of the DCGM exporter and of the node exporter."""
 
+from io import BytesIO
+
+from planner.importers import Source, import_file
+from planner.importers.model import Run
 from tests.planner.importers.samples import codes, imported, only_run, place, values
 
 MIB = 2**20
@@ -240,3 +244,82 @@ def test_counters_of_errors_are_named() -> None:
 def test_a_node_exporter_without_infiniband_is_refused_with_its_reason() -> None:
     run = only_run('node_cpu_seconds_total{cpu="0",mode="idle"} 12.5\n')
     assert codes(run, "refused") == ["import/no_counters"]
+
+
+def queued(scale: int) -> str:
+    name, labels = "vllm:request_queue_time_seconds", 'engine="0",model_name="m"'
+    buckets = {"0.3": 5, "0.5": 10, "+Inf": 10}
+    return (
+        "".join(f'{name}_bucket{{{labels},le="{edge}"}} {count * scale}.0\n' for edge, count in buckets.items())
+        + f"{name}_count{{{labels}}} {10 * scale}.0\n{name}_sum{{{labels}}} {2.5 * scale}\n"
+    )
+
+
+def test_the_time_in_the_queue_is_read() -> None:
+    found = values(only_run(vllm() + queued(1)))
+    assert (found["queue_ms.n"], found["queue_ms.mean"]) == (10, 250.0)
+    assert (found["queue_ms.p50"], found["queue_ms.p95"]) == (300.0, 500.0)
+
+
+def test_openmetrics_with_seconds_exemplars_and_windows_line_ends_is_read() -> None:
+    first = vllm(stamp=" 1786929000.000") + "# EOF\n"
+    second = vllm(50, scale=2, stamp=' 1786929060.000 # {trace_id="4bf92f"} 0.05 1786929059.9') + "# EOF\n"
+    read = imported((first + second).replace("\n", "\r\n"))
+    (run,) = read.runs
+    assert (values(run)["completed"], values(run)["ended_at"]) == (20, "2026-08-17T01:11:00Z")
+    assert "4bf92f" not in repr(read)
+
+
+def scrape(text: str, before: str | None = None) -> Run:
+    earlier = Source("before.prom", BytesIO(before.encode())) if before is not None else None
+    (run,) = import_file(Source("after.prom", BytesIO(text.encode()), before=earlier)).runs
+    return run
+
+
+def test_an_earlier_scrape_in_another_file_makes_a_window() -> None:
+    run = scrape(vllm(50, scale=2), vllm())
+    assert (run.status, values(run)["completed"], values(run)["output_tokens_total"]) == ("usable", 20, 500)
+    assert "import/window" in codes(run)
+    assert place(run, "completed").line == 13
+
+
+def test_an_earlier_scrape_of_another_server_is_left_alone() -> None:
+    run = scrape(vllm(50), vllm(engine="7"))
+    assert (codes(run, "held"), values(run)["completed"]) == (["import/since_start"], 50)
+
+
+def test_scrapes_in_the_wrong_order_are_no_window() -> None:
+    assert codes(scrape(vllm(), vllm(50, scale=2)), "refused") == ["import/counter_reset"]
+
+
+def network(device: str, sent: int, speed: int = 12_500_000_000) -> str:
+    return (
+        f'node_network_transmit_bytes_total{{device="{device}"}} {sent}\n'
+        f'node_network_receive_bytes_total{{device="{device}"}} {2 * sent}\n'
+        f'node_network_speed_bytes{{device="{device}"}} {speed}\n'
+        f'node_network_transmit_drop_total{{device="{device}"}} 0\n'
+    )
+
+
+def test_network_devices_with_a_rate_are_links() -> None:
+    others = network("lo", 5, 0) + network("veth1a2b", 7) + network("docker0", 9) + network("wlan0", 3, -125_000)
+    read = imported(network("eth2", 1000) + others)
+    (run,) = read.runs
+    assert read.format == "node-exporter"
+    assert values(run, "eth2") == {
+        "link_rate_bytes_per_s": 12_500_000_000,
+        "link_tx_bytes_counter": 1000,
+        "link_rx_bytes_counter": 2000,
+    }
+    assert {value.of for value in run.values} == {"eth2"}
+
+
+def test_two_files_of_network_counters_make_a_window() -> None:
+    run = scrape(network("eth2", 5000), network("eth2", 1000))
+    assert values(run, "eth2")["link_tx_bytes_total"] == 4000
+    assert codes(run) == ["import/window"]
+
+
+def test_the_whole_memory_of_a_device_is_read_where_the_exporter_has_it() -> None:
+    run = only_run('DCGM_FI_DEV_FB_TOTAL{gpu="0"} 81559\nDCGM_FI_DEV_FB_USED{gpu="0"} 70000\n')
+    assert values(run, "gpu-0")["device_memory_bytes"] == 81_559 * MIB
