@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Literal
 
 from planner.builder.records import DraftFile, ReadRun, ReadValue
+from planner.builder.times import span_before, span_from
 from planner.times import parsed_time
 
 __all__ = ["DEGREES", "MACHINE_FORMATS", "Degrees", "Part", "RunFacts", "facts_of", "figures"]
@@ -108,11 +109,32 @@ class RunFacts:
         return (min(map(str, starts)), max(map(str, ends))) if starts and ends else None
 
     @cached_property
+    def local_interval(self) -> tuple[str, str] | None:
+        """When the run ran by a clock whose zone the file does not say: of a load the end, of samples the start."""
+        local = next((value for value in self.run.values if value.name == "local_time"), None)
+        if local is None:
+            return None
+        if self.part == "load":
+            length = self.value("duration_s")
+            return None if length is None else span_before(str(local.value), length.value)
+        samples, spacing = self.value("samples"), self.value("sample_interval_s")
+        if samples is None or spacing is None or not isinstance(samples.value, int):
+            return None
+        return span_from(str(local.value), max(0, samples.value - 1) * float(spacing.value))
+
+    @cached_property
     def order(self) -> tuple[str, str]:
         """What repeats are numbered by: when the run began as far as it says, then its id."""
         local = self.value("local_time")
         began = self.interval[0] if self.interval else "" if local is None else str(local.value)
         return (re.sub("[^0-9]", "", began)[:14], self.id)
+
+    def meets(self, other: "RunFacts") -> bool:
+        """Say whether two runs share more than a moment, by UTC or else by the clocks of their files."""
+        for one, two in ((self.interval, other.interval), (self.local_interval, other.local_interval)):
+            if one is not None and two is not None:
+                return one[0] < two[1] and two[0] < one[1]
+        return False
 
     @cached_property
     def devices(self) -> int | None:
@@ -129,7 +151,8 @@ def facts_of(run: str, file: DraftFile, read: ReadRun) -> RunFacts:
 def figures(run: ReadRun) -> Hashable | None:
     """Return what makes two runs the same one, None where a run measured too little to tell."""
     measured = frozenset((value.name, value.of, value.value) for value in run.values if value.standing == "measured")
-    return measured if len(measured) >= LEAST_FIGURES else None
+    began = tuple(value.value for value in run.values if value.name == "local_time")
+    return (measured, began) if len(measured) >= LEAST_FIGURES else None
 
 
 def _is_time(value: object) -> bool:

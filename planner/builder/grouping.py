@@ -98,9 +98,9 @@ class _Group:
             self.why.append(why)
 
     @property
-    def times(self) -> Iterable[tuple[str, str]]:
-        """When its runs ran, as far as they say."""
-        return (facts.interval for facts in (*self.loads, *self.telemetry, *self.servers) if facts.interval)
+    def runs(self) -> Iterable[RunFacts]:
+        """All of its runs."""
+        return (*self.loads, *self.telemetry, *self.servers)
 
 
 def _arranged(draft: Draft, contract: ContractDocument) -> dict[str, DraftTrial]:
@@ -163,7 +163,7 @@ def _joined(facts: RunFacts, groups: Sequence[_Group]) -> tuple[_Group, str] | N
     if len(hinted) == 1:
         said = ", ".join(f"{name} {degree}" for name, degree in sorted(facts.hints.items()))
         return hinted[0], f"the name says {said}, which has to be confirmed"
-    together = [group for group in groups if facts.interval and any(_meet(facts.interval, at) for at in group.times)]
+    together = [group for group in groups if any(map(facts.meets, group.runs))]
     if len(together) == 1:
         return together[0], "measured at the same time"
     as_many = [group for group in groups if facts.part == "telemetry" and _ranks(group.degrees) == facts.devices]
@@ -254,7 +254,7 @@ def _windows(loads: Iterable[RunFacts], contract: ContractDocument) -> list[_Win
         if load_point is not None:
             counted.setdefault(load_point, []).append([facts])
     for load_point, facts in named:
-        if load_point is None and facts.interval is not None:
+        if load_point is None:
             _share(facts, [window for windows in counted.values() for window in windows])
     return [
         _Window(
@@ -270,26 +270,17 @@ def _windows(loads: Iterable[RunFacts], contract: ContractDocument) -> list[_Win
 
 def _share(facts: RunFacts, windows: Iterable[list[RunFacts]]) -> None:
     """Put a load that states no load point to the one that it shares its time with."""
-    together = [window for window in windows if _at_once(facts, window)]
+    together = [window for window in windows if any(map(facts.meets, window))]
     if len(together) == 1:
         together[0].append(facts)
 
 
-def _at_once(facts: RunFacts, others: Iterable[RunFacts]) -> bool:
-    interval = facts.interval
-    return interval is not None and any(other.interval and _meet(interval, other.interval) for other in others)
-
-
 def _window_of(facts: RunFacts, windows: Sequence[_Window]) -> _Window | None:
-    together = [window for window in windows if _at_once(facts, window.runs)]
+    together = [window for window in windows if any(map(facts.meets, window.runs))]
     if len(together) == 1:
         return together[0]
-    return windows[0] if len(windows) == 1 and facts.interval is None else None
-
-
-def _meet(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Say whether two spans share more than a moment."""
-    return one[0] < other[1] and other[0] < one[1]
+    timeless = facts.interval is None and facts.local_interval is None
+    return windows[0] if len(windows) == 1 and timeless else None
 
 
 # What a person arranged

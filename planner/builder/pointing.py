@@ -1,6 +1,7 @@
 """Pointers of a draft: from one trial and window to all, and below what a settlement reaches.
 
-The most exact pointer counts: one window before all windows of a trial, before all windows of all trials.
+The most exact pointer counts: one window, then all windows of a trial, then the windows of one name in all trials, then
+all windows.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,9 +23,8 @@ def variants(field: str) -> tuple[str, ...]:
     if path[:1] != ("trials",) or len(path) < 2:
         return (field,)
     if len(path) > 3 and path[2] == "windows":
-        rest = path[4:]
-        of_trial = joined((path[0], path[1], "windows", ANY, *rest))
-        return _unique(field, of_trial, joined((path[0], ANY, "windows", ANY, *rest)))
+        places = ((path[1], ANY), (ANY, path[3]), (ANY, ANY))
+        return _unique(field, *(joined((path[0], trial, "windows", window, *path[4:])) for trial, window in places))
     return _unique(field, joined((path[0], ANY, *path[2:])))
 
 

@@ -6,8 +6,6 @@ together, warm-up or counted) is needed; the rest of the identity may be left op
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
-from math import ceil
 from typing import Any
 
 from msgspec import UNSET
@@ -22,13 +20,12 @@ from planner.builder.records import Draft, DraftWindow
 from planner.builder.resolving import Found, Resolved
 from planner.builder.shapes import choices_of, kind_of
 from planner.builder.state import Proposal, Question, QuestionKind
-from planner.builder.times import moment_of
+from planner.builder.times import span_before
 from planner.builder.trial_tree import TrialTree
 from planner.documents import ContractDocument
 from planner.identity import UNKNOWN, contract_leaves
 from planner.importers.quantities import QUANTITIES
 from planner.pointers import joined, steps
-from planner.times import time_text
 
 __all__ = ["questions_of"]
 
@@ -238,17 +235,9 @@ def _span(loads: Sequence[RunFacts]) -> Iterator[tuple[tuple[str, str], str, str
     """Yield start and end as a local time would give them, were it UTC."""
     for facts in loads:
         local, seconds = facts.value("local_time"), facts.value("duration_s")
-        moment = None if local is None else moment_of(str(local.value))
-        length = seconds.value if seconds is not None else None
-        if moment is None or not isinstance(length, int | float) or length > MAX_SPAN_S:
-            continue
-        span = (time_text(moment - timedelta(seconds=ceil(length))), time_text(moment))
-        sentence = "the file's local time as the end, taken as UTC: its zone is not in the file"
-        yield span, sentence, facts.id
-
-
-MAX_SPAN_S = 10 * 365 * 86_400
-"""Ten years: no benchmark is longer, and no time before year 1 comes out."""
+        span = None if local is None or seconds is None else span_before(str(local.value), seconds.value)
+        if span is not None:
+            yield span, "the file's local time as the end, taken as UTC: its zone is not in the file", facts.id
 
 
 # The identity

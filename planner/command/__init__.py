@@ -12,11 +12,13 @@ from planner.collection import rare_collection
 from planner.command import (
     diff,
     digest,
+    evidence,
     gates,
     groups,
     hardware,
     hypotheses,
     importing,
+    matrix,
     model,
     plan,
     schema,
@@ -32,7 +34,7 @@ from planner.version import PLANNER_VERSION
 __all__ = ["COMMANDS", "MODULES", "main"]
 
 MODULES = (
-    *(plan, diff, what_if, stress, gates, groups, hardware, model, hypotheses, importing),
+    *(plan, diff, what_if, stress, matrix, gates, groups, hardware, model, hypotheses, importing, evidence),
     *(validate, digest, schema, submit),
 )
 COMMANDS = collect(MODULES, Command)
