@@ -10,6 +10,7 @@ Not handled: whether a decomposition is valid (``planner.matrix.search``).
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from types import MappingProxyType
 
 from planner.layouts import Degrees
@@ -20,11 +21,14 @@ __all__ = ["AXES", "attention_ranks", "canonical", "decompositions", "named"]
 
 AXES = ("tp", "pp", "ep", "dp", "cp", "dcp")
 """Degrees that all layouts share, in the order of a topology's name."""
+MOST = 8_000
+"""Decompositions of one number of ranks that are looked at; 4,096 ranks of vLLM have fewer."""
 
 
-def decompositions(layout: LayoutName, world: int, *, moe: bool) -> list[Degrees]:
-    """Return every decomposition of ``world`` ranks that is looked at, plain ones first."""
-    return sorted(_LAYOUTS[layout](world, moe), key=_plainness)
+def decompositions(layout: LayoutName, world: int, *, moe: bool) -> tuple[list[Degrees], bool]:
+    """Return the decompositions of ``world`` ranks, plain ones first, and whether there are more than ``MOST``."""
+    found = list(islice(_LAYOUTS[layout](world, moe), MOST + 1))
+    return sorted(found[:MOST], key=_plainness), len(found) > MOST
 
 
 def named(degrees: Degrees) -> str:

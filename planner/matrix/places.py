@@ -32,12 +32,6 @@ class NodePlace:
     devices: tuple[str, ...]
     nics: tuple[str, ...]
 
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """The number of each device among the node's devices by name: what a launcher calls it."""
-        by_name = sorted(self.devices, key=natural)
-        return tuple(by_name.index(device) for device in self.devices)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
@@ -79,7 +73,10 @@ class PlacedRanks:
     notices: tuple[str, ...]
 
 
-def natural(name: str) -> tuple[tuple[int, int, str], ...]:
+NaturalKey = tuple[tuple[int, int, str], ...]
+
+
+def natural(name: str) -> NaturalKey:
     """Return a key that orders ``gpu-2`` before ``gpu-10``."""
     parts = re.split(r"(\d+)", name)
     return tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts if part)
@@ -175,8 +172,11 @@ def _usable(site: Site) -> tuple[dict[str, tuple[str, ...]], list[str]]:
             f"{_counted(slices, 'further slice')} of an accelerator that has one in use: {_listed(slices)}; a "
             "communicator takes one slice of an accelerator."
         )
+    firsts = _island_firsts(site)
     usable = {
-        node: tuple(sorted((name for name in names if name not in gone), key=lambda name: _seat_key(site, name)))
+        node: tuple(
+            sorted((name for name in names if name not in gone), key=lambda name: _seat_key(site, firsts, name))
+        )
         for node, names in site.node_devices.items()
     }
     return usable, left_out
@@ -193,11 +193,15 @@ def _further_slices(devices: Mapping[str, Device]) -> Iterator[str]:
         seen.add((device.node, device.slice_of))
 
 
-def _seat_key(site: Site, name: str) -> tuple[object, ...]:
+def _island_firsts(site: Site) -> dict[str, NaturalKey]:
+    """Return the first device of every island."""
+    return {island: min(map(natural, devices)) for island, devices in (site.islands or {}).items()}
+
+
+def _seat_key(site: Site, firsts: Mapping[str, NaturalKey], name: str) -> tuple[NaturalKey, NaturalKey]:
     """Order devices by the first device of their island, then by name; without islands by name."""
-    islands = site.device_islands.get(name, frozenset())
-    firsts = [min(map(natural, (site.islands or {})[island])) for island in islands]
-    return (min(firsts, default=natural(name)), natural(name))
+    own = natural(name)
+    return min((firsts[island] for island in site.device_islands.get(name, ())), default=own), own
 
 
 def _nics(site: Site, node: str) -> tuple[str, ...]:

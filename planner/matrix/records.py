@@ -77,8 +77,12 @@ class PlannedFleet(Record, frozen=True, kw_only=True):
 
 
 class Shared(Record, frozen=True, kw_only=True):
-    """What holds for every cell, in words of the contract; what it does not state says so."""
+    """What holds for every cell, in words of the contract; what it does not state says so.
 
+    ``dataset_digest`` is that of the file with the contract's requests, where it names one.
+    """
+
+    dataset_digest: str | None
     prompt_tokens: str
     output_tokens: str
     context_tokens: int | None

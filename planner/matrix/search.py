@@ -93,7 +93,7 @@ def search(view: ContractView, layout: LayoutName, ground: Ground) -> Search:
     tester = _Tester(view=view, layout=layout, ground=ground)
     tried = worlds(ground)
     for world in tried:
-        all_of_them = decompositions(layout, world, moe=moe)
+        all_of_them, there_are_more = decompositions(layout, world, moe=moe)
         left = MOST_RANKS
         for at, degrees in enumerate(all_of_them):
             if left < world:
@@ -105,6 +105,8 @@ def search(view: ContractView, layout: LayoutName, ground: Ground) -> Search:
             else:
                 result.turned.append(outcome)
             left -= world if tester.built else 0
+        if there_are_more:
+            result.untried.append(_uncounted(world, len(all_of_them)))
     result.untried += _never_tried(ground, tried)
     return result
 
@@ -138,6 +140,15 @@ def _beyond(world: int, degrees: list[Degrees]) -> Excluded:
         sentence=f"{world:,} ranks have more decompositions than are tried one by one; plainer ones were.",
         count=len(degrees),
         examples=tuple(map(named, degrees[:EXAMPLES])),
+    )
+
+
+def _uncounted(world: int, looked_at: int) -> Excluded:
+    return Excluded(
+        reason="budget",
+        sentence=f"{world:,} ranks have more decompositions than the {looked_at:,} that are looked at.",
+        count=None,
+        examples=(),
     )
 
 

@@ -22,6 +22,7 @@ def shared_of(view: ContractView) -> Shared:
     contract, workload = view.contract, view.workload
     stack = contract.identity.stack
     return Shared(
+        dataset_digest=stated(workload.dataset_digest),
         prompt_tokens=_lengths(stated(workload.prompt_tokens)),
         output_tokens=_lengths(stated(workload.output_tokens)),
         context_tokens=stated(workload.context_tokens),
