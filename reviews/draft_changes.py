@@ -212,7 +212,6 @@ class Settle(_Change, frozen=True, kw_only=True, tag="settle"):
     def to(self, work: Work, by: str) -> builder.Draft:
         return builder.settle(
             work.draft,
-            work.contract,
             self.at,
             by=by,
             because=self.because,

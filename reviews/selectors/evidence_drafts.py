@@ -7,8 +7,9 @@ from typing import Any
 from planner import builder
 from reviews.blobs import blob_read
 from reviews.building import Body, Work, body_of, contract_of, reading_of, with_files
-from reviews.models import DocumentKind, Draft, DraftFile, FileState, Person, Workspace
+from reviews.models import DocumentKind, Draft, DraftFile, FileState, Person, StoredDocument, Workspace
 from reviews.selectors.drafts import draft_of_owner
+from reviews.selectors.people import standing_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,8 @@ def work_of(draft: Draft) -> tuple[Work, Body]:
     body = body_of(bytes(draft.body))
     readings = DraftFile.objects.filter(draft=draft, state=FileState.READ).values_list("reading", flat=True)
     return Work(
-        with_files(body, (reading_of(bytes(reading)) for reading in readings)), contract_of(contract_bytes(body))
+        with_files(body, (reading_of(bytes(reading)) for reading in readings if reading is not None)),
+        contract_of(contract_bytes(body)),
     ), body
 
 
@@ -95,3 +97,27 @@ def _row(row: DraftFile) -> FileRow:
         reading=None if row.reading is None else reading_of(bytes(row.reading)),
         added_at=row.added_at,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ContractRow:
+    """A stored contract that evidence can be built for."""
+
+    sha256: str
+    content_id: str
+    slot: str
+    stored_at: datetime
+
+
+def contract_rows(*, actor: Person, workspace: Workspace, limit: int = 50) -> tuple[ContractRow, ...]:
+    """Return the workspace's newest contracts, the same content once.
+
+    Raises:
+        NotFoundError: the actor is no member of the workspace.
+    """
+    standing_of(actor, workspace)
+    rows = StoredDocument.objects.filter(workspace=workspace, kind=DocumentKind.CONTRACT).order_by("-id")
+    newest: dict[str, ContractRow] = {}
+    for row in rows.only("blob_id", "content_id", "slot", "stored_at")[: 2 * limit]:
+        newest.setdefault(row.content_id, ContractRow(row.blob_id, row.content_id, row.slot, row.stored_at))
+    return tuple(newest.values())[:limit]

@@ -272,6 +272,6 @@ def file_remove(
         work, body = work_of(change.draft)
         own = builder.file_id(sha256)
         if own in work.draft.files:
-            change.body = body_bytes(body, builder.remove_file(work.draft, own))
+            change.body = body_bytes(body, builder.remove_file(work.draft, work.contract, own))
         row.delete()
         change.payload = {"file_sha256": sha256}

@@ -8,6 +8,7 @@ from urllib.parse import urlencode, urlsplit
 import structlog
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
@@ -47,11 +48,11 @@ class PersonRequest(HttpRequest):
     htmx: HtmxDetails
 
 
-def page(view: Callable[Concatenate[PersonRequest, P], HttpResponse]) -> Callable[..., HttpResponse]:
+def page(view: Callable[Concatenate[PersonRequest, P], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """Make a page of a view: it needs a login, a refusal becomes a page that says why, and no cache keeps it."""
 
     @wraps(view)
-    def answer(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def answer(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not request.user.is_authenticated:
             return to_login(request)
         asked = cast(PersonRequest, request)
@@ -59,7 +60,7 @@ def page(view: Callable[Concatenate[PersonRequest, P], HttpResponse]) -> Callabl
         asked.turn_count = SimpleLazyObject(lambda: turns_of(membership()))
         asked.may_submit = SimpleLazyObject(lambda: submits(membership()))
         try:
-            shown = view(asked, *args, **kwargs)
+            shown: HttpResponseBase = view(asked, *args, **kwargs)
         except ReviewError as refused:
             shown = refusal(request, refused)
         shown.headers.setdefault("Cache-Control", "private, no-store")

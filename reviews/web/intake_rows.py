@@ -4,12 +4,15 @@ Rules kept: a file is recognised by its ``schema`` alone, never by its name; eve
 where it can be found; nothing that was given is thrown away on an error.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 
 import msgspec
 
 from planner.documents import EvidenceDocument
+from planner.errors import DocumentRefusedError
+from planner.importers import IMPORTERS, Source
 from planner.rankmap import derived_name
 from reviews.errors import Finding
 from reviews.web.document_links import DocumentLinks
@@ -38,11 +41,15 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Sorted:
-    """What was given, sorted; ``problems`` speak of files that have no place."""
+    """What was given, sorted; ``problems`` speak of files that have no place.
+
+    ``tools`` are names and formats of files that benchmark tools wrote, of which evidence can be built.
+    """
 
     contract: Given | None
     evidence: Given | None
     problems: tuple[Finding, ...]
+    tools: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +87,20 @@ def kind_of(data: bytes) -> str:
     return SCHEMAS.get(schema, "") if isinstance(schema, str) else ""
 
 
+def tool_of(given: Given) -> str:
+    """Return the title of the tool's format that a file is in; empty where no importer knows it, or it is ours."""
+    if kind_of(given.data):
+        return ""
+    source = Source(given.name, BytesIO(given.data))
+    try:
+        source.check()
+        known = [(importer.recognise(source), importer.title) for importer in IMPORTERS]
+    except (DocumentRefusedError, RecursionError):
+        return ""
+    fitting = [(found.confidence, title) for found, title in known if found is not None]
+    return max(fitting)[1] if fitting else ""
+
+
 def request_problem(place: str, expected: str, found: str) -> Finding:
     """Make a problem of what was sent rather than of a document."""
     return Finding("request", "request/files", place, expected, found)
@@ -100,10 +121,18 @@ def recognised(files: Sequence[Given]) -> tuple[dict[str, Given], list[Given], l
     return places, unknown, problems
 
 
-def sort_files(files: Sequence[Given], contract: str, evidence: str, *, needs_both: bool = True) -> Sorted:
+def sort_files(
+    files: Sequence[Given],
+    contract: str,
+    evidence: str,
+    *,
+    needs_both: bool = True,
+    stored: Mapping[str, Given] | None = None,
+) -> Sorted:
     """Sort files by their schema; pasted text stands where it was pasted and gives way to a file of its kind.
 
-    Without ``needs_both`` one document is enough.
+    ``stored`` documents stand where nothing else of their kind was given. Without ``needs_both`` one document is
+    enough.
 
     A file that is no JSON, or has another schema, takes the place that is left, so that the planner's own intake
     says what is wrong with it.
@@ -113,7 +142,9 @@ def sort_files(files: Sequence[Given], contract: str, evidence: str, *, needs_bo
         if text.strip() and kind not in places:
             # A browser sends every line end of a form as CR LF; the file that was pasted from has its own.
             places[kind] = Given(text.replace("\r\n", "\n").encode("utf-8", "surrogatepass"), "")
-    for given in unknown:
+    places = {**(stored or {}), **places}
+    tools = tuple((given.name, title) for given in unknown if given.name and (title := tool_of(given)))
+    for given in (one for one in unknown if one.name not in dict(tools)):
         free = next((kind for kind in ("contract", "evidence") if kind not in places), None)
         if free:
             places[free] = given
@@ -124,7 +155,7 @@ def sort_files(files: Sequence[Given], contract: str, evidence: str, *, needs_bo
         problems.append(request_problem("files", "a file or text with a contract, evidence, or both", "neither"))
     elif needs_both:
         problems += [request_problem(kind, f"a file or text with the {kind}", "neither") for kind in missing]
-    return Sorted(places.get("contract"), places.get("evidence"), tuple(problems))
+    return Sorted(places.get("contract"), places.get("evidence"), tuple(problems), tools)
 
 
 def kept_text(given: Given | None) -> str:

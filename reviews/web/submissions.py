@@ -29,13 +29,14 @@ from reviews.errors import (
 from reviews.models import Decision, Workspace
 from reviews.policies.permissions import may_submit
 from reviews.selectors.decision_page import decision_of_member
+from reviews.selectors.documents import blob_of_workspace
 from reviews.selectors.jobs import job_awaited
 from reviews.selectors.pages import reusable_documents
 from reviews.selectors.people import standing_of
 from reviews.services.revisions import revision_check, revision_create
 from reviews.services.submissions import Checked, submission_check, submission_create, submission_refuse
 from reviews.web.document_links import links_of
-from reviews.web.formats import count
+from reviews.web.formats import count, short_digest
 from reviews.web.frame import PersonRequest, authentication, frame, go_to, page, request_id, workspace_of
 from reviews.web.intake_rows import (
     Given,
@@ -100,14 +101,16 @@ def decision_new(request: PersonRequest, slug: str) -> HttpResponse:
     """Take a submission: check it, or make a revision of it."""
     workspace = workspace_of(slug)
     decision = revised(request, workspace)
+    stored = stored_documents(request, workspace)
     if request.method != "POST":
-        return answer(request, slug, decision, {})
+        chosen = Sorted(stored.get("contract"), stored.get("evidence"), ())
+        return answer(request, slug, decision, {}, given=chosen)
     form = SubmissionForm(request.POST)
     if not form.is_valid():
         return answer(request, slug, decision, dict(request.POST.items()), problems=form.findings())
     typed = form.cleaned_data
     files, too_large = given_files(request.FILES)
-    given = sort_files(files, typed["contract"], typed["evidence"], needs_both=decision is None)
+    given = sort_files(files, typed["contract"], typed["evidence"], needs_both=decision is None, stored=stored)
     act = submit if typed["act"] == "submit" else check
     try:
         return act(request, workspace, decision, typed, given, (*too_large, *given.problems))
@@ -128,6 +131,24 @@ def revised(request: PersonRequest, workspace: Workspace) -> Decision | None:
     if number is None:
         return None
     return decision_of_member(actor=request.user, workspace=workspace, number=number_or_none(number) or 0)
+
+
+def stored_documents(request: PersonRequest, workspace: Workspace) -> dict[str, Given]:
+    """Return the stored documents that an address names, as evidence that was built here does.
+
+    Raises:
+        NotFoundError: the workspace has no such bytes, or the person is no member of it.
+        TamperedError: the stored bytes are not the ones that were stored.
+    """
+    named = {kind: request.GET.get(f"{kind}_sha256", "") for kind in ("contract", "evidence")}
+    return {
+        kind: Given(
+            blob_of_workspace(actor=request.user, workspace=workspace, sha256=digest),
+            f"stored {kind} {short_digest(digest)}",
+        )
+        for kind, digest in named.items()
+        if digest
+    }
 
 
 def documents_of(given: Sorted, typed: dict[str, Any], decision: Decision | None) -> dict[str, Any]:
@@ -250,6 +271,7 @@ def answer(
             for kind, given_file in (("contract", contract), ("evidence", evidence))
             if given_file and given_file.name
         ],
+        tools=given.tools if given else (),
         is_lost=any(g and g.name and not kept_text(g) for g in (contract, evidence)),
     )
     return render(request, "reviews/decision_new.html", context, status=status or (422 if rows else 200))

@@ -14,7 +14,7 @@ from tests.reviews.factories import Cast, documents
 
 def tool_file(name: str = "c16.json", **changed: Any) -> tuple[str, bytes]:
     """A result of a load generator: 16 requests in flight."""
-    return name, json.dumps(vllm_run(max_concurrency=16, **changed)).encode()
+    return name, json.dumps(vllm_run(**{"max_concurrency": 16, **changed})).encode()
 
 
 def given(name: str, raw: bytes, *, block: int = 2**16) -> Given:

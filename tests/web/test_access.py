@@ -39,11 +39,34 @@ PAGES: dict[str, list[Any]] = {
     "digest-detail": ["lab", DIGEST],
     "digest-raw": ["lab", DIGEST],
     "token-list": ["lab"],
+    "builder-list": ["lab"],
+    "contract-builder": ["lab"],
+    "evidence-detail": ["lab", DIGEST],
+    "attachment": ["lab", DIGEST],
+    "attachment-raw": ["lab", DIGEST],
 }
+OF_A_DIGEST = ("digest", "evidence-detail", "attachment")
+"""Pages of something that the smallest decision does not have."""
 UNMEASURED = ("memory-download", "communication-download")
 """Files of what the evidence of the smallest decision does not hold."""
-POSTS: dict[str, list[Any]] = {"decision-sign": ["lab", 1], "token-revoke": ["lab", 1], "theme": [], "logout": []}
-OF_ONE_PERSON: dict[str, list[Any]] = {"signoff-withdraw": ["lab", 1, 1]}
+POSTS: dict[str, list[Any]] = {
+    "builder-make": ["lab", 1],
+    "builder-delete": ["lab", 1],
+    "decision-sign": ["lab", 1],
+    "token-revoke": ["lab", 1],
+    "theme": [],
+    "logout": [],
+}
+OF_ONE_PERSON: dict[str, list[Any]] = {
+    "signoff-withdraw": ["lab", 1, 1],
+    "contract-draft": ["lab", 1, "model"],
+    "contract-draft-json": ["lab", 1],
+    "builder-files": ["lab", 1],
+    "builder-trials": ["lab", 1],
+    "builder-questions": ["lab", 1],
+    "builder-coverage": ["lab", 1],
+    "builder-values": ["lab", 1, "0" * 16],
+}
 OPEN = {"logout", "theme"}
 
 
@@ -67,7 +90,7 @@ def test_somebody_outside_the_workspace_learns_nothing(
     assert b"One device" not in answer.content
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if not name.startswith(("digest", "home", *UNMEASURED))])
+@pytest.mark.parametrize("name", [name for name in PAGES if not name.startswith((*OF_A_DIGEST, "home", *UNMEASURED))])
 @pytest.mark.parametrize("who", ["alice", "bob", "audrey"])
 def test_every_member_reads_every_page(name: str, who: str, decided: Decision, people: Cast, visit: Visit) -> None:
     assert visit(getattr(people, who)).get(reverse(name, args=PAGES[name])).status_code == 200

@@ -1,0 +1,148 @@
+"""Where building evidence begins: one's drafts, and a new one for a contract of the workspace or one that is sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.datastructures import MultiValueDict
+from django.views.decorators.http import require_http_methods
+
+from planner.contract_builder.draft import draft_from
+from planner.contract_builder.rendered import rendered
+from planner.strict_json import MAX_BYTES
+from reviews.clock import database_now
+from reviews.errors import ConflictError, Finding, InvalidRequestError, NotAllowedError, NotFoundError
+from reviews.models import DocumentKind, Draft, Workspace
+from reviews.policies.permissions import may_submit
+from reviews.selectors.drafts import draft_of_owner, drafts_of
+from reviews.selectors.evidence_drafts import contract_rows
+from reviews.selectors.people import standing_of
+from reviews.services.draft_files import files_add
+from reviews.services.evidence_drafts import evidence_draft_begin
+from reviews.web.builder_files import given_of
+from reviews.web.formats import ago, count, when
+from reviews.web.frame import PersonRequest, authentication, frame, go_to, page, request_id, workspace_of
+from reviews.web.intake_rows import kind_of
+from reviews.web.links import number_or_none
+
+MAX_CONTRACT_LOOK = 4 * 2**20
+"""Files up to this size are looked at for a contract among result files."""
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+def builder_list(request: PersonRequest, slug: str) -> HttpResponse:
+    """List one's drafts; a form begins another, at once with files where some were chosen."""
+    if request.method != "POST":
+        return answer(request, slug)
+    asked: dict[str, Any] = {
+        "actor": request.user,
+        "workspace": workspace_of(slug),
+        "request_id": request_id(),
+        "authentication": authentication(request),
+    }
+    try:
+        draft = begin(request, asked)
+    except InvalidRequestError as refused:
+        return answer(request, slug, tuple(one.sentence for one in refused.problems), refused.status)
+    except (ConflictError, NotAllowedError, NotFoundError) as refused:
+        return answer(request, slug, (refused.message,), refused.status)
+    files = request.FILES.getlist("files")
+    if files:
+        files_add(draft_id=draft.pk, files=[given_of(upload) for upload in files], **asked)
+    return go_to(request, reverse("builder-files", args=[slug, draft.pk]))
+
+
+def begin(request: PersonRequest, asked: dict[str, Any]) -> Draft:
+    """Begin a draft as the form says.
+
+    Raises:
+        InvalidRequestError: no contract was given, or one that is none.
+        ConflictError, NotAllowedError, NotFoundError: see ``evidence_draft_begin``.
+    """
+    sent = contract_file(request.FILES)
+    # Pasted text has the line ends of its file, and not those of a form.
+    pasted = request.POST.get("contract", "").strip().replace("\r\n", "\n")
+    stored = request.POST.get("contract_sha256", "")
+    if sent is None and not pasted and not stored:
+        found = Finding("contract", "request/missing_part", "", "a contract: chosen, sent as a file, or pasted", "none")
+        raise InvalidRequestError((found,))
+    return evidence_draft_begin(
+        contract=sent if sent is not None else pasted.encode("utf-8", "surrogatepass") if pasted else None,
+        contract_sha256=stored,
+        name=request.POST.get("name", "").strip(),
+        hides_hosts="hides_hosts" in request.POST,
+        **asked,
+    )
+
+
+def contract_file(files: MultiValueDict[str, UploadedFile[bytes]]) -> bytes | None:
+    """Return the contract that was sent as a file, None where none was.
+
+    Raises:
+        InvalidRequestError: it is larger than any document; it is not read.
+    """
+    upload = files.get("contract_file") or contract_among(files)
+    if upload is None:
+        return None
+    if (upload.size or 0) > MAX_BYTES:
+        most = f"at most {MAX_BYTES:,} bytes"
+        raise InvalidRequestError((Finding("contract", "request/file_size", "", most, f"{upload.size:,} bytes"),))
+    return bytes(upload.read())
+
+
+def contract_among(files: MultiValueDict[str, UploadedFile[bytes]]) -> UploadedFile[bytes] | None:
+    """Return the contract that was dropped together with result files, and take it from among them."""
+    uploads = files.getlist("files")
+    for upload in uploads:
+        if (upload.size or 0) <= MAX_CONTRACT_LOOK and kind_of(upload.read()) == "contract":
+            upload.seek(0)
+            files.setlist("files", [other for other in uploads if other is not upload])
+            return upload
+        upload.seek(0)
+    return None
+
+
+def handed_over(request: PersonRequest, workspace: Workspace) -> str:
+    """Return the contract of a draft that the contract builder hands over; empty where none is named."""
+    number = number_or_none(request.GET.get("contract_draft", ""))
+    if number is None:
+        return ""
+    draft = draft_of_owner(actor=request.user, workspace=workspace, draft_id=number, kind=DocumentKind.CONTRACT)
+    return rendered(draft_from(bytes(draft.body)).tree).decode()
+
+
+def answer(request: PersonRequest, slug: str, problems: tuple[str, ...] = (), status: int = 200) -> HttpResponse:
+    """Render the list, with what is wrong and what was typed."""
+    workspace, now = workspace_of(slug), database_now()
+    drafts = drafts_of(actor=request.user, workspace=workspace, kind=DocumentKind.EVIDENCE)
+    contracts = contract_rows(actor=request.user, workspace=workspace)
+    chosen = request.POST.get("contract_sha256") or request.GET.get("contract", "")
+    context = frame(
+        slug,
+        "new",
+        drafts=[
+            (
+                row.name or "Without a name",
+                row.slot,
+                ago(row.changed_at, now),
+                when(row.expires_at),
+                reverse("builder-files", args=[slug, row.id]),
+                reverse("builder-delete", args=[slug, row.id]),
+            )
+            for row in drafts
+        ],
+        draft_count=count(len(drafts), "draft"),
+        contracts=[
+            (row.sha256, f"{row.slot}, {row.content_id[7:15]}, {when(row.stored_at)}", row.sha256 == chosen)
+            for row in contracts
+        ],
+        problems=problems,
+        typed=request.POST or {"contract": handed_over(request, workspace)},
+        off=may_submit(standing_of(request.user, workspace)).reason,
+    )
+    return render(request, "reviews/builder_list.html", context, status=status)

@@ -1,0 +1,238 @@
+"""Rows of what a draft of evidence answers: gates by trials, identities of consistency, differences. Pure.
+
+Rules kept: what is missing names the field and the files that would bring it; a gate that waits for another's gap is
+not one that lacks something.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from planner.builder import DraftState
+from planner.builder.records import ReadValue
+from planner.builder.state import GateCoverage, Lack, TrialCoverage
+from reviews.web.builder_open_rows import field_title, shown_value
+from reviews.web.builder_rows import TITLES, place_text, value_text
+from reviews.web.formats import count, listed
+from reviews.web.words import Word
+
+TRIALS_A_PAGE = 8
+MOST_BREACHES = 50
+WORDS = {
+    "answered": Word("Answered", "pass", "pass"),
+    "waits": Word("Waits", "wait", "na"),
+    "lacks": Word("Lacks", "unk", "unk"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GateCell:
+    """What one gate has of one trial."""
+
+    word: Word
+    lacks: str
+
+
+@dataclass(frozen=True, slots=True)
+class GateRow:
+    """One gate over the trials of the page."""
+
+    gate: str
+    title: str
+    cells: tuple[GateCell, ...]
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialHead:
+    """A trial above its column."""
+
+    name: str
+    topology: str
+    text: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LackRow:
+    """A field that gates miss, over all trials that miss it."""
+
+    field: str
+    title: str
+    gates: tuple[str, ...]
+    brought_by: str
+    is_asked: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoveragePage:
+    """Coverage of the trials of one page."""
+
+    heads: tuple[TrialHead, ...]
+    rows: tuple[GateRow, ...]
+    lacks: tuple[LackRow, ...]
+    required: tuple[LackRow, ...]
+    page: int
+    pages: int
+
+
+def coverage_page(state: DraftState, page: int) -> CoveragePage:
+    """Cut one page out of the coverage: at most eight trials, gates that lack something first."""
+    pages = max(1, -(-len(state.coverage) // TRIALS_A_PAGE))
+    page = min(max(page, 1), pages)
+    trials = state.coverage[(page - 1) * TRIALS_A_PAGE : page * TRIALS_A_PAGE]
+    return CoveragePage(
+        heads=tuple(_head(trial) for trial in trials),
+        rows=tuple(sorted(_gate_rows(trials), key=lambda row: not row.is_open)),
+        lacks=tuple(_lack_rows((gate.title, lack) for trial in trials for gate in trial.gates for lack in gate.lacks)),
+        required=tuple(
+            _lack_rows(
+                (f"{one.id} ({one.level})", lack) for trial in trials for one in trial.required for lack in one.lacks
+            )
+        ),
+        page=page,
+        pages=pages,
+    )
+
+
+def _head(trial: TrialCoverage) -> TrialHead:
+    return TrialHead(
+        name=trial.trial,
+        topology=trial.topology,
+        text=f"{trial.answered} of {trial.declared} answered",
+        problem=trial.problem,
+    )
+
+
+def _gate_rows(trials: tuple[TrialCoverage, ...]) -> Iterator[GateRow]:
+    gates = {gate.gate: gate.title for trial in trials for gate in trial.gates}
+    by_trial = [{gate.gate: gate for gate in trial.gates} for trial in trials]
+    for gate, title in gates.items():
+        cells = tuple(_cell(held.get(gate)) for held in by_trial)
+        yield GateRow(gate, title, cells, any(cell.word is not WORDS["answered"] for cell in cells))
+
+
+def _cell(gate: GateCoverage | None) -> GateCell:
+    if gate is None:
+        return GateCell(Word("Not asked", "nd", "nd"), "")
+    if gate.state == "lacks":
+        return GateCell(WORDS["lacks"], count(len(gate.lacks), "field") if gate.lacks else "")
+    return GateCell(WORDS[gate.state], "")
+
+
+def _lack_rows(lacks: Iterator[tuple[str, Lack]]) -> Iterator[LackRow]:
+    found: dict[str, tuple[Lack, dict[str, None]]] = {}
+    for gate, lack in lacks:
+        found.setdefault(lack.field, (lack, {}))[1][gate] = None
+    for field, (lack, gates) in found.items():
+        yield LackRow(
+            field=field,
+            title=field_title(field),
+            gates=tuple(gates),
+            brought_by=listed([TITLES.get(name, name) for name in lack.brought_by], "or"),
+            is_asked=lack.asked,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreachRow:
+    """An identity of consistency of one window."""
+
+    where: str
+    id: str
+    word: Word
+    sentence: str
+
+
+def breach_rows(state: DraftState) -> tuple[tuple[BreachRow, ...], str]:
+    """Make rows of the identities that do not hold, and a sentence about those that do."""
+    broken = [breach for breach in state.checks if not breach.holds]
+    holding = len(state.checks) - len(broken)
+    rows = tuple(
+        BreachRow(
+            where=f"{breach.trial} · {breach.window}",
+            id=breach.id,
+            word=Word("Does not hold", "fail", "fail"),
+            sentence=breach.sentence,
+        )
+        for breach in broken[:MOST_BREACHES]
+    )
+    more = f" {len(broken) - len(rows):,} more do not." if len(broken) > len(rows) else ""
+    return rows, f"{count(holding, 'identity holds', 'identities hold')}.{more}" if state.checks else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferenceRow:
+    """A value of what ran that is not the contract's."""
+
+    trial: str
+    field: str
+    expected: str
+    found: str
+    note: str
+
+
+def difference_rows(state: DraftState) -> tuple[DifferenceRow, ...]:
+    """Make rows of what ran otherwise than the contract says."""
+    return tuple(
+        DifferenceRow(
+            trial=one.trial,
+            field=one.field,
+            expected=shown_value(one.expected),
+            found=shown_value(one.found),
+            note="Only the spelling differs." if one.spelling else "",
+        )
+        for one in state.differences
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueRow:
+    """A value of a run, with where it came from and what it fills."""
+
+    run: str
+    name: str
+    value: str
+    raw: str
+    where: str
+    field: str
+    note: str
+
+
+def value_row(run: str, value: ReadValue, note: str = "") -> ValueRow:
+    """Make a row of a value."""
+    of = f" of {value.of}" if value.of else ""
+    same = value.raw == value.value and value.raw_unit == value.unit
+    return ValueRow(
+        run=run,
+        name=f"{value.name}{of}",
+        value=f"{value_text(value)} {value.unit}".strip(),
+        raw="" if same else f"{value.raw} {value.raw_unit}".strip(),
+        where=place_text(value.place),
+        field=f"{value.document} {value.field}" if value.field else "",
+        note=note or ("" if value.standing == "measured" else value.standing),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class UnplacedRow:
+    """Values of a run that have a field in the document and no place there yet."""
+
+    trial: str
+    file: str
+    names: str
+    sentence: str
+
+
+def unplaced_rows(state: DraftState) -> tuple[UnplacedRow, ...]:
+    """Make rows of what has no place yet, the first ones."""
+    return tuple(
+        UnplacedRow(one.trial, one.file, listed(list(one.names[:6])), one.sentence)
+        for one in state.unplaced[:MOST_BREACHES]
+    )
+
+
+def prediction_rows(state: DraftState) -> tuple[ValueRow, ...]:
+    """Make rows of what a model predicted; it fills no field."""
+    return tuple(
+        value_row(one.file, one.value, "predicted, never evidence") for one in state.predictions[:MOST_BREACHES]
+    )

@@ -1,0 +1,324 @@
+"""Rows of what a person has to say in the evidence builder: conflicts side by side, held runs, questions. Pure.
+
+Rules kept: every candidate names the file and the place that it came from; nothing is chosen beforehand; a proposal
+becomes an answer only where somebody confirms it. Needed questions come first.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import msgspec
+
+from planner.builder import Draft, DraftState
+from planner.builder.state import Proposal, Question
+from planner.pointers import steps
+from reviews.web.builder_acts import DEGREES
+from reviews.web.builder_rows import TITLES, RunLine, place_text, run_line
+from reviews.web.formats import count
+from reviews.web.words import Word
+
+QUESTIONS_A_PAGE = 40
+CONFLICTS_A_PAGE = 15
+HELD_SHOWN = 30
+
+GROUPS = {
+    "provenance": "Where it comes from",
+    "trial": "Topology and placement",
+    "window": "Windows",
+    "model": "Model",
+    "precision": "Precision",
+    "workload": "Workload",
+    "stack": "Software",
+    "hardware": "Hardware",
+    "telemetry": "Telemetry",
+    "asked": "What no file says",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateRow:
+    """One source of a value that others contradict."""
+
+    run: str
+    file: str
+    file_id: str
+    format: str
+    value: str
+    raw: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConflictRow:
+    """Sources that say different things of one field, side by side."""
+
+    id: str
+    field: str
+    title: str
+    unit: str
+    candidates: tuple[CandidateRow, ...]
+    scopes: tuple[tuple[str, str], ...]
+    is_settled: bool
+    settled_at: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictsPage:
+    """One page of conflicts."""
+
+    rows: tuple[ConflictRow, ...]
+    page: int
+    pages: int
+
+
+def conflict_rows(
+    state: DraftState, settled: Mapping[str, str], typed: Mapping[str, str], page: int = 1
+) -> ConflictsPage:
+    """Cut one page of conflicts, the open ones first. ``settled`` is pointer -> reason; ``typed`` a reason refused."""
+    ordered = sorted(state.conflicts, key=lambda conflict: conflict.settled)
+    pages = max(1, -(-len(ordered) // CONFLICTS_A_PAGE))
+    page = min(max(page, 1), pages)
+    shown = ordered[(page - 1) * CONFLICTS_A_PAGE : page * CONFLICTS_A_PAGE]
+    rows = tuple(
+        ConflictRow(
+            id=f"conflict-{number}",
+            field=conflict.field,
+            title=field_title(conflict.field),
+            unit=conflict.unit,
+            candidates=tuple(
+                CandidateRow(
+                    run=one.run,
+                    file=one.file,
+                    file_id=one.run.partition(".")[0],
+                    format=TITLES.get(one.format, one.format),
+                    value=shown_value(one.value),
+                    raw=f"{one.raw} {one.raw_unit}".strip(),
+                    where=place_text(one.place),
+                )
+                for one in conflict.candidates
+            ),
+            scopes=tuple((at, scope_text(at)) for at in conflict.settle_at),
+            is_settled=conflict.settled,
+            settled_at=next((at for at in conflict.settle_at if at in settled), ""),
+            because=typed.get(conflict.field) or next((settled[at] for at in conflict.settle_at if at in settled), ""),
+        )
+        for number, conflict in enumerate(shown)
+    )
+    return ConflictsPage(rows, page, pages)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldRow:
+    """A run that its importer held for a person, with the reasons."""
+
+    run: RunLine
+    reasons: tuple[str, ...]
+    decided: Word | None
+    because: str
+
+
+def held_rows(draft: Draft, state: DraftState) -> tuple[HeldRow, ...]:
+    """Make rows of held runs, those that nobody decided on first."""
+    words = {True: Word("Used", "pass", "pass"), False: Word("Not used", "na", "na")}
+    ordered = sorted(state.held, key=lambda run: run.decided is not None)[:HELD_SHOWN]
+    return tuple(
+        HeldRow(
+            run=run_line(draft, one.run),
+            reasons=one.reasons,
+            decided=None if one.decided is None else words[one.decided],
+            because=str(draft.held[one.run].because) if one.run in draft.held else "",
+        )
+        for one in ordered
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalRow:
+    """A proposed answer, as text."""
+
+    value: str
+    sentence: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionRow:
+    """A question with its controls. ``was`` is what stood in them, so that only what changed is an answer."""
+
+    number: int
+    field: str
+    question: str
+    kind: str
+    unit: str
+    needed: bool
+    is_answered: bool
+    answered_at: str
+    text: str
+    was: str
+    rows: int
+    choices: tuple[tuple[str, bool], ...]
+    parts: tuple[tuple[str, str, tuple[tuple[str, bool], ...]], ...]
+    scopes: tuple[tuple[str, str, bool], ...]
+    proposal: ProposalRow | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionGroup:
+    """Questions that one form answers: one trial's, one window's, or those of the whole document."""
+
+    id: str
+    title: str
+    of: str
+    questions: tuple[QuestionRow, ...]
+    open: int
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionsPage:
+    """One page of questions."""
+
+    groups: tuple[QuestionGroup, ...]
+    page: int
+    pages: int
+    total: int
+
+
+def questions_page(
+    state: DraftState, page: int, typed: Mapping[str, Mapping[str, str]], *, only_needed: bool
+) -> QuestionsPage:
+    """Cut one page of questions: needed and unanswered first, then needed, then the rest."""
+    asked = [question for question in state.questions if question.needed or not only_needed]
+    order = list(GROUPS)
+
+    def key(question: Question) -> tuple[bool, int, str, str]:
+        return (not question.needed, order.index(question.group), question.trial or "", question.window or "")
+
+    asked.sort(key=key)
+    pages = max(1, -(-len(asked) // QUESTIONS_A_PAGE))
+    page = min(max(page, 1), pages)
+    shown = asked[(page - 1) * QUESTIONS_A_PAGE : page * QUESTIONS_A_PAGE]
+    groups = tuple(
+        _group(f"g{number}", name[1], name[2], name[3], list(questions), typed)
+        for number, (name, questions) in enumerate(
+            groupby(shown, key=lambda one: (one.needed, one.group, one.trial, one.window))
+        )
+    )
+    return QuestionsPage(groups, page, pages, len(asked))
+
+
+def _group(
+    id_: str,
+    group: str,
+    trial: str | None,
+    window: str | None,
+    questions: Sequence[Question],
+    typed: Mapping[str, Mapping[str, str]],
+) -> QuestionGroup:
+    rows = tuple(question_row(number, one, typed.get(one.field)) for number, one in enumerate(questions))
+    unanswered = sum(not row.is_answered for row in rows)
+    summary = f"{count(unanswered, 'question')} open" if unanswered else f"{count(len(rows), 'question')}, all answered"
+    of = " · ".join(part for part in (trial, window) if part)
+    return QuestionGroup(id=id_, title=GROUPS[group], of=of, questions=rows, open=unanswered, summary=summary)
+
+
+def question_row(number: int, question: Question, typed: Mapping[str, str] | None) -> QuestionRow:
+    """Make the row of a question; what somebody typed and was refused stands in the place of the answer."""
+    given = question.answer if question.answered is not None else None
+    stood = parts_of(question, given)
+    shown = {**stood, **typed} if typed is not None else stood
+    at = question.answered or question.field
+    # The order is that of the form's own names: the text first, then its parts.
+    was = "\n".join([stood.get("", ""), *(stood[name] for name in sorted(stood) if name)])
+    first = question.proposals[0] if question.proposals else None
+    return QuestionRow(
+        number=number,
+        field=question.field,
+        question=question.question,
+        kind=question.kind,
+        unit=question.unit,
+        needed=question.needed,
+        is_answered=question.answered is not None,
+        answered_at=question.answered or "",
+        text=shown.get("", ""),
+        was=was,
+        rows=min(12, max(3, shown.get("", "").count("\n") + 1)),
+        choices=tuple((choice, choice == shown.get("")) for choice in question.choices),
+        parts=tuple(
+            (name, shown.get(name, ""), tuple((choice, choice == shown.get(name)) for choice in question.choices))
+            for name in (DEGREES if question.kind == "instances" else question.rows if question.kind == "names" else ())
+        ),
+        scopes=tuple((pointer, scope_text(pointer), pointer == at) for pointer in question.answer_at),
+        proposal=None if first is None or question.answered else proposal_row(question, first),
+    )
+
+
+def proposal_row(question: Question, proposal: Proposal) -> ProposalRow:
+    """Make the row of a proposal."""
+    parts = parts_of(question, proposal.value)
+    text = parts.get("") or ", ".join(f"{name} {value}" for name, value in parts.items() if name and value)
+    return ProposalRow(
+        value=text if len(text) <= 400 else f"{text[:400]}…",
+        sentence=proposal.sentence,
+        where=place_text(proposal.place) if proposal.place else "",
+    )
+
+
+def parts_of(question: Question, value: Any) -> dict[str, str]:
+    """Write an answer as the texts of its controls: ``""`` is the field itself, other names are its parts."""
+    if question.kind == "names":
+        held = value if isinstance(value, dict) else {}
+        return {"": "", **{name: str(held.get(name, "")) for name in question.rows}}
+    if question.kind == "instances":
+        is_plain = (
+            isinstance(value, list | tuple)
+            and len(value) == 1
+            and isinstance(value[0], dict)
+            and value[0].keys() <= set(DEGREES)
+        )
+        held = value[0] if is_plain else {}
+        text = "" if is_plain or value is None else shown_json(value)
+        return {"": text, **{name: str(held.get(name, "")) for name in DEGREES}}
+    if value is None:
+        return {"": ""}
+    if question.kind == "rank_map" and isinstance(value, list | tuple):
+        keys = ("rank", "node", "device", "nic")
+        if all(isinstance(one, dict) and one.keys() <= set(keys) for one in value):
+            return {"": "\n".join(" ".join(str(one[key]) for key in keys if key in one) for one in value)}
+    if isinstance(value, bool):
+        return {"": "true" if value else "false"}
+    return {"": value if isinstance(value, str) and question.kind != "json" else shown_json(value)}
+
+
+def shown_json(value: Any) -> str:
+    """Write a value as JSON in one line."""
+    return msgspec.json.encode(value).decode()
+
+
+def shown_value(value: Any) -> str:
+    """Write a value of any kind for people."""
+    return value if isinstance(value, str) else shown_json(value)
+
+
+def field_title(field: str) -> str:
+    """Name a field by the end of its pointer, with the trial and window that it belongs to before it."""
+    parts = steps(field)
+    if len(parts) > 3 and parts[0] == "trials" and parts[2] == "windows":
+        return f"{parts[1]} · {parts[3]}: {' '.join(parts[4:])}".replace("_", " ")
+    if len(parts) > 2 and parts[0] in ("trials", "identities"):
+        return f"{parts[1]}: {' '.join(parts[2:])}".replace("_", " ")
+    return " ".join(parts).replace("_", " ")
+
+
+def scope_text(pointer: str) -> str:
+    """Say for how much an answer or a settlement counts."""
+    parts = steps(pointer)
+    wild = [parts[at] == "*" for at in (1, 3) if at < len(parts)]
+    if not any(wild):
+        return "here only"
+    if parts[1] == "*" and len(parts) > 3 and parts[2] == "windows":
+        return "every window of every trial" if parts[3] == "*" else f"window {parts[3]} of every trial"
+    return "every trial" if parts[1] == "*" else f"every window of {parts[1]}"
