@@ -1,0 +1,285 @@
+"""What the pages of the contract builder show: steps and their state, the form, the document beside it, differences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from planner.contract_builder.draft import ContractDraft
+from planner.contract_builder.evidence_sets import SETS
+from planner.contract_builder.form import form_at
+from planner.contract_builder.known_models import KNOWN_MODELS
+from planner.contract_builder.questions import Question, questions
+from planner.contract_builder.rendered import Judged, is_open, judged, lines_of
+from planner.contract_builder.steps import REVIEW, STEPS, Step, step_at
+from planner.errors import Problem
+from planner.gates import GATES
+from planner.intake.parts import object_at
+from planner.undeclared import undeclared
+from reviews.web.contract_builder_rows import FieldRow, PartRow, dom_id, field_ids, part_row
+from reviews.web.formats import count
+
+__all__ = ["StepRow", "builder_page", "step_after", "step_before"]
+
+ALL_LINES = 400
+"""Lines up to which the document is shown whole beside every step; of a longer one, the lines of the step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRow:
+    """A step as the rail shows it."""
+
+    id: str
+    title: str
+    number: int
+    is_current: bool
+    wrong: int
+    needed: int
+    is_blank: bool
+
+    @property
+    def state(self) -> str:
+        """In words what is left to do."""
+        parts = [f"{self.wrong} wrong" if self.wrong else "", f"{self.needed} needed" if self.needed else ""]
+        return ", ".join(part for part in parts if part) or ("left out" if self.is_blank else "complete")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineRow:
+    """A line of the document; ``skipped`` counts lines that are not shown in its place."""
+
+    number: int
+    text: str
+    is_wrong: bool = False
+    is_here: bool = False
+    skipped: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemRow:
+    """A problem that has no control of its own on the page, or any of them on the review."""
+
+    pointer: str
+    expected: str
+    found: str
+    code: str
+    line: int | None
+    step: str
+    step_title: str
+    anchor: str
+    can_take_out: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionRow:
+    """A question about the hardware, with the control of its answer."""
+
+    id: str
+    name: str
+    text: str
+    ids: tuple[str, ...]
+    is_needed: bool
+    settles: str
+    field: FieldRow | None
+
+    @property
+    def for_name(self) -> str:
+        """The name of the ticks that say whom an answer is for."""
+        return f"for:{self.name}"
+
+
+def builder_page(draft: ContractDraft, step: Step, opened: str) -> dict[str, Any]:
+    """Return the context of one step."""
+    found = judged(draft.tree)
+    parts = [part_row(form_at(draft.tree, at, opened=opened), found.problems, draft.origins) for at in step.pointers]
+    shown = {name for part in parts for name in _names(part)}
+    here = [problem for problem in found.problems if step_at(problem.pointer) is step]
+    rows = _steps(draft, found, step)
+    return {
+        "step": step,
+        "steps": rows,
+        "current": next(row for row in rows if row.is_current),
+        "parts": parts,
+        "slots": ",".join(f"#{name}-said" for part in parts for name in field_ids(part)),
+        "elsewhere": [_problem_row(problem, draft.tree) for problem in here if problem.pointer not in shown],
+        "lines": _lines(draft.tree, found, step),
+        "open_count": sum(map(is_open, found.problems)),
+        "wrong_count": len(found.wrong),
+        "document": found.document,
+        "notes": draft.notes,
+        "after": step_after(step),
+        "before": step_before(step),
+        **_PANELS.get(step.id, _no_panel)(draft, found),
+    }
+
+
+def step_after(step: Step) -> Step | None:
+    """Return the next step, None after the last."""
+    place = STEPS.index(step) + 1
+    return STEPS[place] if place < len(STEPS) else None
+
+
+def step_before(step: Step) -> Step | None:
+    """Return the step before, None before the first."""
+    place = STEPS.index(step)
+    return STEPS[place - 1] if place else None
+
+
+def _names(row: PartRow) -> list[str]:
+    if isinstance(row, FieldRow):
+        return [row.name]
+    inner = (*row.parts, *getattr(row, "alternatives", ()))
+    closed = [entry.name for entry in getattr(row, "closed", ())]
+    return [row.name, *closed, *(name for part in inner for name in _names(part))]
+
+
+def _steps(draft: ContractDraft, found: Judged, current: Step) -> list[StepRow]:
+    tallies: dict[str, list[int]] = {step.id: [0, 0] for step in STEPS}
+    for problem in found.problems:
+        tallies[step_at(problem.pointer).id][is_open(problem)] += 1
+    return [
+        StepRow(
+            id=step.id,
+            title=step.title,
+            number=number,
+            is_current=step is current,
+            wrong=tallies[step.id][False],
+            needed=tallies[step.id][True],
+            is_blank=bool(step.pointers) and not any(_held(draft.tree, pointer) for pointer in step.pointers),
+        )
+        for number, step in enumerate(STEPS, start=1)
+    ]
+
+
+def _held(tree: Any, pointer: str) -> bool:
+    for name in pointer.split("/")[1:]:
+        tree = tree.get(name) if isinstance(tree, dict) else None
+    return tree not in (None, {}, [])
+
+
+def _problem_row(problem: Problem, tree: Mapping[str, Any]) -> ProblemRow:
+    step = step_at(problem.pointer)
+    return ProblemRow(
+        pointer=problem.pointer or "/",
+        expected=problem.expected,
+        found=problem.found,
+        code=problem.code,
+        line=problem.line,
+        step=step.id,
+        step_title=step.title,
+        anchor=dom_id(problem.pointer),
+        can_take_out=bool(problem.pointer) and _held(tree, problem.pointer),
+    )
+
+
+def _lines(tree: Mapping[str, Any], found: Judged, step: Step) -> list[LineRow]:
+    bad = {problem.line for problem in found.wrong}
+    rows = [
+        LineRow(number=number, text=line.text, is_wrong=number in bad, is_here=_is_in(line.pointer, step))
+        for number, line in enumerate(lines_of(tree), start=1)
+    ]
+    if step is REVIEW or len(rows) <= ALL_LINES:
+        return rows
+    shown: list[LineRow] = []
+    for is_kept, group in groupby(rows, key=lambda row: row.is_here or row.is_wrong):
+        members = list(group)
+        shown += members if is_kept else [LineRow(number=members[0].number, text="", skipped=len(members))]
+    return shown
+
+
+def _is_in(pointer: str, step: Step) -> bool:
+    return any(f"{pointer}/".startswith(f"{part}/") for part in step.pointers)
+
+
+def _no_panel(draft: ContractDraft, found: Judged) -> dict[str, Any]:
+    return {}
+
+
+def _model_panel(draft: ContractDraft, found: Judged) -> dict[str, Any]:
+    return {"known_models": [model.name for model in KNOWN_MODELS], "model_name": draft.model}
+
+
+def _hardware_panel(draft: ContractDraft, found: Judged) -> dict[str, Any]:
+    hardware = object_at(draft.tree, "identity", "hardware")
+    parts = [count(len(object_at(hardware, name)), word) for name, word in _COUNTED if object_at(hardware, name)]
+    rows = [_question_row(question) for question in questions(draft.tree)]
+    return {
+        "has_nodes": bool(object_at(hardware, "nodes")),
+        "hardware_summary": ", ".join(parts),
+        "needed_questions": [row for row in rows if row.is_needed],
+        "other_questions": [row for row in rows if not row.is_needed],
+        "node_origins": [
+            (pointer.rpartition("/")[2], origin)
+            for pointer, origin in draft.origins.items()
+            if pointer.startswith("/identity/hardware/nodes/")
+        ],
+    }
+
+
+_COUNTED = (("nodes", "node"), ("devices", "device"), ("nics", "NIC"), ("islands", "island"), ("links", "link"))
+
+
+def _question_row(question: Question) -> QuestionRow:
+    row = None if question.field is None else part_row(question.field, (), {})
+    return QuestionRow(
+        id=dom_id(f"answer:{question.pointer}"),
+        name=question.pointer,
+        text=question.text,
+        ids=question.ids,
+        is_needed=question.is_needed,
+        settles=question.settles,
+        field=row if isinstance(row, FieldRow) else None,
+    )
+
+
+def _limits_panel(draft: ContractDraft, found: Judged) -> dict[str, Any]:
+    declared = object_at(draft.tree, "gates")
+    families = [
+        (family, [(gate.id, gate.title, gate.id in declared) for gate in gates if gate.limit is not None])
+        for family, gates in ((family, list(group)) for family, group in groupby(GATES, key=lambda gate: gate.family))
+    ]
+    return {
+        "families": [(family, gates) for family, gates in families if gates],
+        "undeclared_families": [
+            family for family, gates in families if gates and not any(taken for _, _, taken in gates)
+        ],
+    }
+
+
+def _evidence_panel(draft: ContractDraft, found: Judged) -> dict[str, Any]:
+    held = object_at(draft.tree, "evidence_required")
+    metrics = {entry.get("metric") for entry in held.values() if isinstance(entry, dict)}
+    return {
+        "sets": [
+            (
+                chosen.id,
+                chosen.title,
+                chosen.purpose,
+                all(wanted.metric in metrics for wanted in chosen.wanted.values()),
+            )
+            for chosen in SETS
+        ]
+    }
+
+
+def _review_panel(draft: ContractDraft, found: Judged) -> dict[str, Any]:
+    by_step: dict[str, list[ProblemRow]] = {}
+    for problem in found.problems:
+        row = _problem_row(problem, draft.tree)
+        by_step.setdefault(row.step_title, []).append(row)
+    return {
+        "problems_by_step": list(by_step.items()),
+        "undeclared": [] if found.document is None else [u.sentence for u in undeclared(found.document.record, GATES)],
+        "size": len(found.raw),
+    }
+
+
+_PANELS = {
+    "model": _model_panel,
+    "hardware": _hardware_panel,
+    "limits": _limits_panel,
+    "evidence": _evidence_panel,
+    "review": _review_panel,
+}

@@ -1,0 +1,222 @@
+"""The parts of a contract's form as rows of a template: what stands in each control, and what is said of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2s
+from typing import Literal
+
+from planner.contract_builder.form import Closed, Collection, Field, Group, Part
+from planner.contract_builder.rendered import is_open
+from planner.errors import Problem
+
+__all__ = ["CollectionRow", "FieldRow", "GroupRow", "PartRow", "Said", "dom_id", "field_ids", "part_row"]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is said at a place: ``wrong`` of what is there, ``needed`` of what is not."""
+
+    wrong: tuple[str, ...] = ()
+    needed: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldRow:
+    """One control. ``options`` are (value, whether it is chosen); ``hints`` is what the control is described by."""
+
+    kind: Literal["field"] = "field"
+    id: str
+    name: str
+    label: str
+    control: str
+    text: str
+    takes: str
+    unit: str
+    help: str
+    options: tuple[tuple[str, bool], ...]
+    suggestions: tuple[str, ...]
+    decides: bool
+    is_required: bool
+    said: Said
+    origin: str
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it takes a whole line of the form."""
+        return self.control in ("prose", "ticks", "lines")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRow:
+    """Fields that belong together; ``alternatives`` are those of which exactly one is given.
+
+    ``is_closed`` folds what is optional and empty. ``remove`` is the pointer of an entry that can be taken out.
+    """
+
+    kind: Literal["group"] = "group"
+    id: str
+    name: str
+    label: str
+    help: str
+    is_closed: bool
+    is_entry: bool
+    parts: tuple[PartRow, ...]
+    alternatives: tuple[PartRow, ...]
+    said: Said
+    can_rise: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectionRow:
+    """Entries, and how another is added."""
+
+    kind: Literal["collection"] = "collection"
+    id: str
+    name: str
+    label: str
+    help: str
+    holds: str
+    unit: str
+    is_entry: bool
+    is_closed: bool
+    parts: tuple[PartRow, ...]
+    closed: tuple[ClosedRow, ...]
+    keys: tuple[str, ...]
+    next_place: int
+    said: Said
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedRow:
+    """An entry whose fields are not shown, and what is wrong inside."""
+
+    id: str
+    name: str
+    label: str
+    summary: str
+    wrong: int
+    needed: int
+
+
+PartRow = FieldRow | GroupRow | CollectionRow
+
+
+def dom_id(pointer: str) -> str:
+    """Return the id of the element that stands for a pointer: short, the same every time, and fit for a selector."""
+    return f"p{blake2s(pointer.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
+
+
+def part_row(part: Part, problems: Sequence[Problem], origins: Mapping[str, str]) -> PartRow:
+    """Return the row of a part with the problems at it and in it."""
+    return _Rows(problems, origins).row(part, is_entry=False)
+
+
+def field_ids(row: PartRow) -> list[str]:
+    """Return the ids of a part and of everything in it that says what is wrong with it."""
+    if isinstance(row, FieldRow):
+        return [row.id]
+    inner = (*row.parts, *(row.alternatives if isinstance(row, GroupRow) else ()))
+    return [row.id, *(name for part in inner for name in field_ids(part))]
+
+
+class _Rows:
+    def __init__(self, problems: Sequence[Problem], origins: Mapping[str, str]) -> None:
+        self.problems = problems
+        self.origins = origins
+
+    def row(self, part: Part, *, is_entry: bool, can_rise: bool = False) -> PartRow:
+        if isinstance(part, Field):
+            return self._field(part)
+        if isinstance(part, Group):
+            return self._group(part, is_entry=is_entry, can_rise=can_rise)
+        return self._collection(part, is_entry=is_entry)
+
+    def _said(self, pointer: str) -> Said:
+        here = [problem for problem in self.problems if problem.pointer == pointer]
+        wrong = tuple(_sentence(problem) for problem in here if not is_open(problem))
+        needed = next((problem.expected for problem in here if is_open(problem)), "")
+        return Said(wrong, needed)
+
+    def _has_problem(self, pointer: str) -> bool:
+        return any(problem.pointer == pointer or problem.pointer.startswith(f"{pointer}/") for problem in self.problems)
+
+    def _field(self, field: Field) -> FieldRow:
+        chosen = set(field.chosen) if field.control == "ticks" else {field.text}
+        choices = field.choices
+        if field.control == "choice" and field.text and field.text not in choices:
+            choices = (*choices, field.text)  # what fits nowhere is still what the document holds
+        return FieldRow(
+            id=dom_id(field.pointer),
+            name=field.pointer,
+            label=field.label,
+            control=field.control,
+            text=field.text,
+            takes=field.takes,
+            unit=field.unit,
+            help=field.help,
+            options=tuple((choice, choice in chosen) for choice in choices),
+            suggestions=field.suggestions,
+            decides=field.decides,
+            is_required=field.is_required,
+            said=self._said(field.pointer),
+            origin=self.origins.get(field.pointer, ""),
+        )
+
+    def _group(self, group: Group, *, is_entry: bool, can_rise: bool) -> GroupRow:
+        rows = [self.row(part, is_entry=False) for part in group.parts]
+        one_of = {f"{group.pointer}/{name}" for name in group.one_of}
+        return GroupRow(
+            id=dom_id(group.pointer),
+            name=group.pointer,
+            label=group.label,
+            help=group.help,
+            is_closed=not (group.is_required or group.is_present or self._has_problem(group.pointer)),
+            is_entry=is_entry,
+            parts=tuple(row for row in rows if row.name not in one_of),
+            alternatives=tuple(row for row in rows if row.name in one_of),
+            said=self._said(group.pointer),
+            can_rise=can_rise,
+        )
+
+    def _collection(self, part: Collection, *, is_entry: bool) -> CollectionRow:
+        is_empty = not (part.parts or part.closed)
+        return CollectionRow(
+            id=dom_id(part.pointer),
+            name=part.pointer,
+            label=part.label,
+            help=part.help,
+            holds=part.holds,
+            unit=part.value_unit,
+            is_entry=is_entry,
+            is_closed=is_empty and not part.is_required and not part.keys and not self._has_problem(part.pointer),
+            parts=tuple(
+                self.row(inner, is_entry=part.holds != "values", can_rise=part.holds == "places" and place > 0)
+                for place, inner in enumerate(part.parts)
+            ),
+            closed=tuple(self._closed(entry) for entry in part.closed),
+            keys=part.keys,
+            next_place=len(part.parts),
+            said=self._said(part.pointer),
+        )
+
+    def _closed(self, entry: Closed) -> ClosedRow:
+        inside = [
+            problem
+            for problem in self.problems
+            if problem.pointer == entry.pointer or problem.pointer.startswith(f"{entry.pointer}/")
+        ]
+        needed = sum(map(is_open, inside))
+        return ClosedRow(
+            id=dom_id(entry.pointer),
+            name=entry.pointer,
+            label=entry.label,
+            summary=entry.summary,
+            wrong=len(inside) - needed,
+            needed=needed,
+        )
+
+
+def _sentence(problem: Problem) -> str:
+    return f"Expected {problem.expected}. Found {problem.found}."
