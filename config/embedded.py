@@ -1,6 +1,6 @@
-"""What the embedded default keeps in its folder: secret key, database, collected static files, demo workspace.
+"""What the embedded default keeps in its folder: keys, database, collected static files, demo workspace.
 
-Kept rules: the folder is private to its owner; the key is made once and never printed; whatever is already right is
+Kept rules: the folder is private to its owner; keys are made once and never printed; whatever is already right is
 not done again, because a second start should take seconds.
 """
 
@@ -8,7 +8,7 @@ import fcntl
 import hashlib
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
@@ -17,6 +17,8 @@ import django
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connections
+
+from reviews.transparency.keys import new_key
 
 
 class FolderInUseError(Exception):
@@ -59,19 +61,24 @@ def environment(folder: Path, port: int, addresses: list[str]) -> dict[str, str]
         "WEB_BIND": ",".join(addresses),
         "DJANGO_SETTINGS_MODULE": "config.settings",
     }
-    if not (os.environ.get("SECRET_KEY") or os.environ.get("SECRET_KEY_FILE")):
-        chosen["SECRET_KEY_FILE"] = str(secret_key_file(folder))
+    for name, made in (("SECRET_KEY", new_secret), ("LOG_SIGNING_KEY", new_key)):
+        if not (os.environ.get(name) or os.environ.get(f"{name}_FILE")):
+            chosen[f"{name}_FILE"] = str(key_file(folder / name.lower().replace("_", "-"), made))
     return chosen
 
 
-def secret_key_file(folder: Path) -> Path:
-    """Return the file with the key that signs sessions; make it on the first start."""
-    path = folder / "secret-key"
+def key_file(path: Path, made: Callable[[], str]) -> Path:
+    """Return a file with a key; make it on the first start."""
     if not path.exists():
-        draft = folder / "secret-key.new"
-        draft.write_text(secrets.token_urlsafe(64))
+        draft = path.with_suffix(".new")
+        draft.write_text(made())
         draft.replace(path)  # a start that is killed here leaves no half a key
     return path
+
+
+def new_secret() -> str:
+    """Return a key that signs sessions."""
+    return secrets.token_urlsafe(64)
 
 
 def prepare_data(folder: Path) -> None:

@@ -175,6 +175,12 @@ PLAN_MAX_ATTEMPTS = 3
 # How long the answer to a submission on the page waits for the plan; a longer run is followed on the page.
 PLAN_ANSWER_SECONDS = seconds("PLAN_ANSWER_SECONDS", 0.6)
 
+# Signs checkpoints of the audit logs: an Ed25519 private key as PEM text. Only workers need it.
+LOG_SIGNING_KEY = env.str("LOG_SIGNING_KEY", default="")
+# Where a copy of the newest checkpoint of every log is left for other machines to fetch; a folder, or nowhere.
+CHECKPOINT_DIR = env.str("CHECKPOINT_DIR", default="")
+CHECKPOINT_SECONDS = seconds("CHECKPOINT_SECONDS", 60.0)
+
 # A draft that nobody touches for so long is deleted.
 DRAFT_EXPIRY_DAYS = days("DRAFT_EXPIRY_DAYS", 90)
 # All files of one draft of evidence together.
@@ -350,7 +356,8 @@ MAX_BODY_BYTES = 4 * MAX_BYTES + 2**20
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 2**20
 # As many as a draft of evidence holds.
 DATA_UPLOAD_MAX_NUMBER_FILES = 200
-DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
+# As many as a contract has limits to type on one page, each with its reason.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

@@ -16,6 +16,7 @@ from redis.exceptions import RedisError
 
 PLAN_TASK = "reviews.plan_run"
 READ_TASK = "reviews.draft_file_read"
+SIGN_TASK = "reviews.log_sign"
 logger = logging.getLogger(__name__)
 
 

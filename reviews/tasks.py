@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 
 from celery import shared_task
@@ -10,7 +11,9 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from reviews.errors import LeaseLostError
-from reviews.queue import PLAN_TASK, READ_TASK
+from reviews.models import Workspace
+from reviews.queue import PLAN_TASK, READ_TASK, SIGN_TASK
+from reviews.services.checkpoints import checkpoint_sign, checkpoints_sign
 from reviews.services.draft_reading import draft_file_read, draft_files_sweep
 from reviews.services.drafts import drafts_expire
 from reviews.services.jobs import job_run, jobs_sweep
@@ -34,6 +37,12 @@ def file_read(file_id: int) -> None:
     draft_file_read(file_id)
 
 
+@shared_task(name=SIGN_TASK)  # type: ignore[untyped-decorator] # celery ships no types
+def log_sign(workspace_id: int) -> None:
+    """Sign one log now, not at the next turn."""
+    checkpoint_sign(Workspace.objects.get(pk=workspace_id))
+
+
 def start_sweeping(**kwargs: object) -> None:
     """Sweep from the worker's main process: what was queued or running when the last one died is woken again.
 
@@ -49,6 +58,7 @@ def stop_sweeping(**kwargs: object) -> None:
 
 
 def _sweep_until_stopped() -> None:
+    sign_at = 0.0
     while not _stop_sweeping.is_set():
         try:
             for job_id in jobs_sweep().unheard:
@@ -56,8 +66,11 @@ def _sweep_until_stopped() -> None:
             for file_id in draft_files_sweep():
                 _apart(file_read, file_id)
             drafts_expire()
+            if time.monotonic() >= sign_at:
+                sign_at = time.monotonic() + settings.CHECKPOINT_SECONDS
+                checkpoints_sign()
         except DatabaseError as error:
-            logger.warning("the sweep of jobs and drafts failed: %s", error)
+            logger.warning("the sweep failed: %s", error)
         finally:
             # The worker forks children at any time; an open connection must not be carried into one.
             connection.close()

@@ -16,6 +16,7 @@ from reviews.models.activations import (
     Waiver,
 )
 from reviews.models.audit import AuditEntry
+from reviews.models.checkpoints import Checkpoint, LogTile
 from reviews.models.decisions import Decision, DecisionState, PlannedRevision, Revision, Submission
 from reviews.models.documents import Blob, DocumentKind, IntakeReceipt, StoredDocument
 from reviews.models.draft_files import Attachment, AttachmentPiece, DraftFile, DraftPiece, FileState
@@ -49,6 +50,7 @@ __all__ = [
     "AuditEntry",
     "Blob",
     "CacheEntry",
+    "Checkpoint",
     "Countersignature",
     "Decision",
     "DecisionState",
@@ -65,6 +67,7 @@ __all__ = [
     "Invitation",
     "ItemOpening",
     "JobState",
+    "LogTile",
     "Meaning",
     "Membership",
     "Person",

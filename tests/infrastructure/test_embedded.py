@@ -14,6 +14,7 @@ from pytest_django.fixtures import Settings
 from config import embedded
 from config.run import StartError, chosen_port, free_addresses
 from reviews.models import Person
+from reviews.transparency.keys import read_key
 
 
 def test_folder_is_private_to_its_owner(tmp_path: Path) -> None:
@@ -40,16 +41,26 @@ def test_lock_ends_with_its_holder(tmp_path: Path) -> None:
         assert (tmp_path / "lock").read_text() == str(os.getpid())
 
 
-def test_secret_key_is_made_once(tmp_path: Path) -> None:
-    first = embedded.secret_key_file(tmp_path).read_text()
-    assert len(first) >= 64
-    assert embedded.secret_key_file(tmp_path).read_text() == first
+def keys(folder: Path) -> dict[str, str]:
+    """Start on a folder and return the keys that it then holds."""
+    chosen = embedded.environment(folder, 8000, [])
+    return {name: Path(chosen[f"{name}_FILE"]).read_text() for name in ("SECRET_KEY", "LOG_SIGNING_KEY")}
 
 
-def test_own_secret_key_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SECRET_KEY", "of the installation")
-    assert "SECRET_KEY_FILE" not in embedded.environment(tmp_path, 8000, [])
-    assert not (tmp_path / "secret-key").exists()
+def test_keys_are_made_once(tmp_path: Path) -> None:
+    first = keys(tmp_path)
+    assert len(first["SECRET_KEY"]) >= 64
+    read_key(first["LOG_SIGNING_KEY"])
+    assert keys(tmp_path) == first
+
+
+@pytest.mark.parametrize(("name", "file"), [("SECRET_KEY", "secret-key"), ("LOG_SIGNING_KEY", "log-signing-key")])
+def test_a_key_of_the_installation_is_not_replaced(
+    name: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "of the installation")
+    assert f"{name}_FILE" not in embedded.environment(tmp_path, 8000, [])
+    assert not (tmp_path / file).exists()
 
 
 def test_fingerprint_changes_with_a_static_file(tmp_path: Path, settings: Settings) -> None:
