@@ -7,6 +7,7 @@ are compared with the same number of ranks. A topology of unequal instances coun
 axis. Not handled: tenancy, for which no gate exists.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -22,10 +23,13 @@ from planner.records.evidence import Evidence, Topology
 from planner.records.plan import Candidate, Justified, Reason, Value
 from planner.selection import topology_integers
 
-__all__ = ["Justification", "justify"]
+__all__ = ["Justification", "baseline_trial", "justify"]
 
 AXES = ("pp", "tp", "ep", "cp", "dp", "instances")
 SHOWN_AT_ONE = frozenset({"pp", "tp", "ep", "dp"})
+
+
+_NAMED = re.compile(r"Smallest measured trial: (\S+) \(")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,6 +259,12 @@ def _baseline(peers: list[_Trial]) -> str:
     ranks = "1 rank" if candidate.ranks == 1 else f"{candidate.ranks} ranks"
     name = f"{smallest.id} ({candidate.topology}, {ranks})"
     return f"One-device baseline: {one}. Smallest measured trial: {name}, {_first_unfit(candidate)}."
+
+
+def baseline_trial(baseline: str) -> str | None:
+    """Return the trial that a plan's sentence on the baseline names, None where it names none."""
+    named = _NAMED.search(baseline)
+    return named[1] if named else None
 
 
 def _first_unfit(candidate: Candidate) -> str:

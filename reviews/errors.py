@@ -97,6 +97,12 @@ class NotAllowedError(ReviewError):
     code = "not_allowed"
 
 
+class ProofNeededError(NotAllowedError):
+    """The act binds the person, and they have not shown recently enough who they are."""
+
+    code = "proof_needed"
+
+
 class ConflictError(ReviewError):
     """The request does not fit the present state.
 

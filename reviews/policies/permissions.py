@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from reviews.facts import Authentication, Standing
+from reviews.facts import Authentication, Member, Standing
 
 SUBMITTING_ROLES = frozenset({"author", "admin"})
 SIGNING_ROLES = frozenset({"member", "author"})
@@ -48,11 +48,13 @@ def may_sign(
     author_ids: Collection[int],
     other_seats: Collection[str],
     authentication: Authentication,
+    giver: Member | None = None,
 ) -> Verdict:
     """A member of the team signs for it, unless they ever made a revision of this decision.
 
     ``author_ids``: people who made any revision over the decision's whole life. ``other_seats``: teams for which this
-    person has already signed in this decision; one person fills one team's seat.
+    person has already signed in this decision; one person fills one team's seat. ``giver``: the member of the team in
+    whose place they sign under a delegation. How recent the proof is, is asked apart (``proof``).
     """
     if authentication.method == "token":
         return Verdict(False, "An API token cannot sign. Sign on the page.")
@@ -60,9 +62,33 @@ def may_sign(
         return Verdict(False, f"Your role is {standing.role}. Members with the role {standing.role} never sign.")
     if standing.person_id in author_ids:
         return Verdict(False, "You made a revision of this decision. Its authors never sign it.")
-    if team not in standing.teams:
+    if team not in standing.teams and giver is None:
         return Verdict(False, f"You are not a member of {team}. Only its members sign for it.")
+    if team not in standing.teams and giver is not None and giver.person_id in author_ids:
+        return Verdict(False, f"{giver.name} made a revision of this decision, so nobody signs it in their place.")
     taken = sorted(set(other_seats) - {team})
     if taken:
         return Verdict(False, f"You signed for {taken[0]} in this decision. One person fills one team's seat.")
+    return ALLOWED
+
+
+def may_release(
+    standing: Standing, *, releasing: Collection[str], author_ids: Collection[int], authentication: Authentication
+) -> Verdict:
+    """A member of a releasing team puts a decision into force or closes it, unless they are an author of it."""
+    if authentication.method == "token":
+        return Verdict(False, "An API token puts nothing into force. Do it on the page.")
+    if standing.role not in SIGNING_ROLES:
+        return Verdict(False, f"Your role is {standing.role}. Members with the role {standing.role} never sign.")
+    if standing.person_id in author_ids:
+        return Verdict(False, "You made a revision of this decision. Its authors neither sign nor release it.")
+    if not standing.teams & set(releasing):
+        return Verdict(False, f"{_role(standing)} Only members of {' or '.join(sorted(releasing))} release decisions.")
+    return ALLOWED
+
+
+def may_act_as_author(standing: Standing, *, author_ids: Collection[int]) -> Verdict:
+    """An author of the decision withdraws it or asks for another review."""
+    if standing.role not in SUBMITTING_ROLES or standing.person_id not in author_ids:
+        return Verdict(False, "You are no author of this decision. Only its authors do this.")
     return ALLOWED

@@ -17,6 +17,7 @@ from reviews.models import (
     Activation,
     ActivationKind,
     Blob,
+    Decision,
     DecisionState,
     Policy,
     Revision,
@@ -37,7 +38,7 @@ from reviews.policies.requirements import (
 from reviews.policies.scope import ScopeChange, scope_change
 from reviews.policies.signoff_status import AGAINST, OBJECT, JudgedSignOff, judge_signoff
 from reviews.selectors.people import team_roster
-from reviews.selectors.revisions import revision_row, row_parts
+from reviews.selectors.revisions import revision_row, row_parts, with_digests
 from reviews.selectors.rows import Objection, RevisionRow
 from reviews.selectors.signoff_facts import StoredSignOffs, signoff_facts, stored_signoffs
 
@@ -124,6 +125,7 @@ def judge_decisions(
 def fetched(workspace: Workspace, newest: Sequence[Revision]) -> Found:
     """Fetch what judging the newest revisions of some decisions takes."""
     decision_ids = [revision.decision_id for revision in newest]
+    revisions = list(with_digests(Revision.objects.filter(decision_id__in=decision_ids)))
     now = timezone.now()
     roster = team_roster(workspace, now)
     documents, in_force = _policies(workspace, {revision.policy_id for revision in newest})
@@ -131,25 +133,27 @@ def fetched(workspace: Workspace, newest: Sequence[Revision]) -> Found:
         now=now,
         members=roster.members,
         admins=roster.admins,
-        authors=author_ids(decision_ids),
-        signoffs=stored_signoffs(decision_ids),
+        authors=_authors(revisions),
+        signoffs=stored_signoffs(decision_ids, revisions),
         documents=documents,
         policy_in_force=in_force,
         scopes=_scopes([revision.pk for revision in newest]),
         waivers=waiver_digests(decision_ids, now),
-        emergencies=_emergencies(decision_ids),
+        emergencies=_emergencies(newest),
     )
 
 
-def author_ids(decision_ids: Iterable[int]) -> Mapping[int, frozenset[int]]:
-    """Return decision id -> everyone who ever made a revision in it, or uploaded a contract or evidence of one."""
-    found: dict[int, set[int]] = defaultdict(set)
-    rows = Revision.objects.filter(decision_id__in=list(decision_ids)).values_list(
-        "decision_id", "author_id", "contract__stored_by_id", "evidence__stored_by_id"
-    )
-    for decision_id, *people in rows:
-        found[decision_id].update(people)
-    return defaultdict(frozenset, {decision_id: frozenset(people) for decision_id, people in found.items()})
+def author_ids(decision: Decision) -> frozenset[int]:
+    """Return everyone who ever made a revision in the decision, or uploaded a contract or evidence of one."""
+    revisions = Revision.objects.filter(decision=decision).select_related("contract", "evidence")
+    return _authors(revisions)[decision.pk]
+
+
+def _authors(revisions: Iterable[Revision]) -> Mapping[int, frozenset[int]]:
+    found: dict[int, frozenset[int]] = defaultdict(frozenset)
+    for row in revisions:
+        found[row.decision_id] |= {row.author_id, row.contract.stored_by_id, row.evidence.stored_by_id}
+    return found
 
 
 def waiver_digests(decision_ids: Iterable[int], now: datetime) -> Mapping[int, str]:
@@ -182,13 +186,13 @@ def _scopes(revision_ids: Iterable[int]) -> Mapping[int, Mapping[str, TeamScope]
     return scopes
 
 
-def _emergencies(decision_ids: Iterable[int]) -> Mapping[int, tuple[str, datetime]]:
-    """Return decision id -> incident and end of the emergency that it is in."""
+def _emergencies(newest: Sequence[Revision]) -> Mapping[int, tuple[str, datetime]]:
+    """Return decision id -> incident and end of the emergency that it is in; asked only where one is."""
+    declared = [row.decision_id for row in newest if row.decision.state == DecisionState.EMERGENCY]
+    if not declared:
+        return {}
     activations = Activation.objects.filter(
-        kind=ActivationKind.EMERGENCY,
-        revision__decision_id__in=list(decision_ids),
-        revision__decision__state=DecisionState.EMERGENCY,
-        valid_until__isnull=False,
+        kind=ActivationKind.EMERGENCY, revision__decision_id__in=declared, valid_until__isnull=False
     ).select_related("emergency", "revision")
     return {
         row.revision.decision_id: (row.emergency.incident, row.valid_until) for row in activations if row.valid_until

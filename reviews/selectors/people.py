@@ -100,7 +100,7 @@ def team_roster(workspace: Workspace, now: datetime) -> Roster:
     members, admins, active = [], {}, {}
     for role, person_id, login, name, is_active, team, is_lead in rows:
         active[person_id] = is_active and role in SIGNING_ROLES
-        if team is not None and role in SIGNING_ROLES:
+        if team and role in SIGNING_ROLES:
             members.append(Member(person_id, login, name, team, is_active=is_active, is_lead=is_lead))
         if role == Role.ADMIN and is_active:
             admins[login] = name

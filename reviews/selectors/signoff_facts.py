@@ -4,11 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef
-
 from reviews.facts import SignOffFact
 from reviews.models import PointKind, ReReview, Revision, SignOff, SignOffCarry, SignOffPoint
-from reviews.selectors.revisions import revision_row, row_parts, with_digests
+from reviews.selectors.revisions import revision_row, row_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +23,18 @@ class StoredSignOffs:
     voided: Mapping[tuple[int, int], int]
 
 
-def stored_signoffs(decision_ids: Iterable[int]) -> StoredSignOffs:
-    """Return the sign-offs of every revision of the decisions, each with the revision it was given on."""
+def stored_signoffs(decision_ids: Iterable[int], revisions: Iterable[Revision]) -> StoredSignOffs:
+    """Return the sign-offs of the decisions; ``revisions`` are all of theirs, fetched by ``with_digests``."""
     wanted = list(decision_ids)
     rows = (
         SignOff.objects.filter(revision__decision_id__in=wanted)
         .select_related("team", "person", "withdrawal", "delegation__giver")
         .order_by("-pk")
     )
-    signed = Revision.objects.filter(decision_id__in=wanted).filter(
-        Exists(SignOff.objects.filter(revision=OuterRef("pk")))
-    )
-    revisions = {revision.pk: revision for revision in with_digests(signed)}
+    given_on = {revision.pk: revision for revision in revisions}
     by_decision: dict[int, list[SignOff]] = defaultdict(list)
     for row in rows:
-        row.revision = revisions[row.revision_id]
+        row.revision = given_on[row.revision_id]
         by_decision[row.revision.decision_id].append(row)
     carries: dict[int, list[SignOffCarry]] = defaultdict(list)
     for carry in SignOffCarry.objects.filter(revision__decision_id__in=wanted).select_related("revision"):

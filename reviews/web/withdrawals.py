@@ -8,7 +8,8 @@ from django.views.decorators.http import require_http_methods
 
 from reviews.errors import InvalidRequestError, NotFoundError
 from reviews.selectors.decision_page import decision_page
-from reviews.services.signoffs import STATEMENT_LENGTH, signoff_withdraw
+from reviews.services.acting import PROSE_LENGTH
+from reviews.services.withdrawals import signoff_withdraw
 from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
 from reviews.web.signoff_rows import own_signoff
 
@@ -54,6 +55,6 @@ def signoff_withdrawal(request: PersonRequest, slug: str, number: int, signoff: 
         back=reverse("decision-detail", args=[slug, number]),
         reason=reason,
         problem=problem,
-        longest=STATEMENT_LENGTH,
+        longest=PROSE_LENGTH,
     )
     return render(request, "reviews/signoff_withdraw.html", context, status=422 if problem else 200)

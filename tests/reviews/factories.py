@@ -9,9 +9,15 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils import timezone
+
 from planner.canonical import content_id
-from reviews.models import AuditEntry, Decision, Person, Revision, Role, SignOff, Workspace
+from reviews.errors import printable
+from reviews.facts import Authentication
+from reviews.models import AuditEntry, Decision, ItemOpening, Person, Revision, Role, SignOff, Workspace
+from reviews.policies.signoff_status import APPROVING
 from reviews.selectors.decision_page import decision_page
+from reviews.selectors.openings import openings_of
 from reviews.services.jobs import job_run
 from reviews.services.people import member_add, seat_give, workspace_create
 from reviews.services.signoffs import signoff_give
@@ -184,8 +190,20 @@ def planned(people: Cast, **choices: Any) -> Revision:
     return Revision.objects.select_related("decision", "planned__plan", "job").get(pk=revision.pk)
 
 
+PROVEN = Authentication("password", 20)
+"""What a session knows of somebody who has just confirmed who they are."""
+
+
+def open_all(people: Cast, revision: Revision, actor: Person, team: str) -> None:
+    """Open everything that the actor has to open before approving for the team."""
+    found = openings_of(revision, person_id=actor.pk, team=printable(team), now=timezone.now())
+    ItemOpening.objects.bulk_create(
+        ItemOpening(revision=revision, person=actor, item=item.id, opened_at=timezone.now()) for item in found.missing
+    )
+
+
 def sign(people: Cast, revision: Revision, actor: Person | None = None, **changes: Any) -> SignOff:
-    """Sign a planned revision: bob for serving, unless said otherwise."""
+    """Sign a planned revision: bob for serving, with everything opened, unless said otherwise."""
     request: dict[str, Any] = {
         "actor": actor or people.bob,
         "decision_number": revision.decision.number,
@@ -194,9 +212,14 @@ def sign(people: Cast, revision: Revision, actor: Person | None = None, **change
         "meaning": "approve",
         "statement": "The margins hold.",
         "seen_subject": revision.planned.subject,
+        "rollback": "none",
         "request_id": "req-1",
-    }
-    return signoff_give(**(request | changes))
+        "authentication": PROVEN,
+    } | changes
+    if request["meaning"] in APPROVING and changes.get("is_opened", True):
+        open_all(people, revision, request["actor"], request["team"])
+    request.pop("is_opened", None)
+    return signoff_give(**request)
 
 
 def last_entry(people: Cast) -> dict[str, Any]:

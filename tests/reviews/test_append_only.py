@@ -8,7 +8,8 @@ from django.core.management.base import SystemCheckError
 from django.db import IntegrityError, connection, transaction
 
 from reviews.append_only import APPEND_ONLY_TABLES, guarded_tables
-from reviews.services.signoffs import signoff_give, signoff_withdraw
+from reviews.services.signoffs import signoff_give
+from reviews.services.withdrawals import signoff_withdraw
 from tests.plugins.append_only import lifted
 from tests.reviews.factories import Cast, planned
 

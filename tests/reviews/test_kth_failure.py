@@ -11,7 +11,7 @@ from reviews.models import AuditEntry, PlanJob
 from reviews.selectors.jobs import job_faults
 from reviews.services.jobs import job_run
 from reviews.services.people import member_add, policy_set, seat_give, seat_take
-from reviews.services.signoffs import signoff_withdraw
+from reviews.services.withdrawals import signoff_withdraw
 from reviews.verification import verify
 from tests.reviews.factories import POLICY, Cast, cast, documents, planned, sign, submitted
 

@@ -11,7 +11,7 @@ from reviews.selectors.jobs import job_faults
 from reviews.services.jobs import job_run
 from reviews.services.leases import job_claim
 from reviews.services.people import seat_give
-from reviews.services.signoffs import signoff_withdraw
+from reviews.services.withdrawals import signoff_withdraw
 from reviews.verification import verify
 from tests.reviews.factories import Cast, cast, documents, planned, sign, submitted
 from tests.reviews.racing import race

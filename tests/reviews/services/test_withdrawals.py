@@ -6,7 +6,7 @@ from reviews.errors import InvalidRequestError, NotAllowedError, ReviewError
 from reviews.facts import Authentication
 from reviews.models import Revision, SignOffWithdrawal
 from reviews.selectors.decision_page import decision_page
-from reviews.services.signoffs import signoff_withdraw
+from reviews.services.withdrawals import signoff_withdraw
 from tests.reviews.factories import Cast, last_entry, planned, sign, statuses
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]

@@ -1,0 +1,99 @@
+"""What every act on a decision begins with: who acts, the lock, and an entry for a refused attempt."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from reviews.audit import Act, append, refusals_recorded, workspace_write
+from reviews.errors import Finding, InvalidRequestError, NotAllowedError, ProofNeededError, is_prose, length_of
+from reviews.facts import Authentication, Standing
+from reviews.models import AuditEntry, Decision, Person, Revision, Workspace
+from reviews.policies.permissions import Verdict
+from reviews.policies.proof import is_recent_proof
+from reviews.selectors.decision_page import decision_named
+from reviews.selectors.judgement import Judgement, judge_decisions
+from reviews.selectors.people import standing_of
+from reviews.selectors.revisions import with_digests
+from reviews.services.people import UNTRACED, Trace
+
+PROSE_LENGTH = 4000
+PROSE = f"1 to {PROSE_LENGTH} characters"
+
+
+@dataclass(frozen=True, slots=True)
+class Acting:
+    """Somebody acting on a decision, inside the lock. ``attempt`` is what an entry says of it, refused so far."""
+
+    workspace: Workspace
+    standing: Standing
+    decision: Decision
+    attempt: Act
+
+    @property
+    def authentication(self) -> Authentication:
+        """How the person proved who they are."""
+        return self.attempt.authentication or Authentication("none")
+
+    def record(self, action: str, **said: Any) -> AuditEntry:
+        """Append the entry of the act that was carried out."""
+        return append(self.workspace, replace(self.attempt, **{"action": action, "reason": None, **said}))
+
+    def judged(self) -> Judgement:
+        """Judge the decision's newest revision anew, under the lock."""
+        revisions = with_digests(Revision.objects.filter(decision=self.decision)).order_by("-number")[:1]
+        judged, _ = judge_decisions(self.workspace, list(revisions))
+        return judged[self.decision.pk]
+
+
+@contextmanager
+def acting(
+    *,
+    actor: Person,
+    workspace: Workspace,
+    number: int,
+    refused: str,
+    trace: Trace = UNTRACED,
+    **said: Any,
+) -> Iterator[Acting]:
+    """Let somebody act on a decision as the only writer of the workspace; a refusal becomes the entry ``refused``.
+
+    Raises:
+        NotFoundError: no such decision, or the actor is no member of the workspace.
+    """
+    standing = standing_of(actor, workspace)
+    attempt = Act(
+        action=refused,
+        actor=standing.token,
+        decision=number,
+        authentication=trace.authentication,
+        request_id=trace.request_id,
+        **said,
+    )
+    with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
+        yield Acting(workspace, standing, decision_named(workspace, number), attempt)
+
+
+def require(verdict: Verdict) -> None:
+    """Raise NotAllowedError with the reason unless it is allowed."""
+    if not verdict.allowed:
+        raise NotAllowedError(verdict.reason)
+
+
+def require_proof(authentication: Authentication) -> None:
+    """Raise ProofNeededError unless the person showed recently, and by an accepted method, who they are."""
+    verdict = is_recent_proof(authentication)
+    if not verdict.allowed:
+        raise ProofNeededError(verdict.reason)
+
+
+def require_prose(name: str, text: str) -> str:
+    """Return a text without the space around it.
+
+    Raises:
+        InvalidRequestError: it says nothing, is too long, or holds signs that nobody sees.
+    """
+    text = text.strip()
+    if not is_prose(text, PROSE_LENGTH):
+        raise InvalidRequestError((Finding("request", f"request/{name}", name, PROSE, length_of(text)),))
+    return text

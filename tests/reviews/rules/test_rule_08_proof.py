@@ -1,0 +1,53 @@
+"""Rule 8: signing needs a proof of at most five minutes, never a token, and the subject that the signer saw."""
+
+import pytest
+
+from reviews.errors import ConflictError, NotAllowedError, ProofNeededError
+from reviews.facts import Authentication
+from reviews.models import SignOff
+from tests.reviews.factories import Cast, documents, last_entry, planned, sign
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    "proof",
+    [
+        pytest.param(Authentication("password", 301), id="a password of more than five minutes ago"),
+        pytest.param(Authentication("passkey", 301), id="a passkey of more than five minutes ago"),
+        pytest.param(Authentication("password", None), id="nobody knows when"),
+        pytest.param(Authentication("recovery_code", 1), id="a recovery code"),
+        pytest.param(Authentication("oidc", 1), id="another service"),
+        pytest.param(Authentication("none", None), id="nothing at all"),
+    ],
+)
+def test_an_old_or_weak_proof_is_refused_and_recorded(people: Cast, proof: Authentication) -> None:
+    with pytest.raises(ProofNeededError):
+        sign(people, planned(people), authentication=proof)
+    entry = last_entry(people)
+    assert (entry["action"], entry["auth_method"], entry["auth_age_s"]) == (
+        "signoff.refused",
+        proof.method,
+        proof.age_s,
+    )
+    assert not SignOff.objects.exists()
+
+
+@pytest.mark.parametrize("method", ["password", "totp", "passkey"])
+def test_a_proof_of_five_minutes_is_taken(people: Cast, method: str) -> None:
+    signoff = sign(people, planned(people), authentication=Authentication(method, 300))
+    assert (signoff.auth_method, signoff.auth_age_s) == (method, 300)
+
+
+def test_a_token_never_signs(people: Cast) -> None:
+    with pytest.raises(NotAllowedError, match="An API token cannot sign"):
+        sign(people, planned(people), authentication=Authentication("token", 1))
+
+
+def test_a_subject_that_moved_is_a_conflict_that_names_what_moved(people: Cast) -> None:
+    first = planned(people)
+    planned(people, pair=documents(tokens=170000), decision=first.decision)
+    with pytest.raises(ConflictError) as moved:
+        sign(people, first)
+    assert moved.value.message == ("D-0001 moved while you read it: r2 replaced r1. Changed: evidence, plan.")
+    assert (moved.value.moved, moved.value.revision) == (("evidence", "plan"), 2)
