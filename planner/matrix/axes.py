@@ -116,7 +116,7 @@ def _sglang(world: int, moe: bool) -> Iterator[Degrees]:
     for tp, pp, dp in _factored(world, 3):
         cuts = divisors(tp)
         for ep in cuts if moe else (1,):
-            for attn_dp in cuts if dp == 1 else (1,):
+            for attn_dp in cuts:
                 extra = MappingProxyType({"attn_dp": attn_dp} if attn_dp > 1 else {})
                 yield Degrees(tp=tp, pp=pp, ep=ep, dp=dp, extra=extra, moe=moe)
             for cut in cuts[1:]:
