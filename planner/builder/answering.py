@@ -58,7 +58,12 @@ def answer(
     return replace(draft, revision=draft.revision + 1, answers={**draft.answers, at: said})
 
 
-def _check_target(draft: Draft, at: str) -> None:
+def _check_target(draft: Draft, at: str, *, window_too: bool = False) -> None:
+    """Refuse a pointer under which nothing is said; with ``window_too`` a whole window may be meant.
+
+    Raises:
+        DocumentRefusedError: it leads to no field of a person.
+    """
     path = steps(at)
     if not path or path[0] in FIXED or (path[0] == "provenance" and path[1:2] and path[1] in NOT_ANSWERED):
         raise refuse("field", at, "a field that a person answers", shown(at))
@@ -69,7 +74,7 @@ def _check_target(draft: Draft, at: str) -> None:
             raise refuse("trial", at, "a trial of the draft, or *", shown(path[1]))
     if path[0] == "trials" and path[2] == "windows":
         known = {window for trial in draft.trials.values() for window in trial.windows}
-        if len(path) < 5 or (path[3] != ANY and path[3] not in known):
+        if len(path) < (4 if window_too else 5) or (path[3] != ANY and path[3] not in known):
             raise refuse("window", at, "a field of a window of the draft, or *", shown(at))
     if path[0] == "trials" and path[2] == "identity_id":
         raise refuse("field", at, "a field that a person answers", shown(at))
@@ -132,7 +137,7 @@ def settle(
         DocumentRefusedError: with every problem.
     """
     check(("/by", by, Id), ("/because", because, Prose))
-    _check_target(draft, at)
+    _check_target(draft, at, window_too=isinstance(value, UnsetType))
     given = [name for name, what in (("run", run), ("format", format)) if what is not None]
     given += ["value"] if not isinstance(value, UnsetType) else []
     if len(given) != 1:

@@ -1,6 +1,7 @@
 """How much a draft may hold; a person's set of files for one decision is far smaller."""
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -23,7 +24,8 @@ __all__ = [
 
 MAX_FILES = 200
 MAX_RUNS = 5_000
-MAX_VALUES = 500_000
+MAX_VALUES = 100_000
+"""So many values, written out, stay below the 64 MiB that a document may have."""
 MAX_TRIALS = 100
 MAX_WINDOWS = 1_000
 """Windows of a draft, over all its trials."""
@@ -62,11 +64,15 @@ def check(*values: tuple[str, Any, Any]) -> None:
     """
     problems: list[Problem] = []
     for pointer, value, kind in values:
-        holder = msgspec.defstruct("Holder", [("value", kind)], kw_only=True)
         tree = {"value": value}
-        found = [*shape_problems(tree, holder)]
+        found = [*shape_problems(tree, _holder(kind))]
         # A reason is text of a person: what no document may hold is refused here as well.
         found += text_problems(tree, b"\\") if isinstance(value, str) else ()
         problems += [replace(problem, pointer=pointer) for problem in found]
     if problems:
         raise DocumentRefusedError(tuple(problems))
+
+
+@cache
+def _holder(kind: Any) -> type[msgspec.Struct]:
+    return msgspec.defstruct("Holder", [("value", kind)], kw_only=True)

@@ -81,12 +81,14 @@ class _At:
     load_points: Mapping[str, str | None]
     leaves: frozenset[Path]
     inner: frozenset[Path]
+    several: frozenset[str]
 
 
 def feeding(draft: Draft, trial: DraftTrial) -> Iterator[tuple[str, str | None, ReadRun]]:
     """Yield run, window (None for the whole trial) and what was read, of runs that may fill fields."""
     places: list[tuple[str, str | None]] = [(run, None) for run in trial.runs]
-    places += [(run, name) for name, window in trial.windows.items() for run in window.runs]
+    # By name, as a stored draft has them: of equal values the first one's place is the source.
+    places += [(run, name) for name, window in sorted(trial.windows.items()) for run in window.runs]
     for run, window in places:
         read = run_of(draft, run)
         decision = draft.held.get(run)
@@ -119,12 +121,20 @@ def _each(
     trial = draft.trials[name]
     load_points = {window: held.load_point for window, held in trial.windows.items()}
     for run, window, read in feeding(draft, trial):
-        at = _At(name, window, tuple(trial.windows), load_points, leaves, inner)
+        at = _At(name, window, tuple(trial.windows), load_points, leaves, inner, _several(read))
         form = file_of(draft, run).format
         for value in read.values:
             if value.field is not None and value.standing != "predicted":
                 place(placing, at, Found(run=run, format=form, read=value, value=value.value))
     return placing
+
+
+def _several(read: ReadRun) -> frozenset[str]:
+    """Return the names of values that a run has of several things."""
+    things: dict[str, set[str]] = {}
+    for value in read.values:
+        things.setdefault(value.name, set()).add(value.of)
+    return frozenset(name for name, ofs in things.items() if len(ofs) > 1)
 
 
 def _by_rank(field: str) -> bool:
@@ -164,8 +174,16 @@ def _targets(placing: Placing, at: _At, one: Found) -> Iterator[str]:
         yield from _in_windows(placing, at, one, tuple(pattern.removeprefix(_WINDOW).split("/")))
     elif pattern.startswith("/provenance/") and at.window is not None:
         yield pattern
-    elif pattern.startswith("/trials/<id>/transport/"):
-        placing.leave(one, "a path in use needs its kind and boundary, which no file states: give it as an answer")
+    else:
+        asked = next((why for start, why in _ASKED.items() if pattern.startswith(start)), None)
+        if asked is not None:
+            placing.leave(one, asked)
+
+
+_ASKED = {
+    "/trials/<id>/rank_map/": "where ranks sat is asked as a whole: a trace numbers nodes and devices its own way",
+    "/trials/<id>/transport/": "a path in use needs its kind and boundary, which no file states: give it as an answer",
+}
 
 
 def _load_point(at: _At, name: str) -> Iterator[str]:
@@ -185,7 +203,9 @@ def _leaf(placing: Placing, at: _At, one: Found, path: Path, *, own: bool) -> It
 
 def _in_windows(placing: Placing, at: _At, one: Found, path: Path) -> Iterator[str]:
     window = at.window or (at.windows[0] if len(at.windows) == 1 else None)
-    if window is None:
+    if one.read.name in at.several and path[-1] not in ("start", "end"):
+        placing.leave(one, "the file says it of several engines, and the field is of the whole deployment")
+    elif window is None:
         placing.leave(one, _MOVE)
     else:
         yield joined(("trials", at.trial, "windows", window, *path))

@@ -12,6 +12,7 @@ from msgspec import UNSET, Struct
 
 from planner.builder.pointing import above, most_exact
 from planner.builder.records import Draft, ReadValue, Settlement
+from planner.canonical import canonical_bytes
 from planner.identity import same
 from planner.records.base import UnsetType
 from planner.records.evidence import ValueSource
@@ -107,7 +108,12 @@ def source_of(found: Found, *, settled_by: str | UnsetType = UNSET) -> ValueSour
         pointer=place.pointer or UNSET,
         line=place.line or UNSET,
         column=UNSET if place.column is None else str(place.column),
-        raw=(str(read.raw) or UNSET) if converted else UNSET,
+        raw=(_written(read.raw) or UNSET) if converted else UNSET,
         raw_unit=(read.raw_unit or UNSET) if converted else UNSET,
         settled_by=settled_by,
     )
+
+
+def _written(raw: Json) -> str:
+    """Return a file's value as text; numbers as a stored draft has them, so that it gives the same document."""
+    return raw if isinstance(raw, str) else canonical_bytes(raw).decode()

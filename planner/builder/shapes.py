@@ -5,7 +5,7 @@ gives them; ``"unknown"`` is welcome there too. Fields that only a draft has (``
 """
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -31,9 +31,11 @@ DRAFT_FIELDS: dict[str, Any] = {SAME_RUN: bool, DEVICE_NAMES: dict[str, str], LI
 """Members of a trial that no document has: they say how to read its files."""
 
 UNKNOWN = "unknown"
+MAX_INDEX_DIGITS = 5
+"""No array of evidence is longer than its ranks."""
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _type_at(pointer: str) -> Any:
     """Return the type of a field, None where a document has no such field."""
     path = steps(pointer)
@@ -72,7 +74,7 @@ def _member(kind: Any, step: str) -> Any:
     if get_origin(kind) is dict:
         return arguments[1]
     if get_origin(kind) is tuple:
-        return arguments[0] if step.isascii() and step.isdigit() else None
+        return arguments[0] if step.isascii() and step.isdigit() and len(step) <= MAX_INDEX_DIGITS else None
     return Any if kind is Any else None
 
 
@@ -103,7 +105,7 @@ def problems_of(pointer: str, value: Any) -> tuple[Problem, ...]:
 MEMBER = "value"
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _holder(pointer: str) -> type[msgspec.Struct]:
     """Return a record whose one member has the type of a field, so that problems have the words of intake."""
     return msgspec.defstruct("Holder", [(MEMBER, _type_at(pointer))], kw_only=True)
