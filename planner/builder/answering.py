@@ -53,7 +53,7 @@ def answer(
     if problems:
         raise DocumentRefusedError(problems)
     if len(draft.answers) >= MAX_ANSWERS and at not in draft.answers:
-        raise refuse("limit", at, f"at most {MAX_ANSWERS:,} answers in a draft", "more")
+        raise refuse("builder/limit", at, f"at most {MAX_ANSWERS:,} answers in a draft", "more")
     said = Answer(value=value, by=by, because=UNSET if because is None else because)
     return replace(draft, revision=draft.revision + 1, answers={**draft.answers, at: said})
 
@@ -66,18 +66,18 @@ def _check_target(draft: Draft, at: str, *, window_too: bool = False) -> None:
     """
     path = steps(at)
     if not path or path[0] in FIXED or (path[0] == "provenance" and path[1:2] and path[1] in NOT_ANSWERED):
-        raise refuse("field", at, "a field that a person answers", shown(at))
+        raise refuse("builder/field", at, "a field that a person answers", shown(at))
     if path[0] in ("trials", "identities"):
         if len(path) < 3:
-            raise refuse("field", at, "a field of a trial", shown(at))
+            raise refuse("builder/field", at, "a field of a trial", shown(at))
         if path[1] != ANY and path[1] not in draft.trials:
-            raise refuse("trial", at, "a trial of the draft, or *", shown(path[1]))
+            raise refuse("builder/trial", at, "a trial of the draft, or *", shown(path[1]))
     if path[0] == "trials" and path[2] == "windows":
         known = {window for trial in draft.trials.values() for window in trial.windows}
         if len(path) < (4 if window_too else 5) or (path[3] != ANY and path[3] not in known):
-            raise refuse("window", at, "a field of a window of the draft, or *", shown(at))
+            raise refuse("builder/window", at, "a field of a window of the draft, or *", shown(at))
     if path[0] == "trials" and path[2] == "identity_id":
-        raise refuse("field", at, "a field that a person answers", shown(at))
+        raise refuse("builder/field", at, "a field that a person answers", shown(at))
 
 
 def _at_load_point(draft: Draft, contract: ContractDocument, path: tuple[str, ...], value: Json, by: str) -> Draft:
@@ -92,7 +92,7 @@ def _at_load_point(draft: Draft, contract: ContractDocument, path: tuple[str, ..
 def unanswer(draft: Draft, at: str) -> Draft:
     """Take an answer back."""
     if at not in draft.answers:
-        raise refuse("answer", at, "a field that was answered", "none")
+        raise refuse("builder/answer", at, "a field that was answered", "none")
     rest = {field: said for field, said in draft.answers.items() if field != at}
     return replace(draft, revision=draft.revision + 1, answers=rest)
 
@@ -117,7 +117,7 @@ def confirm(draft: Draft, contract: ContractDocument, fields: Iterable[str], *, 
     if problems:
         raise DocumentRefusedError(tuple(problems))
     if len(said) > MAX_ANSWERS:
-        raise refuse("limit", "/answers", f"at most {MAX_ANSWERS:,} answers in a draft", f"{len(said):,}")
+        raise refuse("builder/limit", "/answers", f"at most {MAX_ANSWERS:,} answers in a draft", f"{len(said):,}")
     return replace(draft, revision=draft.revision + 1, answers=said)
 
 
@@ -141,11 +141,11 @@ def settle(
     given = [name for name, what in (("run", run), ("format", format)) if what is not None]
     given += ["value"] if not isinstance(value, UnsetType) else []
     if len(given) != 1:
-        raise refuse("settlement", at, "one of run, format and value", " and ".join(given) or "none of them")
+        raise refuse("builder/settlement", at, "one of run, format and value", " and ".join(given) or "none of them")
     if run is not None:
         run_of(draft, run)
     if format is not None and format not in {file.format for file in draft.files.values()}:
-        raise refuse("settlement", at, "a format of the draft's files", shown(format))
+        raise refuse("builder/settlement", at, "a format of the draft's files", shown(format))
     problems = () if isinstance(value, UnsetType) else problems_of(at, value)
     if problems:
         raise DocumentRefusedError(problems)
@@ -162,7 +162,7 @@ def settle(
 def unsettle(draft: Draft, at: str) -> Draft:
     """Take a settlement back."""
     if at not in draft.settled:
-        raise refuse("settlement", at, "a field that was settled", "none")
+        raise refuse("builder/settlement", at, "a field that was settled", "none")
     rest = {field: how for field, how in draft.settled.items() if field != at}
     return replace(draft, revision=draft.revision + 1, settled=rest)
 
@@ -184,7 +184,7 @@ def pseudonymise(draft: Draft, hosts: Iterable[str] = ()) -> Draft:
     for host in found:
         known.setdefault(host, f"host-{len(known) + 1}")
     if len(known) > MAX_HOSTS:
-        raise refuse("limit", "/pseudonyms", f"at most {MAX_HOSTS:,} hosts", f"{len(known):,}")
+        raise refuse("builder/limit", "/pseudonyms", f"at most {MAX_HOSTS:,} hosts", f"{len(known):,}")
     return draft if known == draft.pseudonyms else replace(draft, revision=draft.revision + 1, pseudonyms=known)
 
 

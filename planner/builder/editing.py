@@ -58,7 +58,7 @@ def add_files(draft: Draft, contract: ContractDocument, files: Iterable[DraftFil
     for file in files:
         own = file_id(file.sha256)
         if own in known and known[own].sha256 != file.sha256:
-            raise refuse("file_id", "/files", "a file whose digest begins otherwise", shown(file.sha256))
+            raise refuse("builder/file_id", "/files", "a file whose digest begins otherwise", shown(file.sha256))
         if own in known:
             again.append(own)
         known.setdefault(own, file)
@@ -79,7 +79,7 @@ def add_files(draft: Draft, contract: ContractDocument, files: Iterable[DraftFil
 def remove_file(draft: Draft, contract: ContractDocument, file: str) -> Draft:
     """Take a file out, with the places of its runs and what was decided about them."""
     if file not in draft.files:
-        raise refuse("file", "/files", "a file of the draft", shown(file))
+        raise refuse("builder/file", "/files", "a file of the draft", shown(file))
 
     def kept(run: str) -> bool:
         return run.partition(".")[0] != file
@@ -148,7 +148,7 @@ def merge_trials(draft: Draft, into: str, other: str) -> Draft:
     """Move everything of one trial into another; windows of the same name get a number."""
     own, second = _trial(draft, into), _trial(draft, other)
     if into == other:
-        raise refuse("trial", child("/trials", other), "another trial", shown(other))
+        raise refuse("builder/trial", child("/trials", other), "another trial", shown(other))
     windows, renamed = dict(own.windows), {}
     for name, window in second.windows.items():
         free = _numbered(name, windows)
@@ -176,7 +176,7 @@ def new_window(draft: Draft, contract: ContractDocument, trial: str, window: str
     check((f"{child('/trials', trial)}/windows", window, Id), ("/by", by, Id))
     _check_load_point(contract, trial, window, load_point)
     if window in own.windows:
-        raise refuse("window", f"{child('/trials', trial)}/windows", "an id that is free", shown(window))
+        raise refuse("builder/window", f"{child('/trials', trial)}/windows", "an id that is free", shown(window))
     return _with_window(draft, trial, window, DraftWindow(load_point=load_point, load_point_by=by))
 
 
@@ -186,7 +186,7 @@ def rename_window(draft: Draft, trial: str, old: str, new: str) -> Draft:
     at = f"{child('/trials', trial)}/windows"
     check((at, new, Id))
     if new in own.windows:
-        raise refuse("window", at, "an id that is free", shown(new))
+        raise refuse("builder/window", at, "an id that is free", shown(new))
     windows = {new if name == old else name: window for name, window in own.windows.items()}
     moved = _repointed(draft, {child(at, old): child(at, new)})
     return _arranged(moved, {**draft.trials, trial: replace(own, windows=windows)})
@@ -245,7 +245,7 @@ def leave_out(draft: Draft, run: str, *, by: str, because: str) -> Draft:
 def take_back(draft: Draft, contract: ContractDocument, run: str) -> Draft:
     """Use a run again that was left out; it gets the place that is proposed for it."""
     if run not in draft.left_out:
-        raise refuse("run", "/left_out", "a run that was left out", shown(run))
+        raise refuse("builder/run", "/left_out", "a run that was left out", shown(run))
     rest = {name: out for name, out in draft.left_out.items() if name != run}
     return proposed(replace(_next(draft), left_out=rest), contract, only=(run,))
 
@@ -255,7 +255,7 @@ def decide_held(draft: Draft, run: str, *, use: bool, by: str, because: str) -> 
     read = run_of(draft, run)
     check(("/use", use, bool), ("/by", by, Id), ("/because", because, Prose))
     if read.status != "held":
-        raise refuse("held", "/held", "a run that waits for a person", f"one that is {read.status}")
+        raise refuse("builder/held", "/held", "a run that waits for a person", f"one that is {read.status}")
     decision = HeldDecision(use=use, by=by, because=because)
     return replace(_next(draft), held={**draft.held, run: decision})
 
@@ -276,7 +276,7 @@ def _arranged(draft: Draft, trials: dict[str, DraftTrial]) -> Draft:
     windows = sum(len(trial.windows) for trial in trials.values())
     for what, most, found in (("trials", MAX_TRIALS, len(trials)), ("windows", MAX_WINDOWS, windows)):
         if found > most:
-            raise refuse("limit", "/trials", f"at most {most:,} {what} in a draft", f"{found:,}")
+            raise refuse("builder/limit", "/trials", f"at most {most:,} {what} in a draft", f"{found:,}")
     return replace(_next(draft), trials=trials, arranged=True)
 
 
@@ -287,27 +287,29 @@ def _with_window(draft: Draft, trial: str, window: str, held: DraftWindow) -> Dr
 
 def _trial(draft: Draft, trial: str) -> DraftTrial:
     if trial not in draft.trials:
-        raise refuse("trial", "/trials", "a trial of the draft", shown(trial))
+        raise refuse("builder/trial", "/trials", "a trial of the draft", shown(trial))
     return draft.trials[trial]
 
 
 def _window(draft: Draft, trial: str, window: str) -> DraftWindow:
     own = _trial(draft, trial)
     if window not in own.windows:
-        raise refuse("window", f"{child('/trials', trial)}/windows", "a window of the trial", shown(window))
+        raise refuse("builder/window", f"{child('/trials', trial)}/windows", "a window of the trial", shown(window))
     return own.windows[window]
 
 
 def _check_free(draft: Draft, trial: str) -> None:
     if trial in draft.trials:
-        raise refuse("trial", "/trials", "an id that is free", shown(trial))
+        raise refuse("builder/trial", "/trials", "an id that is free", shown(trial))
 
 
 def _check_load_point(contract: ContractDocument, trial: str, window: str, load_point: str) -> None:
     known = contract.record.identity.workload.load_points
     if load_point not in known:
         at = f"{child('/trials', trial)}/windows/{window}/load_point"
-        raise refuse("load_point", at, f"a load point of the contract: {', '.join(sorted(known))}", shown(load_point))
+        raise refuse(
+            "builder/load_point", at, f"a load point of the contract: {', '.join(sorted(known))}", shown(load_point)
+        )
 
 
 def _numbered(name: str, taken: dict[str, DraftWindow]) -> str:

@@ -103,7 +103,7 @@ def run_of(draft: Draft, run: str) -> ReadRun:
     known = draft.files.get(file)
     at = int(number) - 1 if number.isascii() and number.isdigit() else -1
     if known is None or not 0 <= at < len(known.runs):
-        raise refuse("run", "/files", "a run of the draft", run[:80])
+        raise refuse("builder/run", "/files", "a run of the draft", run[:80])
     return known.runs[at]
 
 

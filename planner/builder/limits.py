@@ -34,7 +34,7 @@ MAX_ANSWERS = 20_000
 
 def refuse(code: str, pointer: str, expected: str, found: str) -> DocumentRefusedError:
     """Return the error of a change that is not made."""
-    return DocumentRefusedError((Problem(f"builder/{code}", pointer, expected, found),))
+    return DocumentRefusedError((Problem(code, pointer, expected, found),))
 
 
 def check_files(files: int, runs: int, values: int) -> None:

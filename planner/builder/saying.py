@@ -155,7 +155,7 @@ def _named(draft: Draft, name: str) -> list[str]:
     ]
     if len({file for _, file in found}) != 1:
         expected = "one file of the draft" if found else "a run or file of the draft"
-        raise refuse("run", "/files", expected, shown(name))
+        raise refuse("builder/run", "/files", expected, shown(name))
     return [run for run, _ in found]
 
 
@@ -183,7 +183,7 @@ def _settling(said: Answers, at: str, how: Settled) -> Step:
         if not isinstance(how.run, UnsetType):
             named = _named(draft, how.run)
             if len(named) != 1:
-                raise refuse("run", "/files", "one run: the name of its file, # and its number", shown(how.run))
+                raise refuse("builder/run", "/files", "one run: the name of its file, # and its number", shown(how.run))
             run = named[0]
         form = None if isinstance(how.format, UnsetType) else how.format
         return settle(draft, at, by=said.by, because=how.because, run=run, format=form, value=how.value)
