@@ -1,6 +1,6 @@
-"""AIConfigurator and AISimulate: what a model predicts of configurations, as CSV or JSON rows.
+"""AIConfigurator and AISimulate: what a model predicts of configurations, as CSV or JSON rows, or as one report.
 
-Every row is shown with its figures as predictions, without a field of our documents, and refused as evidence: a
+Every one is shown with its figures as predictions, without a field of our documents, and refused as evidence: a
 prediction is no measurement, whoever made it. Latencies are milliseconds, memory is GiB, ``(p)`` and ``(d)`` are the
 prefill and decode side of a split deployment.
 """
@@ -8,6 +8,7 @@ prefill and decode side of a split deployment.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from planner.importers.client import flat_latency
 from planner.importers.model import Importer, Place, Recognised, Run
 from planner.importers.perf_metrics import number_of
 from planner.importers.scrubbed import last_part
@@ -53,8 +54,20 @@ _TEXTS = {
     "gemm": "precision_weights",
     "kvcache": "precision_kv_cache",
 }
+_REPORT = {
+    "num_requests": ("sent", "requests"),
+    "completed_requests": ("completed", "requests"),
+    "goodput_completed_requests": ("good", "requests"),
+    "total_input_tokens": ("input_tokens_total", "tokens"),
+    "total_output_tokens": ("output_tokens_total", "tokens"),
+    "duration_ms": ("duration_s", "ms"),
+    "request_throughput_rps": ("completed_per_s", "requests/s"),
+    "output_throughput_tok_s": ("output_tokens_per_s", "tokens/s"),
+}
+"""The report of a replay (``prediction.json``); ``wall_time_ms`` is how long the simulator ran, and is not taken."""
+_REPORT_SIGNS = frozenset({"completed_requests", "duration_ms", "wall_time_ms", "output_throughput_tok_s"})
 _SIDES = {"": "", "(p)": "prefill", "(d)": "decode"}
-_REFUSED = "a model predicted this row: it is shown beside measurements, and is evidence of nothing"
+_REFUSED = "a model predicted this: it is shown beside measurements, and is evidence of nothing"
 
 
 def _is_row(row: Any) -> bool:
@@ -62,6 +75,10 @@ def _is_row(row: Any) -> bool:
         return False
     keys = row.keys()
     return keys >= _FIGURES and bool(keys & _RATES) and any(keys >= degrees for degrees in _DEGREES)
+
+
+def _is_report(tree: Any) -> bool:
+    return isinstance(tree, Mapping) and len(_REPORT_SIGNS - tree.keys()) <= 1
 
 
 def _listed(tree: Any) -> tuple[tuple[str, ...], list[Any]]:
@@ -78,7 +95,8 @@ def _listed(tree: Any) -> tuple[tuple[str, ...], list[Any]]:
 def _recognise(source: Source) -> Recognised | None:
     if source.first is not None:
         rows = _listed(source.first)[1]
-        return Recognised(version="JSON", confidence=92) if rows and _is_row(rows[0]) else None
+        known = bool(rows) and (_is_row(rows[0]) or _is_report(rows[0]))
+        return Recognised(version="JSON", confidence=92) if known else None
     header = [name.strip() for name in source.head.lstrip().partition("\n")[0].split(",")]
     return Recognised(version="CSV", confidence=92) if _is_row(dict.fromkeys(header)) else None
 
@@ -89,6 +107,9 @@ def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
         sheet = Sheet(f"row-{number}", {}, line=line)
         if _is_row(row):
             _take(sheet, row, places)
+            sheet.remark("import/prediction", _REFUSED, effect="refused")
+        elif _is_report(row):
+            _take_report(sheet, row, places)
             sheet.remark("import/prediction", _REFUSED, effect="refused")
         else:
             sheet.remark("import/format", "this value is no prediction", effect="refused")
@@ -126,6 +147,16 @@ def _take(sheet: Sheet, row: Mapping[str, Any], places: Mapping[str, Place]) -> 
             if isinstance(value, str) and value.strip():
                 text = last_part(value.strip()) if name == "model_name" else value
                 sheet.put_text(name, text, places[prefix + key], of=side, standing="predicted")
+
+
+def _take_report(sheet: Sheet, row: Mapping[str, Any], places: Mapping[str, Place]) -> None:
+    for key, (name, unit) in _REPORT.items():
+        _number(sheet, name, row.get(key), places.get(key), unit, "")
+    for key in row:
+        latency = flat_latency(key)
+        family = latency[0].partition(".")[0].removesuffix("_ms") if latency else ""
+        if latency and row.get(f"num_{family}_samples") != 0:  # A latency of no sample is a zero that means nothing.
+            _number(sheet, latency[0], row[key], places[key], latency[1], "")
 
 
 def _number(sheet: Sheet, name: str, raw: Any, place: Place | None, unit: str, of: str) -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.planner.importers.samples import Tree, codes, imported, only_run, place
+from tests.planner.importers.samples import Tree, codes, imported, only_run, place, values
 
 ROW: Tree = {
     "model": "org/chat-32b",
@@ -120,3 +120,37 @@ def test_every_row_is_a_run_of_its_own_and_empty_cells_are_missing() -> None:
 
 def test_a_value_among_rows_that_is_none_is_refused() -> None:
     assert codes(imported(json.dumps([ROW, 7])).runs[1], "refused") == ["import/format"]
+
+
+REPORT = {
+    "num_requests": 5,
+    "completed_requests": 4,
+    "total_output_tokens": 400,
+    "duration_ms": 2000,
+    "wall_time_ms": 150,
+    "request_throughput_rps": 2,
+    "output_throughput_tok_s": 200,
+    "num_ttft_samples": 4,
+    "num_tpot_samples": 0,
+    "mean_ttft_ms": 100,
+    "p99_ttft_ms": 180.5,
+    "mean_tpot_ms": 0,
+}
+
+
+def test_the_report_of_a_replay_is_a_prediction_too() -> None:
+    read = imported(REPORT)
+    (run,) = read.runs
+    assert (read.format, run.status, codes(run)) == ("prediction", "refused", ["import/prediction"])
+    assert values(run) == {
+        "sent": 5,
+        "completed": 4,
+        "output_tokens_total": 400,
+        "duration_s": 2,
+        "completed_per_s": 2,
+        "output_tokens_per_s": 200,
+        "ttft_ms.mean": 100,
+        "ttft_ms.p99": 180.5,
+    }
+    assert {value.standing for value in run.values} == {"predicted"}
+    assert {value.field for value in run.values} == {None}
