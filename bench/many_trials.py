@@ -13,15 +13,18 @@ import gc
 import hashlib
 import time
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
 import msgspec
 
 from bench.big_evidence import CONTEXT_TOKENS, OUTPUT_TOKENS, REQUESTS, TPOT_MS, big_contract, big_evidence
-from planner.alike import Glance, weigh_all
+from planner.alike import Member, Verdicts, weigh_all
 from planner.collection import rare_collection
 from planner.documents import ContractDocument, EvidenceDocument
-from planner.evaluate import Verdict
-from planner.frontier import frontier
+from planner.evaluate import Verdict, weigh
+from planner.frontier import frontier, frontier_point
 from planner.intake import read_contract, read_evidence
 from planner.keys import key_spread
 from planner.order import order_expand
@@ -39,15 +42,19 @@ from planner.records.evidence import (
 )
 from planner.records.plan import FrontierPoint
 from planner.selection import Selection, select
-from planner.view import view_maker
+from planner.view import view_maker, views
 
+T = TypeVar("T")
+
+YARDSTICK = 1_000
+"""Trials that are judged the plain way too."""
 AS_OF = "2026-10-01T00:00:00Z"
 PEAK = "device_used_peak_bytes"
 RANKS = 16
 SHAPES = tuple((tp, pp, RANKS // (tp * pp)) for tp in (1, 2, 4, 8) for pp in (1, 2))
 """(tp, pp, dp) of 16 ranks on two nodes."""
 
-Decided = tuple[dict[str, Verdict | Glance], Selection, tuple[FrontierPoint, ...]]
+Decided = tuple[Verdicts, Selection, set[str]]
 
 
 def decide(contract: ContractDocument, evidence: EvidenceDocument) -> Decided:
@@ -55,15 +62,31 @@ def decide(contract: ContractDocument, evidence: EvidenceDocument) -> Decided:
     order = order_expand(contract.record)
     view_of = view_maker(contract, evidence, AS_OF)
     ids = evidence.trial_content_ids
-    trials = ((name, trial, ids[name]) for name, trial in sorted(evidence.record.trials.items()))
-    weighed = weigh_all(trials, order, view_of)
+    members = [Member(name, trial, ids[name]) for name, trial in sorted(evidence.record.trials.items())]
+    weighed = weigh_all(members, order, view_of)
     selection = select(
         weighed.verdicts,
         order,
         spread_of=lambda trial: key_spread(view_of(trial), order.keys[0]),
         units_of=lambda trial: 1,
     )
-    return weighed.verdicts, selection, frontier(weighed.points)
+    return weighed, selection, weighed.unbeaten()
+
+
+def decide_plainly(contract: ContractDocument, evidence: EvidenceDocument) -> tuple[Selection, set[str]]:
+    """Decide the same with every gate asked for every trial: the yardstick."""
+    order = order_expand(contract.record)
+    verdicts: dict[str, Verdict] = {}
+    points: list[FrontierPoint] = []
+    trials = views(contract, evidence, AS_OF)
+    for trial, view in trials.items():
+        verdicts[trial] = weigh(view, order.keys)
+        points.append(frontier_point(view, verdicts[trial], order))
+        view.forget()
+    selection = select(
+        verdicts, order, spread_of=lambda trial: key_spread(trials[trial], order.keys[0]), units_of=lambda trial: 1
+    )
+    return selection, {point.trial for point in frontier(points) if point.non_dominated}
 
 
 def documents(trials: int) -> tuple[ContractDocument, EvidenceDocument]:
@@ -141,17 +164,16 @@ def _load(index: int, completed: int) -> Load:
     )
 
 
-def best_seconds(trials: int, runs: int) -> tuple[float, Decided]:
-    """Decide several times; return the least seconds of the processor, and what was decided."""
-    contract, evidence = documents(trials)
+def best_seconds(work: Callable[[], T], runs: int) -> tuple[float, T]:
+    """Do something several times; return the least seconds of the processor, and what came of it."""
     taken = []
     for _ in range(runs):
         gc.collect()
         start = time.process_time()
         with rare_collection():
-            decided = decide(contract, evidence)
+            found = work()
         taken.append(time.process_time() - start)
-    return min(taken), decided
+    return min(taken), found
 
 
 def main() -> None:
@@ -160,14 +182,24 @@ def main() -> None:
     parser.add_argument("--trials", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
-    print(f"{'trials':>8}{'seconds':>10}{'us/trial':>10}{'to the one before':>19}  outcome")
+    contract, evidence = documents(YARDSTICK)
+    seconds, plainly = best_seconds(lambda: decide_plainly(contract, evidence), options.runs)
+    plain = seconds / YARDSTICK
+    print(f"every gate asked for every one of {YARDSTICK:,} trials: {plain * 1e6:.0f} us/trial, the yardstick")
+    print(f"{'trials':>8}{'seconds':>10}{'us/trial':>10}{'of yardstick':>14}{'to the one before':>19}  outcome")
     before: float | None = None
     for trials in options.trials:
-        seconds, (verdicts, selection, points) = best_seconds(trials, options.runs)
-        states = Counter(verdict.state for verdict in verdicts.values())
-        outcome = f"{selection.decision}, {states['ELIGIBLE']:,} eligible, {sum(p.non_dominated for p in points)} best"
+        contract, evidence = documents(trials)
+        seconds, (weighed, selection, best) = best_seconds(partial(decide, contract, evidence), options.runs)
+        if trials == YARDSTICK and (selection, best) != plainly:
+            raise SystemExit("the two ways do not agree")
+        states = Counter(verdict.state for verdict in weighed.verdicts.values())
+        outcome = f"{selection.decision}, {states['ELIGIBLE']:,} eligible, {len(best)} best"
         growth = "-" if before is None else f"{seconds / before:.1f}x"
-        print(f"{trials:>8,}{seconds:>10.3f}{seconds / trials * 1e6:>10.0f}{growth:>19}  {outcome}", flush=True)
+        each = seconds / trials
+        print(
+            f"{trials:>8,}{seconds:>10.3f}{each * 1e6:>10.0f}{each / plain:>13.2f}x{growth:>19}  {outcome}", flush=True
+        )
         before = seconds
 
 

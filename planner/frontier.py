@@ -22,7 +22,7 @@ from planner.records.plan import FrontierPoint, Ratio, Value
 from planner.selection import Weighed
 from planner.view import TrialView
 
-__all__ = ["frontier", "frontier_point", "ttft_statistic"]
+__all__ = ["frontier", "frontier_point", "ttft_statistic", "unbeaten_trials"]
 
 PER_DEVICE = "output_tokens_per_s_per_charged_device"
 
@@ -31,7 +31,7 @@ def frontier(points: Iterable[FrontierPoint]) -> tuple[FrontierPoint, ...]:
     """Return the points that have a rate, by trial id, with those marked that nothing beats."""
     shown = [point for point in points if point.output_tokens_per_s_per_charged_device is not None]
     shown.sort(key=lambda point: point.trial)
-    best = _non_dominated([point for point in shown if point.state == "ELIGIBLE"])
+    best = unbeaten_trials([point for point in shown if point.state == "ELIGIBLE"])
     return tuple(msgspec.structs.replace(point, non_dominated=point.trial in best) for point in shown)
 
 
@@ -89,7 +89,7 @@ def _ttft_statistic(contract: Contract, load_point: str) -> str | None:
     return None if limit is None else str(contract.gates["ttft"][limit]["statistic"])
 
 
-def _non_dominated(points: Sequence[FrontierPoint]) -> set[str]:
+def unbeaten_trials(points: Sequence[FrontierPoint]) -> set[str]:
     """Return the trials that no other beats in every figure."""
     columns = [_places([figure(point) for point in points], highest=highest) for figure, highest in FIGURES]
     rows = list(zip(*columns, strict=True))

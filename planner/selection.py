@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
+from itertools import groupby
 from typing import Protocol
 
 from planner.figures import number
@@ -82,6 +83,7 @@ def select(
     )
 
 
+@lru_cache(maxsize=1024)
 def topology_integers(name: str) -> tuple[str | int, ...]:
     """Split a topology's name so that it compares by its integers: tp4 before tp16, never as text.
 
@@ -95,15 +97,22 @@ def _one_unit(trial: str) -> int:
 
 
 def _ordered(candidates: Mapping[str, Weighed], order: Order, units_of: Callable[[str], int | None]) -> list[Eligible]:
-    """Sort by the last key first: Python's sort is stable, so the first key decides in the end."""
     eligible = [
         _eligible(trial, candidate, order, units_of(trial) or 1)
         for trial, candidate in candidates.items()
         if candidate.state == "ELIGIBLE"
     ]
-    for index, key in reversed(list(enumerate(order.keys))):
-        eligible.sort(key=partial(_value_at, key, index), reverse=key.direction == "desc")
-    return eligible
+    return _by_keys(eligible, order, 0)
+
+
+def _by_keys(entries: list[Eligible], order: Order, index: int) -> list[Eligible]:
+    """Sort by one key, and by the next ones where several have the same value of it; few have."""
+    if len(entries) < 2 or index == len(order.keys):
+        return entries
+    key, by_value = order.keys[index], partial(_value_at, order.keys[index], index)
+    ordered = sorted(entries, key=by_value, reverse=key.direction == "desc")
+    alike = (list(group) for _, group in groupby(ordered, key=by_value))
+    return [entry for group in alike for entry in _by_keys(group, order, index + 1)]
 
 
 def _value_at(key: OrderKey, index: int, entry: Eligible) -> Comparable:
@@ -111,14 +120,18 @@ def _value_at(key: OrderKey, index: int, entry: Eligible) -> Comparable:
 
 
 def _eligible(trial: str, candidate: Weighed, order: Order, units: int) -> Eligible:
-    values = (_scaled(key, candidate.keys[key.label], units) for key in order.keys)
-    return Eligible(trial=trial, values=tuple(values), units=units)
+    keys = candidate.keys
+    return Eligible(
+        trial=trial, values=tuple([_scaled(key, keys[key.label], units) for key in order.keys]), units=units
+    )
 
 
 def _scaled(key: OrderKey, value: Value, units: int | None) -> Value:
     """Return the value for ``units`` units; None where it depends on their number and that is not known."""
+    if key.key not in SCALED_BY_UNITS or units == 1:
+        return value
     one = number(value)
-    if key.key not in SCALED_BY_UNITS or units == 1 or one is None:
+    if one is None:
         return value
     return None if units is None else plain(one * units)
 
@@ -151,10 +164,10 @@ def _contenders(
     candidates: Mapping[str, Weighed], order: Order, winner: Eligible, units_of: Callable[[str], int | None]
 ) -> tuple[Contender, ...]:
     found = []
-    for trial, candidate in sorted(candidates.items()):
-        if candidate.state != "INCONCLUSIVE":
-            continue
-        values = [_scaled(key, candidate.keys.get(key.label), units_of(trial)) for key in order.keys]
+    for trial in sorted(trial for trial, candidate in candidates.items() if candidate.state == "INCONCLUSIVE"):
+        candidate, units = candidates[trial], units_of(trial)
+        keys = candidate.keys
+        values = [_scaled(key, keys.get(key.label), units) for key in order.keys]
         sentence = _could_win(values, order, winner, _doubt(candidate))
         if sentence is not None:
             found.append(Contender(trial=trial, topology=candidate.topology, sentence=sentence))

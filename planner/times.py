@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from planner.records.evidence import Window
 
-__all__ = ["parsed_time", "repeats", "time_text", "window_seconds"]
+__all__ = ["parsed_time", "repeats", "seconds_between", "time_text", "window_seconds"]
 
 # fromisoformat takes more forms than one, and the same moment must not have two texts in two plans.
 _UTC = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
@@ -35,11 +35,12 @@ def time_text(moment: datetime) -> str:
 
 def window_seconds(window: Window) -> Fraction | None:
     """Return end - start, 0 within one second; None where a time has no zone or is no time, or the end comes first."""
-    return _seconds_between(window.start, window.end)
+    return seconds_between(window.start, window.end)
 
 
 @lru_cache(maxsize=4096)
-def _seconds_between(first: str, last: str) -> Fraction | None:
+def seconds_between(first: str, last: str) -> Fraction | None:
+    """Return end - start of two written times; None where one is no time, or the end comes first."""
     start, end = parsed_time(first), parsed_time(last)
     if start is None or end is None or end < start:
         return None

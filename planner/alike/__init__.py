@@ -4,13 +4,13 @@ The plain way is ``planner.evaluate``: every gate looks at every trial. Trials o
 alone, and nearly all that gates say follows from the rest. So the gates judge the first of a kind, and of the others
 only what a number moves is computed, exactly.
 
-Why both ways agree: what is not a number or a time is equal (``form``); every consistency identity surely holds
+Why both ways agree: what is no number or time is equal (``form``); every consistency identity surely holds
 (``identities``); limits, keys and frontier figures that follow from numbers are the same arithmetic on the same numbers
-(``limits``, ``values``); gates that are not known here are asked; and a trial whose numbers leave any of it open is
-judged the plain way (``kin``, ``verdicts``). Property tests hold the two ways to the same verdicts.
+(``measures``, ``capacity``, ``limits``, ``values``); gates that are not known here are asked; and a trial whose numbers
+leave any of it open is judged the plain way (``kin``, ``verdicts``). Property tests hold the two to the same verdicts.
 """
 
-from planner.alike.kin import Figure, Glance, figures_of
-from planner.alike.verdicts import Verdicts, weigh_all
+from planner.alike.glances import Figure, Glance, figures_of
+from planner.alike.verdicts import Member, Verdicts, weigh_all
 
-__all__ = ["Figure", "Glance", "Verdicts", "figures_of", "weigh_all"]
+__all__ = ["Figure", "Glance", "Member", "Verdicts", "figures_of", "weigh_all"]

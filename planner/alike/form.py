@@ -1,142 +1,196 @@
-"""The form of a counted window: all of it but its numbers and its times, and how to read these from windows alike.
+"""The form of a counted window: all of it but its numbers and its times, and the columns of windows of that form.
 
 Rules kept: two windows have one form where they record the same fields, and say the same wherever they do not say a
-number; a number that is null or absent is part of the form, so that what one of them lacks all of them lack. Times,
-arrays of ranks and replicas are read apart. Not handled: sections in which an identity reads numbers that are not read
-here (links, experts, hand-off, request shapes); a window with one of them has no form.
+number; a number that is null or absent is part of the form, so that what one of them lacks all of them lack. Windows
+are read a field at a time and not one by one; a window of another form is a stranger, and has the figures of the form's
+own window in its place. Not handled: sections in which an identity reads numbers that are not read here (links,
+experts, hand-off, request shapes); a window with one of them has no form.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from operator import attrgetter, itemgetter
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from planner.numbers import parts
 from planner.records.base import UNSET, UnsetType
 from planner.records.evidence import PerRank, Replica, Window
-from planner.times import window_seconds
+from planner.times import seconds_between
 
-__all__ = ["Form", "Number", "Pair", "Row", "UnlikeError", "form_of"]
+__all__ = ["DURATION", "TOKENS", "Column", "Form", "Number", "Pair", "Table", "UnlikeError", "form_of"]
 
 Number = int | float
+Column = Sequence[Number]
 Pair = tuple[int, int]
 """Numerator and denominator (above 0), not always in lowest terms."""
 
 NUMBERS = frozenset({int, float})
-APART = ("start", "end", "per_rank", "replicas")
+APART = frozenset({"start", "end", "per_rank", "replicas"})
 """Fields of a window that are read by themselves."""
 NOT_READ = ("links", "experts", "handoff")
 TOKENS, DURATION = "/load/output_tokens_total", "/load/duration_s"
+NOTHING: Pair = (0, 1)
 
 
 class UnlikeError(Exception):
     """Nothing is known of what trials of this form share: each is judged by itself."""
 
 
-class Row(Struct, frozen=True, gc=False):
-    """The numbers of one window.
+class Table(Struct, gc=False):
+    """The columns of many windows of one form; entry i of each belongs to window i.
 
-    ``replicas`` holds a column for every field that each replica records, in the order of the form. ``rate`` are the
-    output tokens per second, None where the form has none.
+    ``numbers`` are by pointer below a window, ``arrays`` by metric. ``replicas`` has, by field, a column for each
+    replica in the order of the form. ``strangers`` are the windows of another form.
     """
 
-    numbers: tuple[Number, ...]
-    arrays: Mapping[str, PerRank]
-    replicas: tuple[tuple[Number, ...], ...]
-    start: str
-    end: str
-    seconds: Fraction
-    rate: Pair | None
+    form: "Form"
+    size: int
+    numbers: dict[str, Column]
+    arrays: dict[str, Sequence[Sequence[Number]]]
+    replicas: dict[str, list[Column]]
+    spans: list[tuple[str, str]]
+    seconds: list[int]
+    strangers: set[int]
+
+    def rates(self) -> list[Pair]:
+        """Return the output tokens per second of every window, as numerator and denominator; 0 where it has none."""
+        tokens, durations = self.numbers[TOKENS], self.numbers[DURATION]
+        if all(durations) and set(map(type, durations)) == {int}:
+            return list(zip(tokens, durations, strict=True))  # type: ignore[arg-type]  # tokens are counts
+        split = map(parts, durations)
+        return [
+            (int(total) * per, value) if value else NOTHING for total, (value, per) in zip(tokens, split, strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A record inside a window: what it says, and where its numbers and the records inside stand among its fields."""
+
+    record: Struct
+    said: tuple[tuple[int, Any], ...]
+    numbers: tuple[tuple[int, str], ...]
+    inside: tuple[tuple[int, "Node"], ...]
+
+    def read(self, records: Sequence[Any], into: Table) -> None:
+        """Read one record of each window."""
+        kind = type(self.record)
+        columns = list(zip(*map(astuple, _like(records, {kind}.issuperset, self.record, into)), strict=True))
+        for index, expected in self.said:
+            column = columns[index]
+            if column.count(expected) != into.size:
+                into.strangers.update(at for at, value in enumerate(column) if value != expected)
+        for index, pointer in self.numbers:
+            into.numbers[pointer] = _like(columns[index], NUMBERS.issuperset, astuple(self.record)[index], into)
+        for index, node in self.inside:
+            node.read(columns[index], into)
+
+
+def _like(column: Sequence[Any], fits: Callable[[Iterable[type]], bool], own: Any, into: Table) -> Sequence[Any]:
+    """Return the column with the form's own value in place of those of other types, which only strangers have."""
+    if fits(map(type, column)):
+        return column
+    into.strangers.update(at for at, value in enumerate(column) if not fits((type(value),)))
+    return [value if fits((type(value),)) else own for value in column]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """The form of one window. ``at`` maps pointers below a window to their index among the numbers.
-
-    ``columns`` maps fields of replicas to the index of their column.
-    """
+    """The form of one window, which ``window`` has. ``pointers`` are those of its numbers."""
 
     window_id: str
     window: Window
     ranks: int
-    at: Mapping[str, int]
-    columns: Mapping[str, int]
-    said: tuple[Any, ...]
-    said_of: Callable[[Window], tuple[Any, ...]]
-    numbers_of: Callable[[Window], tuple[Any, ...]]
+    root: Node
+    pointers: frozenset[str]
     arrays: Mapping[str, tuple[Any, ...]]
-    names: tuple[str, ...]
-    replica_ranks: tuple[tuple[int, ...], ...]
-    columns_of: Callable[[Replica], tuple[Any, ...]]
-    replicas_said: tuple[Any, ...]
-    replica_said_of: Callable[[Replica], Any]
+    replicas: Mapping[str, Replica]
+    columns: tuple[str, ...]
 
     @property
     def has_rate(self) -> bool:
         """Say whether output tokens and the duration are recorded."""
-        return TOKENS in self.at and DURATION in self.at
+        return {TOKENS, DURATION} <= self.pointers
 
-    def pick(self, *pointers: str) -> Callable[[tuple[Number, ...]], tuple[Number, ...]] | None:
-        """Return what takes these numbers, two or more, out of a row's; None where one is not recorded."""
-        if not self.at.keys() >= set(pointers):
-            return None
-        return itemgetter(*[self.at[pointer] for pointer in pointers])
+    def has(self, *pointers: str) -> bool:
+        """Say whether these numbers are recorded."""
+        return self.pointers.issuperset(pointers)
 
-    def read(self, window: Window) -> Row | None:
-        """Return the numbers of a window; None where it has another form, or times that are none."""
-        try:
-            if self.said_of(window) != self.said:
-                return None
-            numbers = self.numbers_of(window)
-        except AttributeError:
-            # A section on the way is not recorded.
-            return None
-        replicas, seconds = self._replicas(window), window_seconds(window)
-        if not NUMBERS.issuperset(map(type, numbers)) or not self._has_arrays(window):
-            return None
-        if replicas is None or seconds is None:
-            return None
-        return Row(
-            numbers=numbers,
-            arrays={} if isinstance(window.per_rank, UnsetType) else window.per_rank,
-            replicas=replicas,
-            start=window.start,
-            end=window.end,
-            seconds=seconds,
-            rate=self._rate(numbers) if self.has_rate else None,
-        )
+    def table(self, windows: Sequence[Window]) -> Table:
+        """Return the columns of windows."""
+        table = Table(self, len(windows), {}, {}, {}, [], [], set())
+        self.root.read(windows, table)
+        self._read_times(windows, table)
+        self._read_arrays([window.per_rank for window in windows], table)
+        self._read_replicas([window.replicas for window in windows], table)
+        return table
 
-    def _rate(self, numbers: tuple[Any, ...]) -> Pair | None:
-        numerator, denominator = parts(numbers[self.at[DURATION]])
-        tokens: int = numbers[self.at[TOKENS]]
-        return (tokens * denominator, numerator) if numerator else None
+    def _read_times(self, windows: Sequence[Window], table: Table) -> None:
+        table.spans = [(window.start, window.end) for window in windows]
+        seconds = {span: seconds_between(*span) for span in set(table.spans)}
+        known = {span: int(found or 0) for span, found in seconds.items()}
+        table.seconds = [known[span] for span in table.spans]
+        if None in seconds.values():
+            table.strangers.update(at for at, span in enumerate(table.spans) if seconds[span] is None)
 
-    def _has_arrays(self, window: Window) -> bool:
-        metrics = window.per_rank
-        if isinstance(metrics, UnsetType):
-            return not self.arrays
-        if metrics.keys() != self.arrays.keys():
-            return False
-        for name, metric in metrics.items():
-            if _array_said(metric) != self.arrays[name] or not NUMBERS.issuperset(map(type, metric.values)):
-                return False
-            if len(metric.values) != self.ranks:
-                return False
-        return True
+    def _read_arrays(self, recorded: Sequence[Any], table: Table) -> None:
+        if isinstance(self.window.per_rank, UnsetType):
+            table.strangers.update(at for at, metrics in enumerate(recorded) if metrics is not UNSET)
+            return
+        own, names = self.window.per_rank, self.arrays.keys()
+        fits = [type(metrics) is dict and metrics.keys() == names for metrics in recorded]
+        if not all(fits):
+            table.strangers.update(at for at, fit in enumerate(fits) if not fit)
+            recorded = [metrics if fit else own for metrics, fit in zip(recorded, fits, strict=True)]
+        for name, said in self.arrays.items():
+            metrics = [each[name] for each in recorded]
+            values = [metric.values for metric in metrics]
+            fits = [_array_said(metric) == said and self._is_full(metric.values) for metric in metrics]
+            if not all(fits):
+                table.strangers.update(at for at, fit in enumerate(fits) if not fit)
+                values = [each if fit else own[name].values for each, fit in zip(values, fits, strict=True)]
+            table.arrays[name] = values
 
-    def _replicas(self, window: Window) -> tuple[tuple[Number, ...], ...] | None:
-        replicas = window.replicas
-        if isinstance(replicas, UnsetType) or not replicas:
-            return None if self.names or replicas is not self.window.replicas else ()
-        if tuple(replicas) != self.names or tuple(map(self.replica_said_of, replicas.values())) != self.replicas_said:
-            return None
-        ranks, *columns = zip(*map(self.columns_of, replicas.values()), strict=True)
-        if ranks != self.replica_ranks or not all(NUMBERS.issuperset(map(type, column)) for column in columns):
-            return None
-        return tuple(columns)
+    def _is_full(self, values: Sequence[Any]) -> bool:
+        return len(values) == self.ranks and NUMBERS.issuperset(map(type, values))
+
+    def _read_replicas(self, recorded: Sequence[Any], table: Table) -> None:
+        if isinstance(self.window.replicas, UnsetType):
+            table.strangers.update(at for at, replicas in enumerate(recorded) if replicas is not UNSET)
+            return
+        names, width = tuple(self.replicas), len(self.replicas)
+        fits = [type(replicas) is dict and tuple(replicas) == names for replicas in recorded]
+        if not all(fits):
+            table.strangers.update(at for at, fit in enumerate(fits) if not fit)
+            recorded = [each if fit else self.replicas for each, fit in zip(recorded, fits, strict=True)]
+        every = zip(*map(astuple, chain.from_iterable(each.values() for each in recorded)), strict=True)
+        for field, column in zip(Replica.__struct_fields__, every, strict=True):
+            if field in self.columns:
+                table.replicas[field] = _split(column, width, table)
+            else:
+                own = [getattr(replica, field) for replica in self.replicas.values()]
+                self._hold_replicas(own, column, table)
+
+    def _hold_replicas(self, own: Sequence[Any], column: Sequence[Any], table: Table) -> None:
+        """Find strangers by what replicas say in a field; ``own`` are the form's."""
+        first, width = own[0], len(own)
+        if own.count(first) == width and column.count(first) == len(column):
+            return
+        for place, expected in enumerate(own):
+            values = column[place::width]
+            if values.count(expected) < table.size:
+                table.strangers.update(at for at, value in enumerate(values) if value != expected)
+
+
+def _split(column: Sequence[Any], width: int, table: Table) -> list[Column]:
+    """Return the numbers of each replica, where they follow each other window by window."""
+    if not NUMBERS.issuperset(map(type, column)):
+        table.strangers.update(at // width for at, value in enumerate(column) if type(value) not in NUMBERS)
+        column = [value if type(value) in NUMBERS else 0 for value in column]
+    return [column[place::width] for place in range(width)]
 
 
 def form_of(window_id: str, window: Window, ranks: int) -> Form:
@@ -147,46 +201,42 @@ def form_of(window_id: str, window: Window, ranks: int) -> Form:
     """
     if window.purpose != "counted" or any(getattr(window, section) is not UNSET for section in NOT_READ):
         raise UnlikeError
-    leaves = [leaf for leaf in _leaves(window) if leaf[0] not in APART]
-    recorded = [path for path, value in leaves if type(value) in NUMBERS]
-    others = [path for path, value in leaves if type(value) not in NUMBERS]
-    if isinstance(window.load, UnsetType) or window.load.shapes is not UNSET or len(recorded) < 2:
+    if isinstance(window.load, UnsetType) or window.load.shapes is not UNSET or window.replicas == {}:
         raise UnlikeError
     replicas = {} if isinstance(window.replicas, UnsetType) else window.replicas
-    columns = [name for name in Replica.__struct_fields__ if replicas and _in_all(name, replicas)]
-    rest = [name for name in Replica.__struct_fields__ if name not in ("ranks", *columns)]
-    said_of, replica_said_of = attrgetter(*others), attrgetter(*rest)
     metrics = {} if isinstance(window.per_rank, UnsetType) else window.per_rank
+    root = _node(window, "", APART)
     return Form(
         window_id=window_id,
         window=window,
         ranks=ranks,
-        at={f"/{path.replace('.', '/')}": index for index, path in enumerate(recorded)},
-        columns={name: index for index, name in enumerate(columns)},
-        said=said_of(window),
-        said_of=said_of,
-        numbers_of=attrgetter(*recorded),
+        root=root,
+        pointers=frozenset(_pointers(root)),
         arrays={name: _array_said(metric) for name, metric in metrics.items()},
-        names=tuple(replicas),
-        replica_ranks=tuple(replica.ranks for replica in replicas.values()),
-        columns_of=attrgetter("ranks", *columns) if columns else _only_ranks,
-        replicas_said=tuple(map(replica_said_of, replicas.values())),
-        replica_said_of=replica_said_of,
+        replicas=replicas,
+        columns=tuple(name for name in Replica.__struct_fields__ if replicas and _in_all(name, replicas)),
     )
 
 
-def _leaves(record: Struct, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield (dotted path, value) of every field below a record; fields of records inside stand for them."""
-    for name in record.__struct_fields__:
-        value = getattr(record, name)
-        if isinstance(value, Struct):
-            yield from _leaves(value, f"{path}{name}.")
-        else:
-            yield f"{path}{name}", value
+def _node(record: Struct, pointer: str, apart: frozenset[str] = frozenset()) -> Node:
+    fields = [
+        (index, f"{pointer}/{name}", getattr(record, name))
+        for index, name in enumerate(record.__struct_fields__)
+        if name not in apart
+    ]
+    others = [(index, value) for index, _, value in fields if type(value) not in NUMBERS]
+    return Node(
+        record=record,
+        said=tuple((index, value) for index, value in others if not isinstance(value, Struct)),
+        numbers=tuple((index, at) for index, at, value in fields if type(value) in NUMBERS),
+        inside=tuple((index, _node(value, at)) for index, at, value in fields if isinstance(value, Struct)),
+    )
 
 
-def _only_ranks(replica: Replica) -> tuple[Any, ...]:
-    return (replica.ranks,)
+def _pointers(node: Node) -> Iterable[str]:
+    yield from (pointer for _, pointer in node.numbers)
+    for _, inner in node.inside:
+        yield from _pointers(inner)
 
 
 def _in_all(name: str, replicas: Mapping[str, Replica]) -> bool:

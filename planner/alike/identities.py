@@ -1,18 +1,19 @@
 """The consistency identities on windows of one form, decided at a glance where they surely hold.
 
-Rules kept: for every identity of ``planner.consistency`` there is a test here that is met only where it is evaluated
-and holds, or the answer that no window of the form evaluates it; where a test is not met the trial is judged by
-itself. An identity that is not known here makes every form unlike, so that a new one is never passed over.
+Rules kept: for every identity of ``planner.consistency`` there is a test here that only a window meets in which it is
+evaluated and holds, or the answer that no window of the form evaluates it; a trial whose windows do not meet all tests
+is judged by itself. An identity that is not known here makes every form unlike, so that a new one is never passed over.
 
 Why a test may use doubles: the numbers are at least 0, so each product and sum of a test is off by less than 10^-15 of
 its size, while it asks for 10^-12 of the size beyond what the identity allows. Infinities, and values so small that
 doubles lose digits, meet no test. Comparisons without arithmetic are exact: decimals as written order as doubles do.
 """
 
-from collections.abc import Callable, Mapping
-from operator import le
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import pairwise
+from operator import add, eq, le, mul, or_
 
-from planner.alike.form import DURATION, TOKENS, Form, Number, Row, UnlikeError
+from planner.alike.form import DURATION, TOKENS, Column, Form, Number, Table, UnlikeError
 from planner.consistency import IDENTITIES, PER_REQUEST_DECODE, Facts
 from planner.consistency.counts import AMONG, ENDS, RATES
 from planner.consistency.latencies import LATENCIES, NAMES, OPEN_LOOP_TOLERANCE, ORDERED, PER_TOKEN, samples_several
@@ -21,7 +22,8 @@ from planner.records.base import UnsetType
 
 __all__ = ["Test", "tests_of"]
 
-Test = Callable[[Row], bool]
+Test = Callable[[Table], list[bool]]
+"""Says of every window of a table whether it surely holds."""
 
 COMPLETED = "/load/requests/completed"
 MILLISECONDS = 1000
@@ -30,7 +32,7 @@ LEAST, MOST = 1e-200, 1e200
 
 
 def tests_of(form: Form, facts: Facts) -> tuple[Test, ...]:
-    """Return what every window of the form has to meet for its identities to hold; ``facts`` are of one of them.
+    """Return what windows of the form have to meet for their identities to hold; ``facts`` are of one of them.
 
     Raises:
         UnlikeError: an identity reads what is not known here.
@@ -44,31 +46,45 @@ def tests_of(form: Form, facts: Facts) -> tuple[Test, ...]:
     return tuple(found)
 
 
-def surely_at_most(left: Number, right: Number) -> bool:
-    """Say that left <= right for certain, whatever doubles lost on the way."""
-    return left < right * (1 - ROOM) and LEAST < right < MOST
+def surely_at_most(lefts: Iterable[Number], rights: Iterable[Number]) -> list[bool]:
+    """Say where left <= right for certain, whatever doubles lost on the way."""
+    return [left < right * (1 - ROOM) and LEAST < right < MOST for left, right in zip(lefts, rights, strict=True)]
 
 
-def surely_equal(left: Number, right: Number, share: float) -> bool:
-    """Say that two values differ by at most a share of the larger for certain."""
-    larger = left if left > right else right
-    return abs(left - right) < (share - ROOM) * larger and LEAST < larger < MOST
+def surely_equal(lefts: Iterable[Number], rights: Iterable[Number], share: float) -> list[bool]:
+    """Say where two values surely differ by at most a share of the larger."""
+    within = share - ROOM
+    return [
+        abs(left - right) < within * (larger := left if left > right else right) and LEAST < larger < MOST
+        for left, right in zip(lefts, rights, strict=True)
+    ]
+
+
+def same_or_surely_equal(lefts: Column, rights: Column, share: float) -> list[bool]:
+    """Say the same of numbers as they are written, or of whole numbers, which may be the very same ones."""
+    same = list(map(eq, lefts, rights))
+    return same if all(same) else list(map(or_, same, surely_equal(lefts, rights, share)))
+
+
+def _times(column: Iterable[Number], factor: Number) -> list[Number]:
+    return [value * factor for value in column]
+
+
+def _at_most(left: str, right: str) -> Test:
+    """Compare two numbers as they are written."""
+    return lambda table: list(map(le, table.numbers[left], table.numbers[right]))
 
 
 # Latencies
 
 
-def _little_closed(form: Form, facts: Facts) -> list[Test]:
-    pick, allowed = form.pick(COMPLETED, DURATION, "/load/e2e_ms/mean"), _in_flight(facts)
-    if pick is None or allowed is None:
-        return []
-    most = float(allowed * MILLISECONDS * (1 + facts.tolerance))
-
-    def holds(row: Row) -> bool:
-        completed, duration, mean = pick(row.numbers)
-        return surely_at_most(completed * mean, most * duration)
-
-    return [holds]
+def _little_closed(form: Form, facts: Facts) -> Iterator[Test]:
+    mean, allowed = "/load/e2e_ms/mean", _in_flight(facts)
+    if form.has(COMPLETED, DURATION, mean) and allowed is not None:
+        most = float(allowed * MILLISECONDS * (1 + facts.tolerance))
+        yield lambda table: surely_at_most(
+            map(mul, table.numbers[COMPLETED], table.numbers[mean]), _times(table.numbers[DURATION], most)
+        )
 
 
 def _in_flight(facts: Facts) -> int | None:
@@ -78,284 +94,226 @@ def _in_flight(facts: Facts) -> int | None:
     return point.concurrent_requests
 
 
-def _token_form(form: Form, facts: Facts) -> list[Test]:
-    pick, allowed = form.pick(TOKENS, COMPLETED, DURATION, "/load/itl_ms/mean"), _in_flight(facts)
-    if pick is None or allowed is None or samples_several(facts.workload):
-        return []
-    if _definition(form, "itl_ms") != PER_TOKEN:
-        return []
-    most = float(allowed * MILLISECONDS * (1 + facts.tolerance))
+def _token_form(form: Form, facts: Facts) -> Iterator[Test]:
+    mean, allowed = "/load/itl_ms/mean", _in_flight(facts)
+    if not form.has(TOKENS, COMPLETED, DURATION, mean) or allowed is None or samples_several(facts.workload):
+        return
+    if _definition(form, "itl_ms") == PER_TOKEN:
+        most = float(allowed * MILLISECONDS * (1 + facts.tolerance))
+        yield lambda table: [value > 0 for value in table.numbers[mean]]
+        yield _at_most(COMPLETED, TOKENS)
+        yield lambda table: surely_at_most(
+            map(mul, _less(table.numbers[TOKENS], table.numbers[COMPLETED]), table.numbers[mean]),
+            _times(table.numbers[DURATION], most),
+        )
 
-    def holds(row: Row) -> bool:
-        tokens, completed, duration, mean = pick(row.numbers)
-        return mean > 0 and tokens > completed and surely_at_most((tokens - completed) * mean, most * duration)
 
-    return [holds]
+def _less(column: Column, other: Column) -> list[Number]:
+    return [value - taken for value, taken in zip(column, other, strict=True)]
 
 
 def _definition(form: Form, latency: str) -> object:
     return getattr(getattr(form.window.load, latency), "definition", None)
 
 
-def _little_measured(form: Form, facts: Facts) -> list[Test]:
-    pick = form.pick("/load/in_flight_mean", COMPLETED, DURATION, "/load/e2e_ms/mean")
-    if pick is None:
-        return []
-    share = float(max(OPEN_LOOP_TOLERANCE, facts.tolerance))
-
-    def holds(row: Row) -> bool:
-        in_flight, completed, duration, mean = pick(row.numbers)
-        return duration > 0 and surely_equal(in_flight * duration * MILLISECONDS, completed * mean, share)
-
-    return [holds]
-
-
-def _percentile_order(form: Form, facts: Facts) -> list[Test]:
-    found = [_rising(form, *_recorded(form, latency, ORDERED)) for latency in LATENCIES]
-    found += [_rising(form, *_recorded(form, latency, ("mean", "max"))) for latency in LATENCIES]
-    return [test for test in found if test is not None]
+def _little_measured(form: Form, facts: Facts) -> Iterator[Test]:
+    in_flight, mean = "/load/in_flight_mean", "/load/e2e_ms/mean"
+    if form.has(in_flight, COMPLETED, DURATION, mean):
+        share = float(max(OPEN_LOOP_TOLERANCE, facts.tolerance))
+        yield _lasting
+        yield lambda table: surely_equal(
+            _times(map(mul, table.numbers[in_flight], table.numbers[DURATION]), MILLISECONDS),
+            map(mul, table.numbers[COMPLETED], table.numbers[mean]),
+            share,
+        )
 
 
-def _recorded(form: Form, latency: str, names: tuple[str, ...]) -> list[str]:
-    return [pointer for name in names if (pointer := f"/load/{latency}/{name}") in form.at]
+def _lasting(table: Table) -> list[bool]:
+    return [duration > 0 for duration in table.numbers[DURATION]]
 
 
-def _rising(form: Form, *pointers: str) -> Test | None:
-    pick = form.pick(*pointers) if len(pointers) > 1 else None
-    if pick is None:
-        return None
-
-    def holds(row: Row) -> bool:
-        values = pick(row.numbers)
-        return all(map(le, values, values[1:]))
-
-    return holds
+def _percentile_order(form: Form, facts: Facts) -> Iterator[Test]:
+    for latency in LATENCIES:
+        recorded = [at for name in ORDERED if form.has(at := f"/load/{latency}/{name}")]
+        for lower, upper in (*pairwise(recorded), (f"/load/{latency}/mean", f"/load/{latency}/max")):
+            if form.has(lower, upper):
+                yield _at_most(lower, upper)
 
 
-def _first_token_before_last(form: Form, facts: Facts) -> list[Test]:
-    found = [_rising(form, *_recorded_both(form, name)) for name in NAMES]
-    tests = [test for test in found if test is not None]
-    counts = form.pick("/load/ttft_ms/n", "/load/e2e_ms/n")
-    if not tests or counts is None:
-        return tests
-
-    def over_the_same(row: Row) -> bool:
-        first, last = counts(row.numbers)
-        return first == last
-
-    return [over_the_same, *tests]
+def _first_token_before_last(form: Form, facts: Facts) -> Iterator[Test]:
+    both = [(f"/load/ttft_ms/{name}", f"/load/e2e_ms/{name}") for name in NAMES]
+    found = [_at_most(first, last) for first, last in both if form.has(first, last)]
+    yield from found
+    counts = "/load/ttft_ms/n", "/load/e2e_ms/n"
+    if found and form.has(*counts):
+        # Over other requests they would not be compared.
+        yield lambda table: list(map(eq, *(table.numbers[at] for at in counts)))
 
 
-def _recorded_both(form: Form, name: str) -> list[str]:
-    pointers = [f"/load/ttft_ms/{name}", f"/load/e2e_ms/{name}"]
-    return pointers if form.at.keys() >= set(pointers) else []
-
-
-def _end_to_end_sum(form: Form, facts: Facts) -> list[Test]:
+def _end_to_end_sum(form: Form, facts: Facts) -> Iterator[Test]:
     lengths = facts.workload.output_tokens
-    pick = form.pick("/load/e2e_ms/mean", "/load/ttft_ms/mean", "/load/tpot_ms/mean")
-    if pick is None or isinstance(lengths, UnsetType) or isinstance(lengths.fixed, UnsetType) or lengths.fixed < 1:
-        return []
-    if _definition(form, "tpot_ms") != PER_REQUEST_DECODE:
-        return []
+    whole, first, each = "/load/e2e_ms/mean", "/load/ttft_ms/mean", "/load/tpot_ms/mean"
+    if isinstance(lengths, UnsetType) or isinstance(lengths.fixed, UnsetType) or not form.has(whole, first, each):
+        return
     later, share = lengths.fixed - 1, float(facts.tolerance)
-
-    def holds(row: Row) -> bool:
-        whole, first, each = pick(row.numbers)
-        return surely_equal(whole, first + later * each, share)
-
-    return [holds]
+    if later >= 0 and _definition(form, "tpot_ms") == PER_REQUEST_DECODE:
+        yield lambda table: surely_equal(
+            table.numbers[whole], map(add, table.numbers[first], _times(table.numbers[each], later)), share
+        )
 
 
 # Counts
 
 
-def _totals(form: Form, facts: Facts) -> list[Test]:
-    pick, share = form.pick(TOKENS, "/load/output_tokens_mean", COMPLETED), float(facts.tolerance)
-    if pick is None:
-        return []
-
-    def holds(row: Row) -> bool:
-        total, mean, completed = pick(row.numbers)
-        return surely_equal(total, mean * completed, share)
-
-    return [holds]
+def _totals(form: Form, facts: Facts) -> Iterator[Test]:
+    mean, share = "/load/output_tokens_mean", float(facts.tolerance)
+    if form.has(TOKENS, mean, COMPLETED):
+        yield lambda table: surely_equal(
+            table.numbers[TOKENS], map(mul, table.numbers[mean], table.numbers[COMPLETED]), share
+        )
 
 
-def _longest_outputs(form: Form, facts: Facts) -> list[Test]:
+def _longest_outputs(form: Form, facts: Facts) -> Iterator[Test]:
     lengths = facts.workload.output_tokens
     if isinstance(lengths, UnsetType):
-        return []
+        return
     longest = lengths.max if isinstance(lengths.fixed, UnsetType) else lengths.fixed
     sent = "/load/requests/sent"
-    pick = form.pick(TOKENS, sent if sent in form.at else COMPLETED)
-    if pick is None or isinstance(longest, UnsetType):
-        return []
-    most = float(longest * (1 + facts.tolerance))
-
-    def holds(row: Row) -> bool:
-        total, requests = pick(row.numbers)
-        return surely_at_most(total, most * requests)
-
-    return [holds]
+    requests = sent if form.has(sent) else COMPLETED
+    if form.has(TOKENS, requests) and not isinstance(longest, UnsetType):
+        most = float(longest * (1 + facts.tolerance))
+        yield lambda table: surely_at_most(table.numbers[TOKENS], _times(table.numbers[requests], most))
 
 
-def _stated_rates(form: Form, facts: Facts) -> list[Test]:
-    return [
-        _stated_rate(form, facts, name, totals)
-        for name, totals in RATES
-        if form.at.keys() >= {f"/load/{name}/value", *totals, DURATION}
-    ]
+def _stated_rates(form: Form, facts: Facts) -> Iterator[Test]:
+    for name, totals in RATES:
+        if form.has(f"/load/{name}/value", DURATION, *totals):
+            yield _lasting
+            yield _stated_rate(form, facts, name, totals)
 
 
 def _stated_rate(form: Form, facts: Facts, name: str, totals: tuple[str, ...]) -> Test:
-    pick = form.pick(f"/load/{name}/value", DURATION, *totals)
     scope = getattr(getattr(form.window.load, name), "scope", None)
     times, share = facts.ranks if scope == "device" else 1, float(facts.tolerance)
-
-    def holds(row: Row) -> bool:
-        stated, duration, *added = pick(row.numbers) if pick else (0, 0)
-        return duration > 0 and surely_equal(stated * times * duration, sum(added), share)
-
-    return holds
-
-
-def _duration(form: Form, facts: Facts) -> list[Test]:
-    at, share = form.at.get(DURATION), float(facts.tolerance)
-    if at is None:
-        return []
-
-    def holds(row: Row) -> bool:
-        seconds, duration = row.seconds.numerator, row.numbers[at]
-        return seconds == duration or surely_equal(duration, seconds, share)
-
-    return [holds]
+    return lambda table: surely_equal(
+        _times(map(mul, table.numbers[f"/load/{name}/value"], table.numbers[DURATION]), times),
+        map(sum, zip(*(table.numbers[at] for at in totals), strict=True)),
+        share,
+    )
 
 
-def _request_counts(form: Form, facts: Facts) -> list[Test]:
-    pick = form.pick(*[f"/load/requests/{name}" for name in ("sent", *ENDS)])
-    if pick is None:
-        return []
-
-    def holds(row: Row) -> bool:
-        sent, *ends = pick(row.numbers)
-        return sent == sum(ends)
-
-    return [holds]
+def _duration(form: Form, facts: Facts) -> Iterator[Test]:
+    share = float(facts.tolerance)
+    if form.has(DURATION):
+        yield lambda table: same_or_surely_equal(table.numbers[DURATION], table.seconds, share)
 
 
-def _request_parts(form: Form, facts: Facts) -> list[Test]:
-    ended = tuple(name for name in ENDS if f"/load/requests/{name}" in form.at)
-    among = (*AMONG, *(((ended, "sent"),) if 0 < len(ended) < len(ENDS) else ()))
-    found = [_sum_within(form, [f"/load/requests/{name}" for name in (whole, *names)]) for names, whole in among]
-    return [test for test in found if test is not None]
+def _request_counts(form: Form, facts: Facts) -> Iterator[Test]:
+    sent, *ends = (f"/load/requests/{name}" for name in ("sent", *ENDS))
+    if form.has(sent, *ends):
+        yield lambda table: list(map(eq, table.numbers[sent], _added(table, ends)))
 
 
-def _sum_within(form: Form, pointers: list[str]) -> Test | None:
-    pick = form.pick(*pointers)
-    if pick is None:
-        return None
-
-    def holds(row: Row) -> bool:
-        most, *parts = pick(row.numbers)
-        return sum(parts) <= most
-
-    return holds
+def _added(table: Table, pointers: Iterable[str]) -> Iterator[Number]:
+    return map(sum, zip(*(table.numbers[at] for at in pointers), strict=True))
 
 
-def _queue(form: Form, facts: Facts) -> list[Test]:
-    test = _rising(form, *(f"/load/queued_requests_{name}" for name in ("mean", "max")))
-    return [] if test is None else [test]
+def _request_parts(form: Form, facts: Facts) -> Iterator[Test]:
+    ended = tuple(name for name in ENDS if form.has(f"/load/requests/{name}"))
+    for names, whole in (*AMONG, *(((ended, "sent"),) if 0 < len(ended) < len(ENDS) else ())):
+        most, *parts = (f"/load/requests/{name}" for name in (whole, *names))
+        if form.has(most, *parts):
+            yield _within(parts, most)
 
 
-def _replica_sums(form: Form, facts: Facts) -> list[Test]:
-    pairs = (("completed", COMPLETED), ("output_tokens_total", TOKENS))
-    found = [(form.columns[name], form.at[at]) for name, at in pairs if name in form.columns and at in form.at]
-    return [_replica_sum(column, at, float(facts.tolerance)) for column, at in found]
+def _within(parts: list[str], whole: str) -> Test:
+    return lambda table: list(map(le, _added(table, parts), table.numbers[whole]))
 
 
-def _replica_sum(column: int, at: int, share: float) -> Test:
-    def holds(row: Row) -> bool:
-        whole, added = row.numbers[at], sum(row.replicas[column])
-        return (whole == added) or surely_equal(added, whole, share)
+def _queue(form: Form, facts: Facts) -> Iterator[Test]:
+    mean, most = "/load/queued_requests_mean", "/load/queued_requests_max"
+    if form.has(mean, most):
+        yield _at_most(mean, most)
 
-    return holds
+
+def _replica_sums(form: Form, facts: Facts) -> Iterator[Test]:
+    for name, whole in (("completed", COMPLETED), ("output_tokens_total", TOKENS)):
+        if name in form.columns and form.has(whole):
+            yield _replica_sum(name, whole, float(facts.tolerance))
+
+
+def _replica_sum(name: str, whole: str, share: float) -> Test:
+    return lambda table: same_or_surely_equal(
+        list(map(sum, zip(*table.replicas[name], strict=True))), table.numbers[whole], share
+    )
 
 
 # Samples
 
 
-def _completed(form: Form, facts: Facts) -> list[Test]:
-    found = [
-        _samples(form, f"/load/{latency}/n", float(facts.tolerance), may_lack=latency == "tpot_ms")
-        for latency in PER_REQUEST
-    ]
-    return [test for test in found if test is not None]
+def _completed(form: Form, facts: Facts) -> Iterator[Test]:
+    for latency in PER_REQUEST:
+        n = f"/load/{latency}/n"
+        if form.has(n, COMPLETED):
+            # TPOT leaves out requests of one token.
+            yield _at_most(n, COMPLETED) if latency == "tpot_ms" else _as_many(n, float(facts.tolerance))
 
 
-def _samples(form: Form, n: str, share: float, *, may_lack: bool) -> Test | None:
-    pick = form.pick(n, COMPLETED)
-    if pick is None:
-        return None
-
-    def holds(row: Row) -> bool:
-        samples, requests = pick(row.numbers)
-        return samples == requests or (may_lack and samples < requests) or surely_equal(samples, requests, share)
-
-    return holds
+def _as_many(n: str, share: float) -> Test:
+    return lambda table: same_or_surely_equal(table.numbers[n], table.numbers[COMPLETED], share)
 
 
-def _in_all(form: Form, facts: Facts) -> list[Test]:
-    if COMPLETED not in form.at:
+def _in_all(form: Form, facts: Facts) -> Iterator[Test]:
+    if not form.has(COMPLETED):
         raise UnlikeError
-    test = _rising(form, "/load/itl_ms/n", TOKENS)
-    return [] if test is None else [test]
+    if form.has("/load/itl_ms/n", TOKENS):
+        yield _at_most("/load/itl_ms/n", TOKENS)
 
 
-def _not_evaluated(form: Form, facts: Facts) -> list[Test]:
-    """Forms have no section, and always a count of completed requests, so that no window evaluates it; or, as the
+def _not_evaluated(form: Form, facts: Facts) -> Iterator[Test]:
+    """Forms have no such section, and always a count of completed requests, so that no window evaluates it; or, as the
     lengths of arrays, a window that breaks it has another form."""
-    return []
+    yield from ()
 
 
 # States
 
 
-def _longest_held(form: Form, facts: Facts) -> list[Test]:
-    longest, capacity = (form.columns.get(name) for name in ("longest_sequence_tokens", "kv_capacity_tokens"))
-    if longest is None or capacity is None:
-        return _without_capacity(form)
-
-    def holds(row: Row) -> bool:
-        return all(map(le, row.replicas[longest], row.replicas[capacity]))
-
-    return [holds]
-
-
-def _without_capacity(form: Form) -> list[Test]:
-    """Refuse forms where some replicas record what the others do not."""
-    replicas = {} if isinstance(form.window.replicas, UnsetType) else form.window.replicas
-    for name in ("longest_sequence_tokens", "kv_capacity_tokens"):
-        if name not in form.columns and any(type(getattr(each, name)) is int for each in replicas.values()):
-            raise UnlikeError
-    return []
+def _longest_held(form: Form, facts: Facts) -> Iterator[Test]:
+    fields = ("longest_sequence_tokens", "kv_capacity_tokens")
+    if form.columns and set(fields) <= set(form.columns):
+        longest, capacity = fields
+        yield lambda table: [
+            all(held)
+            for held in zip(
+                *(map(le, *pair) for pair in zip(table.replicas[longest], table.replicas[capacity], strict=True)),
+                strict=True,
+            )
+        ]
+    elif any(type(getattr(each, name)) is int for name in fields for each in _partly(form, name)):
+        raise UnlikeError
 
 
-def _full_concurrency(form: Form, facts: Facts) -> list[Test]:
+def _partly(form: Form, name: str) -> Iterable[object]:
+    """Return the replicas where not all of them record a field."""
+    return () if name in form.columns else form.replicas.values()
+
+
+def _full_concurrency(form: Form, facts: Facts) -> Iterator[Test]:
     lengths = (facts.workload.prompt_tokens, facts.workload.output_tokens)
     fixed = all(not isinstance(each, UnsetType) and not isinstance(each.fixed, UnsetType) for each in lengths)
     if fixed and "kv_capacity_tokens" in form.columns:
         raise UnlikeError
-    return []
+    yield from ()
 
 
-def _energy(form: Form, facts: Facts) -> list[Test]:
+def _energy(form: Form, facts: Facts) -> Iterator[Test]:
     if {"energy_joules", "power_peak_watts"} <= form.arrays.keys():
         raise UnlikeError
-    return []
+    yield from ()
 
 
-QUICK: Mapping[str, Callable[[Form, Facts], list[Test]]] = {
+QUICK: Mapping[str, Callable[[Form, Facts], Iterator[Test]]] = {
     "latencies._little_closed": _little_closed,
     "latencies._token_form": _token_form,
     "latencies._little_measured": _little_measured,

@@ -7,103 +7,48 @@ hold or a number that is out of the ordinary, is left to the gates. Not handled:
 (``planner.alike.verdicts``).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 
 from msgspec import Struct
 
-from planner.alike.form import Pair, Row, UnlikeError, form_of
+from planner.alike.form import UnlikeError, form_of
+from planner.alike.glances import Block, Figure, Glance, figure_of
 from planner.alike.identities import Test, tests_of
-from planner.alike.limits import ALWAYS_SAME, Found, Likeness, Rows, Rule, rule_of
-from planner.alike.values import UNUSABLE, FrontierFigures, KeyValue, frontier_figures, key_value_of
+from planner.alike.limits import Rule, rule_of
+from planner.alike.measures import Batch, Likeness, Measure
+from planner.alike.values import KeyValue, figure_measures, key_value_of
 from planner.evaluate import ALWAYS, Called, Verdict, state_of
-from planner.gates.base import Finding, Quantity
+from planner.gates.base import Finding
 from planner.gates.base import Verdict as Outcome
 from planner.order import Order
 from planner.records.base import UNSET
 from planner.records.evidence import Trial
-from planner.records.plan import FrontierPoint, State, Value
+from planner.records.plan import State
 from planner.times import repeats
 from planner.view import TrialView
 
-__all__ = ["Figure", "Glance", "Kin", "figures_of", "kin_of"]
+__all__ = ["Kin", "Member", "kin_of"]
 
 Standing = tuple[State, tuple[str, ...], tuple[str, ...]]
 """State, failing and unknown gates."""
-Judged = tuple["Glance", FrontierPoint]
 
 
-class Figure(Struct, frozen=True, gc=False):
-    """What a limit says in figures."""
+class Member(Struct, frozen=True, gc=False):
+    """A trial among others."""
 
-    outcome: Outcome
-    measured: Quantity
-    limit: Quantity
-    margin: Quantity
-
-
-class Glance(Struct, frozen=True, kw_only=True, gc=False):
-    """A trial judged by its numbers: all that ``planner.evaluate.Verdict`` decides.
-
-    ``found`` are the limits that differ between kin, in the order of ``Kin.rules``: figures, or what a gate said that
-    was asked.
-    """
-
-    kin: "Kin"
+    id: str
+    trial: Trial
     content_id: str
-    found: tuple[Found | Finding, ...]
-    state: State
-    failing: tuple[str, ...]
-    unknown: tuple[str, ...]
-    values: tuple[Pair | None, ...]
-
-    @property
-    def keys(self) -> dict[str, Value]:
-        """The value of every selection key."""
-        values = zip(self.kin.keys, self.values, strict=True)
-        return {key.label: key.written(value, self.content_id) for key, value in values}
-
-    @property
-    def missing_keys(self) -> tuple[str, ...]:
-        """The keys without a value."""
-        return self.kin.missing_keys
-
-    @property
-    def topology(self) -> str:
-        """The name made of degrees."""
-        return self.kin.likeness.view.placed.name
-
-    @property
-    def figures(self) -> dict[str, dict[str, Figure]]:
-        """What every limit of every gate that speaks says: gate id -> limit id -> figure."""
-        figures = {gate: dict(limits) for gate, limits in self.kin.same.items()}
-        for rule, found in zip(self.kin.rules, self.found, strict=True):
-            figures[rule.gate][rule.limit_id] = rule.figure(found)
-        return figures
-
-
-def figures_of(verdict: Verdict | Glance) -> dict[str, dict[str, Figure]]:
-    """Return what every limit of every gate that speaks says of a trial."""
-    if isinstance(verdict, Glance):
-        return verdict.figures
-    return {
-        gate: {name: _figure(finding) for name, finding in limits.items()} for gate, limits in verdict.findings.items()
-    }
-
-
-def _figure(finding: Finding) -> Figure:
-    return Figure(finding.outcome, finding.measured, finding.limit, finding.margin)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KinRule:
+class Differing:
     """One limit that differs between kin: ``rule`` reads it off the numbers; without one its gate is asked."""
 
     called: Called
     limit_id: str
     rule: Rule | None = None
-    limit: Fraction | None = None
 
     @property
     def gate(self) -> str:
@@ -114,18 +59,11 @@ class KinRule:
         """Return what the gate itself says."""
         return self.called.gate.rule(view, self.called.limits[self.limit_id])
 
-    def figure(self, found: Found | Finding) -> Figure:
-        """Write what was found as the gate does."""
-        if isinstance(found, Finding):
-            return _figure(found)
-        outcome, numerator, denominator, room = found
-        margin = None if self.limit is None else Fraction(room, denominator * self.limit.denominator)
-        return Figure(outcome, Fraction(numerator, denominator), self.limit, margin)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Kin:
-    """Trials alike. ``same`` is what gates say of all of them, ``rules`` what differs: those that are asked last.
+    """Trials alike. ``same`` is what gates say of all of them; ``read`` are the limits that are read off the numbers,
+    ``asked`` those that their gates are asked for.
 
     ``repeated`` are the windows of each load point, where the contract wants measurements repeated.
     """
@@ -134,86 +72,92 @@ class Kin:
     tests: tuple[tuple[int, Test], ...]
     repeated: tuple[tuple[int, ...], ...]
     same: Mapping[str, Mapping[str, Figure]]
-    rules: tuple[KinRule, ...]
+    read: tuple[Differing, ...]
+    asked: tuple[Differing, ...]
     keys: tuple[KeyValue, ...]
     missing_keys: tuple[str, ...]
-    frontier: FrontierFigures
+    figures: Mapping[str, Measure | None]
     speaking: tuple[str, ...]
-    standings: dict[tuple[Outcome, ...], Standing] = field(default_factory=dict)
+    standings: dict[tuple[object, ...], Standing] = field(default_factory=dict)
 
-    def read(self, trial: Trial) -> tuple[Row, ...] | None:
-        """Return the numbers of a trial's windows; None where it is no kin."""
-        if trial.failures is not UNSET:
-            return None
-        rows = []
-        for form in self.likeness.forms:
-            row = form.read(trial.windows[form.window_id])
-            if row is None:
-                return None
-            rows.append(row)
-        return tuple(rows)
+    def judged(
+        self, members: Sequence[Member], view_of: Callable[[str], TrialView]
+    ) -> tuple[list[Glance | None], set[int]]:
+        """Judge trials by their numbers; None for those that numbers do not settle, or that are no kin.
 
-    def judged(self, view: Callable[[], TrialView], trial_id: str, content_id: str, rows: Rows) -> Judged | None:
-        """Judge a trial by its numbers; None where they do not settle it. ``view`` makes its view, to ask gates."""
-        if not self._is_ordinary(rows):
-            return None
-        found = self._found(view, rows)
-        values = tuple([key.read(rows) for key in self.keys])
-        if found is None or UNUSABLE in values:
-            return None
-        outcomes = tuple([one.outcome if isinstance(one, Finding) else one[0] for one in found])
-        try:
-            state, failing, unknown = self.standings[outcomes]
-        except KeyError:
-            state, failing, unknown = self.standings[outcomes] = self._standing(outcomes)
-        point = self.frontier.point(trial_id, state, rows)
-        if point is None:
-            return None
-        glance = Glance(
-            kin=self,
-            content_id=content_id,
-            found=found,
-            state=state,
-            failing=failing,
-            unknown=unknown,
-            values=values,
+        ``view_of`` makes the view of a trial, to ask gates. Returned beside the verdicts are the places of strangers.
+        """
+        windows = [[member.trial.windows[form.window_id] for member in members] for form in self.likeness.forms]
+        tables = tuple(form.table(own) for form, own in zip(self.likeness.forms, windows, strict=True))
+        injected = {at for at, member in enumerate(members) if member.trial.failures is not UNSET}
+        strangers = injected.union(*(table.strangers for table in tables))
+        batch = Batch(len(members), tables, set(strangers), {})
+        for at, test in self.tests:
+            batch.only(test(tables[at]))
+        self._want_repeats(batch)
+        block = Block(
+            kin_keys=self.keys,
+            same=self.same,
+            missing_keys=self.missing_keys,
+            topology=self.likeness.view.placed.name,
+            limits=tuple((each.gate, each.limit_id, each.rule.limit if each.rule else None) for each in self.read),
+            answers=tuple(each.rule.answers(batch) for each in self.read if each.rule),
+            keys=tuple(key.read(batch) for key in self.keys),
+            figures={name: None if measure is None else batch.of(measure) for name, measure in self.figures.items()},
+            findings=self._findings(members, batch, view_of),
         )
-        return glance, point
+        return self._glances(members, block, batch.odd), strangers
 
-    def _is_ordinary(self, rows: Rows) -> bool:
-        """Say whether every identity surely holds, tokens came at all, and measurements were repeated as wanted."""
-        for at, holds in self.tests:
-            if not holds(rows[at]):
-                return False
+    def _want_repeats(self, batch: Batch) -> None:
         least = self.likeness.view.min_repeats
-        return all(repeats((rows[at].start, rows[at].end) for at in places) >= least for places in self.repeated)
+        for places in self.repeated:
+            spans = zip(*(batch.tables[at].spans for at in places), strict=True)
+            batch.only([repeats(each) >= least for each in spans])
 
-    def _found(self, view: Callable[[], TrialView], rows: Rows) -> tuple[Found | Finding, ...] | None:
-        found: list[Found | Finding] = []
-        asked: TrialView | None = None
-        for rule in self.rules:
-            if rule.rule is None:
-                asked = asked or self._checked(view())
-                finding = rule.ask(asked)
-                if finding.spreads_to and finding.outcome == "UNKNOWN":
-                    return None
-                found.append(finding)
+    def _findings(
+        self, members: Sequence[Member], batch: Batch, view_of: Callable[[str], TrialView]
+    ) -> list[dict[tuple[str, str], Finding]]:
+        """Ask the gates for what is not read off the numbers; a trial that they doubt as a whole is odd."""
+        found: list[dict[tuple[str, str], Finding]] = [{} for _ in members]
+        if not self.asked:
+            return found
+        for at, member in enumerate(members):
+            if at in batch.odd:
                 continue
-            one = rule.rule(rows)
-            if one is None:
-                return None
-            found.append(one)
-        return tuple(found)
+            view = self._checked(view_of(member.id))
+            found[at] = {(each.gate, each.limit_id): each.ask(view) for each in self.asked}
+            if any(finding.spreads_to and finding.outcome == "UNKNOWN" for finding in found[at].values()):
+                batch.odd.add(at)
+        return found
 
     def _checked(self, view: TrialView) -> TrialView:
-        """Return a view that has its identities from its kin: the same ones were evaluated, and hold."""
+        """Return a view that has its identities from its kin: the same ones are evaluated, and hold."""
         checks = self.likeness.view.checks
         return replace(view, checked={name: (window, checks[name]) for name, window in view.trial.windows.items()})
 
-    def _standing(self, outcomes: tuple[Outcome, ...]) -> Standing:
+    def _glances(self, members: Sequence[Member], block: Block, odd: set[int]) -> list[Glance | None]:
+        passed = [[room >= 0 for room in answers.room] for answers in block.answers]
+        outcomes: list[tuple[object, ...]] = list(zip(*passed, strict=True)) if passed else [()] * len(members)
+        glances: list[Glance | None] = []
+        for at, member in enumerate(members):
+            if at in odd:
+                glances.append(None)
+                continue
+            found = outcomes[at]
+            if self.asked:
+                found = (*found, *(finding.outcome for finding in block.findings[at].values()))
+            standing = self.standings.get(found)
+            if standing is None:
+                standing = self.standings[found] = self._standing(found)
+            glances.append(Glance(block, at, member.id, member.content_id, *standing))
+        return glances
+
+    def _standing(self, found: tuple[object, ...]) -> Standing:
+        """Return what follows from the outcomes of all limits that differ: True and False for those that are read."""
         said = {gate: {figure.outcome for figure in limits.values()} for gate, limits in self.same.items()}
-        for rule, outcome in zip(self.rules, outcomes, strict=True):
-            said[rule.gate].add(outcome)
+        words: dict[object, Outcome] = {True: "PASS", False: "FAIL"}
+        for each, outcome in zip((*self.read, *self.asked), found, strict=True):
+            said[each.gate].add(words.get(outcome) or outcome)  # type: ignore[arg-type]  # else it is a word already
         failing = tuple(gate for gate in self.speaking if "FAIL" in said[gate])
         unknown = tuple(gate for gate in self.speaking if "UNKNOWN" in said[gate] and gate not in failing)
         return state_of(failing, unknown, self.missing_keys), failing, unknown
@@ -231,24 +175,25 @@ def kin_of(view: TrialView, verdict: Verdict, order: Order) -> Kin:
     likeness = Likeness(view=view, forms=forms)
     tests = [(at, test) for at, form in enumerate(forms) for test in tests_of(form, view.facts(form.window))]
     same: dict[str, dict[str, Figure]] = {gate: {} for gate in verdict.docket.speaking}
-    rules: list[KinRule] = []
+    differing: list[Differing] = []
     for called in (*verdict.docket.grounds, *verdict.docket.others):
         for limit_id in called.limits:
-            rule = _rule(likeness, called, limit_id)
-            if rule is None:
-                same[called.gate.id][limit_id] = _figure(verdict.findings[called.gate.id][limit_id])
+            found = _differing(likeness, called, limit_id)
+            if found is None:
+                same[called.gate.id][limit_id] = figure_of(verdict.findings[called.gate.id][limit_id])
             else:
-                rules.append(rule)
+                differing.append(found)
     points = dict.fromkeys(form.window.load_point for form in forms)
     return Kin(
         likeness=likeness,
         tests=tuple(tests),
         repeated=tuple(likeness.at(point) for point in points) if view.min_repeats > 1 else (),
         same=same,
-        rules=tuple(sorted(rules, key=lambda rule: rule.rule is None)),
+        read=tuple(each for each in differing if each.rule is not None),
+        asked=tuple(each for each in differing if each.rule is None),
         keys=tuple(key_value_of(likeness, key) for key in order.keys),
         missing_keys=verdict.missing_keys,
-        frontier=frontier_figures(likeness, order),
+        figures=figure_measures(likeness, order),
         speaking=verdict.docket.speaking,
     )
 
@@ -266,13 +211,12 @@ def _is_sound(view: TrialView, verdict: Verdict) -> bool:
     )
 
 
-def _rule(likeness: Likeness, called: Called, limit_id: str) -> KinRule | None:
+def _differing(likeness: Likeness, called: Called, limit_id: str) -> Differing | None:
     """Return how a limit is judged; None for one that says the same of all trials alike."""
-    limit = called.limits[limit_id]
-    if called.of_placement or called.gate.id in ALWAYS_SAME:
+    if called.of_placement:
         return None
     try:
-        built = rule_of(likeness, called.gate.id, limit)
+        rule = rule_of(likeness, called.gate.id, called.limits[limit_id])
     except UnlikeError:
-        return KinRule(called=called, limit_id=limit_id)
-    return None if built is None else KinRule(called=called, limit_id=limit_id, rule=built[0], limit=built[1])
+        return Differing(called=called, limit_id=limit_id)
+    return None if rule is None else Differing(called=called, limit_id=limit_id, rule=rule)

@@ -4,84 +4,108 @@ Rules kept: every trial gets the verdict that the gates alone would give it, whi
 handled: sentences; ``planner.evaluate.judge`` writes those, of one trial at a time.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from planner.alike.form import UnlikeError
-from planner.alike.kin import Glance, Judged, Kin, kin_of
+from planner.alike.glances import Glance
+from planner.alike.kin import Kin, Member, kin_of
 from planner.evaluate import Verdict, weigh
-from planner.frontier import frontier_point
+from planner.frontier import frontier_point, unbeaten_trials
 from planner.order import Order
-from planner.records.evidence import Trial
 from planner.records.plan import FrontierPoint
 from planner.view import TrialView
 
-__all__ = ["Verdicts", "weigh_all"]
+__all__ = ["Member", "Verdicts", "weigh_all"]
 
 TRIES = 16
 """Kinds that are looked for among trials placed alike; one kind serves thousands, or there is none to be found."""
+AT_ONCE = 4096
+"""Trials whose columns are held at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdicts:
-    """What was decided of each trial, and where it stands beside the frontier, by trial id."""
+    """What was decided of each trial, by trial id. ``drawn`` are the frontier points of trials that gates judged."""
 
-    verdicts: dict[str, Verdict | Glance] = field(default_factory=dict)
-    points: list[FrontierPoint] = field(default_factory=list)
+    verdicts: Mapping[str, Verdict | Glance]
+    drawn: Mapping[str, FrontierPoint]
 
+    def point(self, trial: str) -> FrontierPoint:
+        """Return where a trial stands beside the frontier."""
+        verdict = self.verdicts[trial]
+        return verdict.point if isinstance(verdict, Glance) else self.drawn[trial]
 
-@dataclass(slots=True)
-class _Kinds:
-    """The kin found so far among trials placed alike, and how often one was looked for."""
-
-    known: list[Kin] = field(default_factory=list)
-    tries: int = 0
-
-
-def weigh_all(trials: Iterable[tuple[str, Trial, str]], order: Order, view_of: Callable[[str], TrialView]) -> Verdicts:
-    """Judge trials, given as id, record and content id, by every gate; read their keys and frontier figures.
-
-    ``view_of`` makes the view of a trial.
-    """
-    decided = Verdicts()
-    kinds: dict[tuple[object, ...], _Kinds] = {}
-    ground = None
-    for trial_id, trial, content_id in trials:
-        view = partial(view_of, trial_id)
-        if ground is None:
-            ground = view().ground
-        likely = (id(ground.placed(trial)), trial.identity_id, *sorted(trial.windows))
-        found = kinds.get(likely)
-        if found is None:
-            found = kinds[likely] = _Kinds()
-        verdict, point = _at_a_glance(found, view, trial_id, trial, content_id) or _by_gates(found, view(), order)
-        decided.verdicts[trial_id] = verdict
-        decided.points.append(point)
-    return decided
+    def unbeaten(self) -> set[str]:
+        """Return the eligible trials that no other one beats: the frontier."""
+        eligible = (trial for trial, verdict in self.verdicts.items() if verdict.state == "ELIGIBLE")
+        return unbeaten_trials([self.point(trial) for trial in eligible])
 
 
-def _at_a_glance(
-    kinds: _Kinds, view: Callable[[], TrialView], trial_id: str, trial: Trial, content_id: str
-) -> Judged | None:
-    for kin in kinds.known:
-        rows = kin.read(trial)
-        if rows is not None:
-            return kin.judged(view, trial_id, content_id, rows)
-    return None
+def weigh_all(members: Iterable[Member], order: Order, view_of: Callable[[str], TrialView]) -> Verdicts:
+    """Judge trials by every gate; read their keys and frontier figures. ``view_of`` makes the view of a trial."""
+    every = list(members)
+    judging = _Judging(order, view_of, {}, {})
+    for alike in _placed_alike(every, view_of):
+        judging.judge(alike)
+    return Verdicts(verdicts={member.id: judging.verdicts[member.id] for member in every}, drawn=judging.drawn)
 
 
-def _by_gates(kinds: _Kinds, view: TrialView, order: Order) -> tuple[Verdict, FrontierPoint]:
-    verdict = weigh(view, order.keys)
-    point = frontier_point(view, verdict, order)
-    if kinds.tries < TRIES and not any(kin.read(view.trial) for kin in kinds.known):
-        kinds.tries += 1
-        kin = _kin_of(view, verdict, order)
-        if kin is not None:
-            kinds.known.append(kin)
-            return verdict, point
-    view.forget()
-    return verdict, point
+def _placed_alike(members: Sequence[Member], view_of: Callable[[str], TrialView]) -> Iterable[list[Member]]:
+    """Yield trials that are placed alike, ran one identity and have windows of the same names."""
+    placed: dict[tuple[int, int], int] = {}
+    found: dict[tuple[object, ...], list[Member]] = {}
+    for member in members:
+        trial = member.trial
+        place = (id(trial.topology), id(trial.rank_map))
+        if place not in placed:
+            placed[place] = id(view_of(member.id).placed)
+        found.setdefault((placed[place], trial.identity_id, *sorted(trial.windows)), []).append(member)
+    return found.values()
+
+
+@dataclass(frozen=True, slots=True)
+class _Judging:
+    """The verdicts so far."""
+
+    order: Order
+    view_of: Callable[[str], TrialView]
+    verdicts: dict[str, Verdict | Glance]
+    drawn: dict[str, FrontierPoint]
+
+    def judge(self, members: list[Member]) -> None:
+        """Judge trials that are placed alike: kind by kind, the first of each by the gates."""
+        left, tries = members, 0
+        while left and tries < TRIES:
+            tries += 1
+            kin = self._by_gates(left[0], look_for_kin=True)
+            left = left[1:] if kin is None else self._by_kin(kin, left[1:])
+        for member in left:
+            self._by_gates(member)
+
+    def _by_kin(self, kin: Kin, members: Sequence[Member]) -> list[Member]:
+        """Judge all that are kin, and return the others."""
+        left: list[Member] = []
+        for start in range(0, len(members), AT_ONCE):
+            block = members[start : start + AT_ONCE]
+            glances, strangers = kin.judged(block, self.view_of)
+            for at, (member, glance) in enumerate(zip(block, glances, strict=True)):
+                if glance is not None:
+                    self.verdicts[member.id] = glance
+                elif at in strangers:
+                    left.append(member)
+                else:
+                    self._by_gates(member)
+        return left
+
+    def _by_gates(self, member: Member, *, look_for_kin: bool = False) -> Kin | None:
+        view = self.view_of(member.id)
+        verdict = self.verdicts[member.id] = weigh(view, self.order.keys)
+        self.drawn[member.id] = frontier_point(view, verdict, self.order)
+        kin = _kin_of(view, verdict, self.order) if look_for_kin else None
+        if kin is None:
+            view.forget()
+        return kin
 
 
 def _kin_of(view: TrialView, verdict: Verdict, order: Order) -> Kin | None:
@@ -90,6 +114,5 @@ def _kin_of(view: TrialView, verdict: Verdict, order: Order) -> Kin | None:
         kin = kin_of(view, verdict, order)
     except UnlikeError:
         return None
-    rows = kin.read(view.trial)
-    settled = rows is not None and kin.judged(lambda: view, view.id, view.content_id, rows) is not None
-    return kin if settled else None
+    glances, _ = kin.judged([Member(view.id, view.trial, view.content_id)], lambda _: view)
+    return kin if glances[0] is not None else None

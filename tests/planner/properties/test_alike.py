@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from planner.alike import Glance, Verdicts, figures_of, weigh_all
+from planner.alike import Glance, Member, Verdicts, figures_of, weigh_all
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import DocumentRefusedError
 from planner.evaluate import weigh
@@ -124,8 +124,8 @@ def campaigns(draw: st.DrawFn) -> tuple[ContractDocument, EvidenceDocument]:
 
 def at_a_glance(contract: ContractDocument, evidence: EvidenceDocument) -> Verdicts:
     record, ids = evidence.record, evidence.trial_content_ids
-    trials = [(name, trial, ids[name]) for name, trial in sorted(record.trials.items())]
-    return weigh_all(trials, order_expand(contract.record), view_maker(contract, evidence, AS_OF))
+    members = [Member(name, trial, ids[name]) for name, trial in sorted(record.trials.items())]
+    return weigh_all(members, order_expand(contract.record), view_maker(contract, evidence, AS_OF))
 
 
 def assert_alike(contract: ContractDocument, evidence: EvidenceDocument) -> Verdicts:
@@ -140,8 +140,9 @@ def assert_alike(contract: ContractDocument, evidence: EvidenceDocument) -> Verd
         assert (verdict.state, verdict.failing, verdict.unknown) == (plain.state, plain.failing, plain.unknown)
         assert (verdict.keys, verdict.missing_keys) == (plain.keys, plain.missing_keys)
         assert verdict.topology == plain.topology
-    assert decided.points == points
-    assert frontier(decided.points) == frontier(points)
+        assert decided.point(name) == points[-1]
+    assert list(decided.verdicts) == sorted(evidence.record.trials)
+    assert decided.unbeaten() == {point.trial for point in frontier(points) if point.non_dominated}
     return decided
 
 

@@ -1,0 +1,145 @@
+"""Measures of memory and of what a failure takes: they read arrays of ranks and columns of replicas.
+
+Rules kept: those of ``planner.gates.memory`` and ``planner.gates.failure``, for ranks of equal devices with exact
+peaks, and for serving groups that each have a measured rate. Whatever else there is (devices of several sizes, sampled
+peaks, pools, injections, a recovery) leaves the gate to be asked.
+"""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from planner.alike.form import DURATION, Column, Form, Pair, Table, UnlikeError
+from planner.alike.measures import SOME, Batch, Likeness, Measure, worst_of
+from planner.failure import losses
+from planner.gates.failure import SHARE_LOST, FailureDomainLimit
+from planner.gates.failure_capacity import distinct_in
+from planner.gates.memory import MemoryHeadroomLimit, ceilings
+from planner.gates.memory_parts import COMPONENTS, EVERY_COMPONENT, MORE_COMPONENTS, PEAK, all_explained
+from planner.needs import required_rate, reserved_capacity
+from planner.numbers import parts
+from planner.records.base import UNSET, UnsetType
+
+__all__ = ["measured_loss", "measured_peak"]
+
+LONGEST = "longest_sequence_tokens"
+OF_A_DEVICE, EXACT = (UNSET, "rank", "device"), (UNSET, "exact")
+"""What an array of peaks may say for the figure of each device to be the true one."""
+
+
+def measured_peak(likeness: Likeness, limit: MemoryHeadroomLimit) -> tuple[Measure, Fraction]:
+    """Return how to read the highest peak over ranks and windows, with the ceiling of all ranks.
+
+    Raises:
+        UnlikeError: ranks have several ceilings, or the recorded peaks may not be the true ones.
+    """
+    view, places = likeness.view, likeness.at(limit.load_point)
+    allowed = set(ceilings(view, limit))
+    if isinstance(view.workload.context_tokens, UnsetType) or len(allowed) != 1:
+        raise UnlikeError
+    if not view.site.shared_devices.isdisjoint(view.rank_device):
+        raise UnlikeError
+    if not all(_is_true_peak(likeness.forms[at]) for at in places):
+        raise UnlikeError
+    wanted = view.workload.context_tokens
+    longest = [(at, _longest(likeness, likeness.forms[at])) for at in places]
+
+    def measure(batch: Batch) -> list[Pair]:
+        for at, columns in longest:
+            for column in columns(batch.tables[at]):
+                batch.only([tokens >= wanted for tokens in column])
+        peaks = [_peaks(batch, batch.tables[at]) for at in places]
+        return list(map(parts, peaks[0] if len(peaks) == 1 else map(max, *peaks)))
+
+    return measure, allowed.pop()
+
+
+def _is_true_peak(form: Form) -> bool:
+    """Say whether an array of peaks is recorded whose figures are the true ones of each device."""
+    scope, bound, _, is_whole, _ = form.arrays.get(PEAK, ("", "", "", False, False))
+    return bool(is_whole) and scope in OF_A_DEVICE and bound in EXACT
+
+
+def _longest(likeness: Likeness, form: Form) -> Callable[[Table], Sequence[Column]]:
+    """Return how to find the longest sequence of every serving group, a column for each.
+
+    Raises:
+        UnlikeError: nothing records it.
+    """
+    if len(likeness.view.serving_groups) == 1:
+        if form.has(f"/load/{LONGEST}"):
+            return lambda table: [table.numbers[f"/load/{LONGEST}"]]
+    elif LONGEST in form.columns and likeness.view.replicas(form.window) is not None:
+        return lambda table: table.replicas[LONGEST]
+    raise UnlikeError
+
+
+def _peaks(batch: Batch, table: Table) -> Column:
+    """Return the highest peak of every window; what components leave unexplained, where all are added up, is odd."""
+    form, peaks = table.form, table.arrays[PEAK]
+    if form.window.breakdown_complete is True or form.arrays.keys() >= EVERY_COMPONENT:
+        recorded = [table.arrays[name] for name in (*COMPONENTS, *MORE_COMPONENTS) if name in table.arrays]
+        batch.only([all_explained(own, parts) for own, *parts in zip(peaks, *recorded, strict=True)])
+    return list(map(max, peaks))
+
+
+def measured_loss(likeness: Likeness, limit: FailureDomainLimit) -> Measure:
+    """Return how to read the share of capacity that the heaviest loss takes, or what it leaves of the required load.
+
+    Raises:
+        UnlikeError: something else than the measured rates of serving groups says what is left, or nothing does.
+    """
+    view = likeness.view
+    domains = view.site.domains(limit.domain) or {}
+    found = losses(view.serving_groups, view.rank_device, domains)
+    inside = frozenset().union(*domains.values())
+    reserve, required = reserved_capacity(view.contract), required_rate(view.contract)
+    is_share = limit.given == SHARE_LOST
+    if limit.horizon != "immediate" or reserve >= 1 or not found or not inside.issuperset(view.rank_device):
+        raise UnlikeError
+    if len(set(view.group_roles)) > 1 or not (is_share or required):
+        raise UnlikeError
+    of_need = (1 - reserve) / required if required else Fraction(0)
+    lost = [loss.groups for loss in distinct_in(view, limit.domain, found)]
+    places = [(at, _replicas_lost(likeness, likeness.forms[at], lost)) for at in likeness.at(limit.load_point)]
+
+    def measure(batch: Batch) -> list[Pair]:
+        columns = []
+        for at, replicas in places:
+            most, whole = _heaviest(batch.tables[at], replicas)
+            durations = batch.tables[at].numbers[DURATION]
+            lasting = [tokens > 0 and seconds > 0 for tokens, seconds in zip(whole, durations, strict=True)]
+            batch.only(lasting)
+            pairs = zip(most, whole, strict=True) if is_share else _left(batch.tables[at], most, whole, of_need)
+            columns.append([pair if fits else SOME for pair, fits in zip(pairs, lasting, strict=True)])
+        return worst_of(columns, "highest" if is_share else "lowest")
+
+    return measure
+
+
+TOKENS_OF = "output_tokens_total"
+
+
+def _replicas_lost(likeness: Likeness, form: Form, lost: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the replicas, in the order of the form, of the groups of each loss."""
+    replicas = likeness.view.replicas(form.window)
+    if replicas is None or TOKENS_OF not in form.columns or not form.has(DURATION):
+        raise UnlikeError
+    place = {name: index for index, name in enumerate(form.replicas)}
+    return [[place[replicas[group][0]] for group in groups] for groups in lost]
+
+
+def _heaviest(table: Table, lost: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+    """Return the tokens of the loss that takes most, and of all replicas."""
+    tokens = table.replicas[TOKENS_OF]
+    each = [list(map(sum, zip(*(tokens[place] for place in places), strict=True))) for places in lost]
+    whole = list(map(sum, zip(*tokens, strict=True)))
+    return [int(value) for value in (each[0] if len(each) == 1 else map(max, *each))], [int(value) for value in whole]
+
+
+def _left(table: Table, most: Sequence[int], whole: Sequence[int], of_need: Fraction) -> list[Pair]:
+    times, per = of_need.numerator, of_need.denominator
+    seconds = map(parts, table.numbers[DURATION])
+    return [
+        ((all_of_it - taken) * share * times, value * per)
+        for taken, all_of_it, (value, share) in zip(most, whole, seconds, strict=True)
+    ]

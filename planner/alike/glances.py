@@ -1,0 +1,116 @@
+"""Verdicts that were reached at a glance: figures stand in columns, and are written where one is asked for."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from msgspec import Struct
+
+from planner.alike.form import Pair
+from planner.alike.limits import Answers
+from planner.alike.values import KeyValue, point_of
+from planner.evaluate import Verdict
+from planner.gates.base import Finding, Quantity
+from planner.gates.base import Verdict as Outcome
+from planner.records.plan import FrontierPoint, State, Value
+
+__all__ = ["Block", "Figure", "Glance", "figure_of", "figures_of"]
+
+
+class Figure(Struct, frozen=True, gc=False):
+    """What a limit says in figures."""
+
+    outcome: Outcome
+    measured: Quantity
+    limit: Quantity
+    margin: Quantity
+
+
+class Block(Struct, frozen=True, kw_only=True, gc=False):
+    """What many trials alike share, and their figures in columns.
+
+    ``limits`` are gate, id and number of the limits that ``answers`` are about. ``findings`` are what gates said that
+    were asked, by gate and limit id, for every trial.
+    """
+
+    kin_keys: tuple[KeyValue, ...]
+    same: Mapping[str, Mapping[str, Figure]]
+    missing_keys: tuple[str, ...]
+    topology: str
+    limits: tuple[tuple[str, str, Fraction | None], ...]
+    answers: tuple[Answers, ...]
+    keys: tuple[list[Pair] | None, ...]
+    figures: Mapping[str, list[Pair] | None]
+    findings: list[dict[tuple[str, str], Finding]]
+
+
+class Glance(Struct, frozen=True, gc=False):
+    """A trial judged by its numbers: all that ``planner.evaluate.Verdict`` decides.
+
+    ``at`` is its place in the block.
+    """
+
+    block: Block
+    at: int
+    trial: str
+    content_id: str
+    state: State
+    failing: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+    @property
+    def keys(self) -> dict[str, Value]:
+        """The value of every selection key."""
+        found = zip(self.block.kin_keys, self.block.keys, strict=True)
+        return {
+            key.key.label: key.written(None if column is None else column[self.at], self.content_id)
+            for key, column in found
+        }
+
+    @property
+    def missing_keys(self) -> tuple[str, ...]:
+        """The keys without a value."""
+        return self.block.missing_keys
+
+    @property
+    def topology(self) -> str:
+        """The name made of degrees."""
+        return self.block.topology
+
+    @property
+    def figures(self) -> dict[str, dict[str, Figure]]:
+        """What every limit of every gate that speaks says: gate id -> limit id -> figure."""
+        figures = {gate: dict(limits) for gate, limits in self.block.same.items()}
+        for (gate, limit_id, limit), answers in zip(self.block.limits, self.block.answers, strict=True):
+            figures[gate][limit_id] = _read(answers.measured[self.at], answers.room[self.at], limit)
+        for (gate, limit_id), finding in self.block.findings[self.at].items():
+            figures[gate][limit_id] = figure_of(finding)
+        return figures
+
+    @property
+    def point(self) -> FrontierPoint:
+        """Where the trial stands beside the frontier; which trials nothing beats is not known here."""
+        columns = self.block.figures.items()
+        return point_of(
+            self.trial, self.state, {name: None if column is None else column[self.at] for name, column in columns}
+        )
+
+
+def _read(measured: Pair, room: int, limit: Fraction | None) -> Figure:
+    numerator, denominator = measured
+    margin = None if limit is None else Fraction(room, denominator * limit.denominator)
+    return Figure("PASS" if room >= 0 else "FAIL", Fraction(numerator, denominator), limit, margin)
+
+
+def figures_of(verdict: Verdict | Glance) -> dict[str, dict[str, Figure]]:
+    """Return what every limit of every gate that speaks says of a trial."""
+    if isinstance(verdict, Glance):
+        return verdict.figures
+    return {
+        gate: {name: figure_of(finding) for name, finding in limits.items()}
+        for gate, limits in verdict.findings.items()
+    }
+
+
+def figure_of(finding: Finding) -> Figure:
+    """Return what a gate found in figures."""
+    return Figure(finding.outcome, finding.measured, finding.limit, finding.margin)

@@ -1,0 +1,207 @@
+"""What limits, selection keys and frontier figures read of trials alike: one exact number for each trial.
+
+Rules kept: a measure is built once for trials alike, of what they say, and read off the columns of many of them; the
+worst window decides, as everywhere. A trial whose numbers do not give the figure as the gates read it (too few samples,
+no tokens, nothing sent) is odd, and has any number in its place. Not handled: comparing with limits
+(``planner.alike.limits``).
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from msgspec import Struct
+
+from planner.alike.form import Column, Form, Pair, Table, UnlikeError
+from planner.numbers import parts
+from planner.readings import FROM_START, samples_needed, side_of
+from planner.records.base import UnsetType
+from planner.view import TrialView
+
+__all__ = [
+    "Batch",
+    "Likeness",
+    "Measure",
+    "inverse_of",
+    "measured_rate",
+    "measured_share",
+    "measured_statistic",
+    "multiple_of",
+    "worst_of",
+]
+
+SOME: Pair = (1, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Likeness:
+    """What trials alike share: the view of one of them, and the form of each window."""
+
+    view: TrialView
+    forms: tuple[Form, ...]
+    built: dict[Hashable, "Measure"] = field(default_factory=dict, repr=False)
+
+    def once(self, key: Hashable, build: Callable[[], "Measure"]) -> "Measure":
+        """Return the measure that was built the first time, so that what it reads is read once."""
+        found = self.built.get(key)
+        if found is None:
+            found = self.built[key] = build()
+        return found
+
+    def at(self, load_point: str) -> tuple[int, ...]:
+        """Return which windows are at a load point.
+
+        Raises:
+            UnlikeError: none is, so that there is nothing to read.
+        """
+        found = tuple(at for at, form in enumerate(self.forms) if form.window.load_point == load_point)
+        if not found:
+            raise UnlikeError
+        return found
+
+
+class Batch(Struct, gc=False):
+    """Many trials alike: a table for each window. ``odd`` are the trials that have to be judged by themselves."""
+
+    size: int
+    tables: tuple[Table, ...]
+    odd: set[int]
+    measured: dict["Measure", list[Pair]] = {}
+
+    def of(self, measure: "Measure") -> list[Pair]:
+        """Return what a measure reads of every trial."""
+        found = self.measured.get(measure)
+        if found is None:
+            found = self.measured[measure] = measure(self)
+        return found
+
+    def only(self, fits: Sequence[bool]) -> None:
+        """Put the trials that do not fit among the odd ones."""
+        if not all(fits):
+            self.odd.update(at for at, fit in enumerate(fits) if not fit)
+
+
+Measure = Callable[[Batch], list[Pair]]
+
+
+def worst_of(columns: Sequence[list[Pair]], worst_is: Literal["highest", "lowest"]) -> list[Pair]:
+    """Return the highest or lowest of each trial's numbers."""
+    first, *others = columns
+    for column in others:
+        # In integers over a common denominator: exact.
+        first = [
+            one if (one[0] * other[1] >= other[0] * one[1]) == (worst_is == "highest") else other
+            for one, other in zip(first, column, strict=True)
+        ]
+    return first
+
+
+def measured_statistic(likeness: Likeness, field: str, name: str, load_point: str) -> Measure:
+    """Return how to read the highest of a statistic over the windows at a load point.
+
+    Raises:
+        UnlikeError: it is not recorded in all of them, or bounds the true one on one side only.
+    """
+    return likeness.once((field, name, load_point), lambda: _statistic(likeness, field, name, load_point))
+
+
+def _statistic(likeness: Likeness, field: str, name: str, load_point: str) -> Measure:
+    places = likeness.at(load_point)
+    value, n = f"/load/{field}/{name}", f"/load/{field}/n"
+    for at in places:
+        form, load = likeness.forms[at], likeness.forms[at].window.load
+        late = field in FROM_START and not _from_schedule(likeness, form)
+        if late or not form.has(value, n) or isinstance(load, UnsetType) or side_of(name, load) != "exact":
+            raise UnlikeError
+    least = samples_needed(name, likeness.view.beyond)
+
+    def measure(batch: Batch) -> list[Pair]:
+        values: list[Column] = []
+        for at in places:
+            samples = batch.tables[at].numbers[n]
+            if min(samples) < least:
+                batch.only([found >= least for found in samples])
+            values.append(batch.tables[at].numbers[value])
+        # Values as written order as the decimals that they mean.
+        return list(map(parts, values[0] if len(values) == 1 else map(max, *values)))
+
+    return measure
+
+
+def _from_schedule(likeness: Likeness, form: Form) -> bool:
+    """Say whether a latency of the form includes the wait of late sends, or there are none."""
+    point, load = likeness.view.workload.load_points.get(form.window.load_point), form.window.load
+    return point is None or point.arrival != "open" or getattr(load, "ttft_from", None) == "scheduled"
+
+
+def measured_rate(likeness: Likeness, load_point: str) -> Measure:
+    """Return how to read the lowest output rate over the windows at a load point; no tokens at all are odd.
+
+    Raises:
+        UnlikeError: it is not recorded in all of them.
+    """
+    return likeness.once(("rate", load_point), lambda: _rate(likeness, load_point))
+
+
+def _rate(likeness: Likeness, load_point: str) -> Measure:
+    places = likeness.at(load_point)
+    if not all(likeness.forms[at].has_rate for at in places):
+        raise UnlikeError
+
+    def measure(batch: Batch) -> list[Pair]:
+        columns = []
+        for at in places:
+            rates = batch.tables[at].rates()
+            positive = [rate[0] > 0 for rate in rates]
+            if not all(positive):
+                batch.only(positive)
+                rates = [rate if fits else SOME for rate, fits in zip(rates, positive, strict=True)]
+            columns.append(rates)
+        return worst_of(columns, "lowest")
+
+    return measure
+
+
+def measured_share(likeness: Likeness, part: str, load_point: str, worst_is: Literal["highest", "lowest"]) -> Measure:
+    """Return how to read the worst share that a part of the requests has of those sent, without those cut off.
+
+    Raises:
+        UnlikeError: one of them is not recorded in all windows at the load point.
+    """
+    places = likeness.at(load_point)
+    sent, some, cut_off = (f"/load/requests/{name}" for name in ("sent", part, "cut_off"))
+    if not all(likeness.forms[at].has(sent, some) for at in places):
+        raise UnlikeError
+    point = likeness.view.workload.load_points.get(load_point)
+    in_flight = None if point is None or isinstance(point.concurrent_requests, UnsetType) else point.concurrent_requests
+
+    def measure(batch: Batch) -> list[Pair]:
+        columns = []
+        for at in places:
+            numbers = batch.tables[at].numbers
+            cut = numbers.get(cut_off, (0,) * batch.size)
+            whole = _whole(numbers[sent], cut if in_flight is None else [min(each, in_flight) for each in cut])
+            columns.append([(int(one), of) for one, of in zip(numbers[some], whole, strict=True)])
+            if min(whole) <= 0:
+                batch.only([of > 0 for of in whole])
+                columns[-1] = [pair if pair[1] > 0 else SOME for pair in columns[-1]]
+        return worst_of(columns, worst_is)
+
+    return measure
+
+
+def _whole(sent: Iterable[int | float], cut_off: Iterable[int | float]) -> list[int]:
+    return [int(all_of_them - cut) for all_of_them, cut in zip(sent, cut_off, strict=True)]
+
+
+def inverse_of(measure: Measure, times: Fraction) -> Measure:
+    """Return how to read ``times`` over what is measured, which is above 0."""
+    numerator, denominator = times.numerator, times.denominator
+    return lambda batch: [(numerator * per, denominator * value) for value, per in batch.of(measure)]
+
+
+def multiple_of(measure: Measure, times: Fraction) -> Measure:
+    """Return how to read ``times`` what is measured."""
+    numerator, denominator = times.numerator, times.denominator
+    return lambda batch: [(numerator * value, denominator * per) for value, per in batch.of(measure)]
