@@ -13,5 +13,6 @@ urlpatterns = [
     path("health/ready", ready, name="health-ready"),
     path("api/v1/", include("reviews.api.urls")),
     path("", include("reviews.web.accounts_urls")),
+    path("", include("reviews.web.people_urls")),
     path("", include("reviews.web.urls")),
 ]

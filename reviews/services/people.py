@@ -5,6 +5,7 @@ was the newest when they were made.
 """
 
 import secrets
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -12,8 +13,21 @@ from django.db import transaction
 from planner.canonical import canonical_bytes, content_id
 from reviews.audit import Act, append, workspace_write
 from reviews.blobs import blob_keep
+from reviews.facts import Authentication
 from reviews.models import Membership, Person, Policy, Role, Team, TeamSeat, Workspace
 from reviews.policies.document import read_policy
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What an entry tells of the request behind an act: its id, and how the person proved who they are."""
+
+    request_id: str | None = None
+    authentication: Authentication | None = None
+
+
+UNTRACED = Trace()
+"""Acts from the server's own shell."""
 
 
 def workspace_create(*, slug: str, title: str, policy: dict[str, Any], actor: Person | None = None) -> Workspace:
@@ -60,26 +74,27 @@ def policy_set(*, workspace: Workspace, policy: dict[str, Any], actor: Person | 
     return made
 
 
-def member_add(*, workspace: Workspace, person: Person, role: Role, actor: Person | None = None) -> Membership:
+def member_add(
+    *, workspace: Workspace, person: Person, role: Role, actor: Person | None = None, trace: Trace = UNTRACED
+) -> Membership:
     """Add a person, or change their role; nothing happens when it is the same already."""
     with workspace_write(workspace.pk):
         membership = Membership.objects.filter(workspace=workspace, person=person).first()
         if membership is not None and membership.role == role:
             return membership
         membership, _ = Membership.objects.update_or_create(workspace=workspace, person=person, defaults={"role": role})
-        append(
-            workspace,
-            Act(
-                action="roster.role_set",
-                actor=actor.token if actor else None,
-                payload_type="topogate.roster/v1",
-                payload={"person": person.token, "role": str(role)},
-            ),
-        )
+        append(workspace, roster_act("role_set", person, actor, trace, role=str(role)))
     return membership
 
 
-def seat_give(*, membership: Membership, team: str, is_lead: bool = False, actor: Person | None = None) -> TeamSeat:
+def seat_give(
+    *,
+    membership: Membership,
+    team: str,
+    is_lead: bool = False,
+    actor: Person | None = None,
+    trace: Trace = UNTRACED,
+) -> TeamSeat:
     """Give a member a seat in a team; nothing happens when they have it already.
 
     Raises:
@@ -92,29 +107,34 @@ def seat_give(*, membership: Membership, team: str, is_lead: bool = False, actor
         if seat is not None and seat.is_lead == is_lead:
             return seat
         seat, _ = TeamSeat.objects.update_or_create(membership=membership, team=row, defaults={"is_lead": is_lead})
-        append(
-            workspace,
-            Act(
-                action="roster.seat_given",
-                actor=actor.token if actor else None,
-                team=team,
-                payload_type="topogate.roster/v1",
-                payload={"person": membership.person.token, "lead": is_lead},
-            ),
-        )
+        append(workspace, roster_act("seat_given", membership.person, actor, trace, team=team, lead=is_lead))
     return seat
 
 
-def seat_take(*, seat: TeamSeat, actor: Person | None = None) -> None:
+def seat_take(*, seat: TeamSeat, actor: Person | None = None, trace: Trace = UNTRACED) -> None:
     """Take a seat away; sign-offs that its holder gave stop counting from now on."""
     workspace = seat.membership.workspace
     with workspace_write(workspace.pk):
-        act = Act(
-            action="roster.seat_taken",
-            actor=actor.token if actor else None,
-            team=seat.team.slug,
-            payload_type="topogate.roster/v1",
-            payload={"person": seat.membership.person.token},
-        )
+        act = roster_act("seat_taken", seat.membership.person, actor, trace, team=seat.team.slug)
         seat.delete()
         append(workspace, act)
+
+
+def roster_act(
+    what: str,
+    person: Person,
+    actor: Person | None,
+    trace: Trace = UNTRACED,
+    team: str | None = None,
+    **payload: str | int | bool,
+) -> Act:
+    """Describe a change of somebody's place in a workspace; people are named by their tokens."""
+    return Act(
+        action=f"roster.{what}",
+        actor=actor.token if actor else None,
+        team=team,
+        authentication=trace.authentication,
+        request_id=trace.request_id,
+        payload_type="topogate.roster/v1",
+        payload={"person": person.token, **payload},
+    )

@@ -16,11 +16,11 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from reviews.audit import Act, append, workspace_write
+from reviews.audit import append, workspace_write
 from reviews.clock import database_now, utc_text
 from reviews.errors import Finding, InvalidRequestError, NotFoundError
-from reviews.facts import Authentication
 from reviews.models import Invitation, Person, Workspace
+from reviews.services.people import UNTRACED, Trace, roster_act
 
 FORM = re.compile(r"[A-Za-z0-9_-]{43}")
 SPENT = "This link was used, replaced by a later one, or is too old. Ask an administrator for another."
@@ -44,9 +44,8 @@ def invitation_make(
     *,
     workspace: Workspace,
     person: Person,
-    actor: Person | None,
-    request_id: str = "",
-    authentication: Authentication | None = None,
+    actor: Person | None = None,
+    trace: Trace = UNTRACED,
 ) -> MadeInvitation:
     """Make a link for a person of the workspace. Who may ask for one is the caller's question."""
     secret = secrets.token_urlsafe(32)
@@ -60,15 +59,7 @@ def invitation_make(
             made_by=actor,
             expires_at=now + timedelta(hours=settings.INVITATION_HOURS),
         )
-        act = Act(
-            action="roster.link_made",
-            actor=actor.token if actor else None,
-            authentication=authentication,
-            request_id=request_id,
-            payload_type="topogate.roster/v1",
-            payload={"person": person.token, "expires_at": utc_text(made.expires_at)},
-        )
-        append(workspace, act)
+        append(workspace, roster_act("link_made", person, actor, trace, expires_at=utc_text(made.expires_at)))
     return MadeInvitation(person, f"/join/{secret}", made.expires_at)
 
 
@@ -105,14 +96,7 @@ def invitation_use(*, secret: str, password: str, repeated: str, request_id: str
             raise NotFoundError(SPENT)
         person.set_password(password)
         person.save(update_fields=["password"])
-        act = Act(
-            action="roster.link_used",
-            actor=person.token,
-            request_id=request_id,
-            payload_type="topogate.roster/v1",
-            payload={"person": person.token},
-        )
-        append(invitation.workspace, act)
+        append(invitation.workspace, roster_act("link_used", person, person, Trace(request_id)))
     return person
 
 

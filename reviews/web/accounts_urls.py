@@ -6,7 +6,7 @@ from allauth.mfa.webauthn import views as webauthn
 from allauth.socialaccount.providers.openid_connect import views as openid_connect
 from django.urls import URLPattern, path
 
-from reviews.web import accounts, accounts_factors, accounts_invitations, accounts_own
+from reviews.web import accounts, accounts_factors, accounts_invitations, accounts_log, accounts_own
 from reviews.web.frame import page
 
 OPEN: list[URLPattern] = [
@@ -46,3 +46,5 @@ OWN: list[URLPattern] = [
 """For whoever is logged in, about themselves."""
 
 urlpatterns = [*OPEN, *OWN]
+LOGGED_BY = accounts_log.__name__
+"""Imported with the addresses, so that no login goes unlogged."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from django.test import Client
+from pytest_django.fixtures import Settings
 
 from reviews.models import Decision, Person
 from tests.reviews.factories import Cast, Pair, cast, planned
@@ -11,6 +12,12 @@ from tests.reviews.logins import log_in
 from tests.shared import ROOT
 
 Visit = Callable[[Person], Client]
+
+
+@pytest.fixture
+def quick_passwords(settings: Settings) -> None:
+    """Hash passwords at once; for tests that log in often and are about something else."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture
