@@ -101,7 +101,8 @@ def setting(text: str, key: str) -> str | None:
 
 @cache
 def _setting(key: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w.-])'?{re.escape(key)}'?\s*(?:=|:)\s*(?:'([^']*)'|\"([^\"]*)\"|([^\s,()}}\]]+))")
+    value = r"(?:'([^']{0,4096})'|\"([^\"]{0,4096})\"|([^\s,()}\]]{1,4096}))"
+    return re.compile(rf"(?<![\w.-])'?{re.escape(key)}'?\s{{0,80}}[=:]\s{{0,80}}{value}")
 
 
 def put_once(

@@ -18,8 +18,8 @@ from planner.importers.source import Source
 
 __all__ = ["MEASUREMENT", "SUMMARY", "SYSTEM"]
 
+MAX_KEY = 200
 _TITLE = "MLPerf Results Summary"
-_LINE = re.compile(r"\s*([^:]{3,80}?)\s*:\s*(.*?)\s*")
 _LATENCY = re.compile(
     r"(?:(Min|Max|Mean)|([0-9.]{2,5}) percentile) (latency|First Token latency|Time to Output Token) \(ns\)",
     re.IGNORECASE,
@@ -50,10 +50,10 @@ def _read_summary(source: Source, recognised: Recognised) -> Iterator[Run]:
     for number, line in source.console():
         if line.lstrip().startswith("* ") and "not met" in line:
             reasons.append(line.strip()[2:])
-        pair = _LINE.fullmatch(line)
-        if pair:
+        key, colon, text = line.partition(":")
+        if colon and len(key) <= MAX_KEY:
             # Some lines stand twice and say the same; the first one counts.
-            facts.setdefault(re.sub(r"\s+", " ", pair[1].lower()), (pair[2], Place(line=number)))
+            facts.setdefault(" ".join(key.lower().split()), (text.strip(), Place(line=number)))
     _take_summary(sheet, facts, reasons)
     check_client(sheet)
     check_name(sheet, source.name)

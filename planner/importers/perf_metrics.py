@@ -17,6 +17,7 @@ from planner.importers.sheet import Path, Sheet
 
 __all__ = ["Figure", "Metric", "Metrics", "json_metrics", "label_metric", "number_of", "take_metrics"]
 
+MAX_LABEL = 200
 OUTPUT_TOLERANCE = 1.1
 """Answers this much longer than asked for are the known fault of GenAI-Perf 24.11 and 24.12, which counts twice."""
 
@@ -68,7 +69,7 @@ _LABELS = {
     "total_output_sequence_length": "total_osl",
     "osl_mismatch": "osl_mismatch_count",
 }
-_LABEL = re.compile(r"\s*(.*?)\s*(?:\(([^()]*)\))?\s*")
+_NO_NAME = re.compile(r"[^a-z0-9]+")
 _NUMBER = re.compile(r"[+-]?[0-9][0-9,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 
 
@@ -105,9 +106,11 @@ def number_of(raw: Any) -> int | float | None:
 
 def label_metric(label: str) -> tuple[str, str]:
     """Return name and unit of a row such as ``Time To First Token (ms)``."""
-    match = _LABEL.fullmatch(label)
-    name, unit = (match[1], match[2] or "") if match else (label, "")
-    name = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    text = label[:MAX_LABEL].strip()
+    before, opened, unit = text.removesuffix(")").rpartition("(")
+    if not (opened and text.endswith(")")):
+        before, unit = text, ""
+    name = _NO_NAME.sub("_", before.lower()).strip("_")
     return _LABELS.get(name, name), unit
 
 

@@ -16,9 +16,8 @@ from planner.importers.source import Source
 __all__ = ["console_report", "is_console"]
 
 _MARKS = ("TensorRT-LLM Version", "TensorRT LLM Version", "[TRT-LLM]", "[TensorRT-LLM]")
-_LINE = re.compile(
-    r"\s*([A-Za-z][^:\t]{2,60}?)\s*(?:\((ms|tokens|tokens/sec|req/sec|tps/gpu|tps/user)\))?\s*:\s*(\S.*?)\s*"
-)
+MAX_KEY = 100
+_UNIT = re.compile(r"\((?:ms|tokens|tokens/sec|req/sec|tps/gpu|tps/user)\)$")
 _SPREAD = re.compile(r"\s*\[(Latency|TTFT|TPOT)\]\s*(P50|P90|P95|P99|MINIMUM|MAXIMUM|AVERAGE)\s*:\s*([0-9.]+)\s*")
 _CACHE = re.compile(r"Allocated ([0-9.]+) GiB for max tokens in paged KV cache \(([0-9]+)\)")
 _NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?(?:[eE][+-]?[0-9]{1,3})?")
@@ -85,10 +84,11 @@ def console_report(source: Source) -> Iterator[Sheet]:
 
 
 def _take_line(sheet: Sheet, line: str, place: Place) -> None:
-    known = _LINE.fullmatch(line)
-    if known is None:
+    label, colon, text = line.partition(":")
+    text = text.strip()
+    if not colon or not text or len(label) > MAX_KEY:
         return
-    key, text = known[1].strip().lower(), known[3]
+    key = _UNIT.sub("", label.strip().lower()).strip()
     if key in _NUMBERS and text != "None":
         name, unit = _NUMBERS[key]
         _number(sheet, name, text, unit, place)

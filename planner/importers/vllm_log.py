@@ -27,9 +27,9 @@ _SHOWN = re.compile(
 )
 _WORDS = (" pid=", "INFO ", "WARNING ", "ERROR ", "KV cache", "ProcessGroupNCCL", "vLLM API server")
 _VERSION = re.compile(
-    r"\(v?([0-9]+\.[0-9]+[\w.+-]*)\) with config:|"
-    r"vLLM API server version v?([0-9]\S*)|"
-    r"\bversion ([0-9]+\.[0-9]+[\w.+-]*)$",
+    r"\(v?([0-9]{1,4}\.[0-9]{1,4}[\w.+-]{0,60})\) with config:|"
+    r"vLLM API server version v?([0-9]\S{0,80})|"
+    r"\bversion ([0-9]{1,4}\.[0-9]{1,4}[\w.+-]{0,60})$",
     re.M,
 )
 _EXPECTED = (
