@@ -122,8 +122,8 @@ def _steps(contract: ContractDocument, said: Answers) -> Iterator[tuple[str, Ste
         yield child("/settled", at), _settling(said, at, how)
     for at, value in said.answers.items():
         yield child("/answers", at), _answering(contract, said, at, value)
-    for number, pattern in enumerate(said.confirm):
-        yield f"/confirm/{number}", _confirming(contract, said, pattern)
+    if said.confirm:
+        yield "/confirm", partial(_confirmed, contract, said)
 
 
 def _each(name: str, change: Callable[[Draft, str], Draft]) -> Step:
@@ -195,18 +195,25 @@ def _answering(contract: ContractDocument, said: Answers, at: str, value: Json) 
     return lambda draft: answer(draft, contract, at, value, by=said.by)
 
 
-def _confirming(contract: ContractDocument, said: Answers, pattern: str) -> Step:
-    def step(draft: Draft) -> Draft:
+def _confirmed(contract: ContractDocument, said: Answers, draft: Draft) -> Draft:
+    """Confirm every proposal that a pattern fits; a confirmed one may make further ones, such as names of devices."""
+    for _ in range(ROUNDS):
         asked = questions_of(draft, contract, trees_of(draft, contract).trials)
         fitting = [
             question.field
             for question in asked
-            if question.answered is None and question.proposals and _fits(pattern, question.field)
+            if question.answered is None
+            and question.proposals
+            and any(_fits(pattern, question.field) for pattern in said.confirm)
         ]
-        return confirm(draft, contract, fitting, by=said.by) if fitting else draft
+        if not fitting:
+            return draft
+        draft = confirm(draft, contract, fitting, by=said.by)
+    return draft
 
-    return step
 
+ROUNDS = 4
+"""Proposals that rest on others end after this many: degrees, rank map, devices, what follows from those."""
 
 DEEP = "**"
 

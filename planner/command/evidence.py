@@ -126,7 +126,7 @@ def _write(name: str, raw: bytes) -> None:
     """Write a file whole or not at all: beside it first, then in its place.
 
     Raises:
-        OSError: it cannot be written; what stood there before is as it was.
+        UnreadableInputError: it cannot be written; what stood there before is as it was.
     """
     beside = f"{name}.part"
     try:
@@ -135,10 +135,11 @@ def _write(name: str, raw: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, name)
-    except OSError:
+    except OSError as error:
         with suppress(OSError):
             os.remove(beside)
-        raise
+        found = (error.strerror or str(error)).lower()
+        raise UnreadableInputError(name, found, expected="a file that can be written") from error
 
 
 COMMAND = Command(

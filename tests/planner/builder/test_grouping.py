@@ -140,7 +140,7 @@ def test_a_refused_run_has_no_place() -> None:
 
 def test_once_arranged_new_files_join_and_nothing_moves() -> None:
     files = dict(FILES)
-    late = {"tp2_second.json": bench(date="20260301-103000"), "tp8.log": log(8)}
+    late: dict[str, Any] = {"tp2_second.json": bench(date="20260301-103000"), "tp8.log": log(8)}
     draft = rename_trial(drafted(files), "tp2", "small")
     grown = add_files(draft, contract(), [read(content, name) for name, content in late.items()]).draft
     found = arrangement(grown)
