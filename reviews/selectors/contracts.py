@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from planner.contract_builder.draft import draft_from
+from planner.contract_builder.rendered import rendered
 from reviews.blobs import blob_read
 from reviews.errors import NotFoundError
 from reviews.models import DocumentKind, Person, Policy, Revision, StoredDocument, Workspace
 from reviews.policies.document import PolicyDocument, read_policy
+from reviews.selectors.drafts import draft_of_owner
 from reviews.selectors.people import standing_of
 
 MOST_LISTED = 200
@@ -69,6 +72,16 @@ def contract_of_workspace(*, actor: Person, workspace: Workspace, file_sha256: s
     if not named.exists():
         raise NotFoundError("There is no such contract in this workspace.")
     return blob_read(file_sha256, "contract")
+
+
+def contract_of_draft(*, actor: Person, workspace: Workspace, draft_id: int) -> bytes:
+    """Return the bytes of a contract that the actor is writing, as they would be stored.
+
+    Raises:
+        NotFoundError: the actor is no member of the workspace, or has no such draft in it.
+    """
+    draft = draft_of_owner(actor=actor, workspace=workspace, draft_id=draft_id, kind=DocumentKind.CONTRACT)
+    return rendered(draft_from(bytes(draft.body)).tree)
 
 
 def policy_of_workspace(*, actor: Person, workspace: Workspace) -> PolicyDocument | None:

@@ -98,7 +98,7 @@ def listed(
     verdict = may_submit(standing_of(request.user, workspace))
     context = frame(
         workspace.slug,
-        "contracts",
+        "new",
         off=verdict.reason,
         drafts=[(draft, step_href(workspace.slug, draft.id, FIRST)) for draft in drafts],
         contracts=contracts_of_workspace(actor=request.user, workspace=workspace),
@@ -206,7 +206,7 @@ def step_page(
     """Render a step of a draft as it stands, or as it would after what was typed."""
     context = frame(
         workspace.slug,
-        "contracts",
+        "new",
         stored=stored,
         draft=draft,
         version=version or stored.version,
@@ -226,7 +226,8 @@ def step_page(
 def ways_on(slug: str, draft_id: int) -> list[tuple[str, str]]:
     """Return where a finished contract goes from here."""
     asked = urlencode({"contract_draft": draft_id})
-    return [(f"{reverse('decision-new', args=[slug])}?{asked}", "Submit with evidence")]
+    ways = (("decision-new", "Submit with evidence"), ("builder-list", "Build evidence from files"))
+    return [(f"{reverse(name, args=[slug])}?{asked}", text) for name, text in ways]
 
 
 def differences(request: PersonRequest, workspace: Workspace, draft: ContractDraft) -> dict[str, Any]:

@@ -18,12 +18,20 @@ from planner.errors import Problem
 from planner.gates import GATES
 from planner.intake.parts import object_at
 from planner.undeclared import undeclared
-from reviews.web.contract_builder_rows import FieldRow, PartRow, dom_id, field_ids, part_row
+from reviews.web.contract_builder_rows import (
+    FieldRow,
+    PartRow,
+    dom_id,
+    field_ids,
+    needed_sentence,
+    part_row,
+    wrong_sentence,
+)
 from reviews.web.formats import count
 
 __all__ = ["StepRow", "builder_page", "step_after", "step_before"]
 
-ALL_LINES = 400
+ALL_LINES = 40
 """Lines up to which the document is shown whole beside every step; of a longer one, the lines of the step."""
 
 
@@ -32,7 +40,7 @@ class StepRow:
     """A step as the rail shows it."""
 
     id: str
-    title: str
+    label: str
     number: int
     is_current: bool
     wrong: int
@@ -62,12 +70,11 @@ class ProblemRow:
     """A problem that has no control of its own on the page, or any of them on the review."""
 
     pointer: str
-    expected: str
-    found: str
+    sentence: str
+    is_open: bool
     code: str
     line: int | None
     step: str
-    step_title: str
     anchor: str
     can_take_out: bool
 
@@ -142,7 +149,7 @@ def _steps(draft: ContractDraft, found: Judged, current: Step) -> list[StepRow]:
     return [
         StepRow(
             id=step.id,
-            title=step.title,
+            label=step.label,
             number=number,
             is_current=step is current,
             wrong=tallies[step.id][False],
@@ -163,12 +170,11 @@ def _problem_row(problem: Problem, tree: Mapping[str, Any]) -> ProblemRow:
     step = step_at(problem.pointer)
     return ProblemRow(
         pointer=problem.pointer or "/",
-        expected=problem.expected,
-        found=problem.found,
+        sentence=needed_sentence(problem) if is_open(problem) else wrong_sentence(problem),
+        is_open=is_open(problem),
         code=problem.code,
         line=problem.line,
         step=step.id,
-        step_title=step.title,
         anchor=dom_id(problem.pointer),
         can_take_out=bool(problem.pointer) and _held(tree, problem.pointer),
     )
@@ -265,12 +271,10 @@ def _evidence_panel(draft: ContractDraft, found: Judged) -> dict[str, Any]:
 
 
 def _review_panel(draft: ContractDraft, found: Judged) -> dict[str, Any]:
-    by_step: dict[str, list[ProblemRow]] = {}
-    for problem in found.problems:
-        row = _problem_row(problem, draft.tree)
-        by_step.setdefault(row.step_title, []).append(row)
+    rows = [_problem_row(problem, draft.tree) for problem in found.problems]
+    by_step = [(step.title, [row for row in rows if row.step == step.id]) for step in STEPS]
     return {
-        "problems_by_step": list(by_step.items()),
+        "problems_by_step": [(title, listed) for title, listed in by_step if listed],
         "undeclared": [] if found.document is None else [u.sentence for u in undeclared(found.document.record, GATES)],
         "size": len(found.raw),
     }

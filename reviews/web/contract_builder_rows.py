@@ -11,7 +11,18 @@ from planner.contract_builder.form import Closed, Collection, Field, Group, Part
 from planner.contract_builder.rendered import is_open
 from planner.errors import Problem
 
-__all__ = ["CollectionRow", "FieldRow", "GroupRow", "PartRow", "Said", "dom_id", "field_ids", "part_row"]
+__all__ = [
+    "CollectionRow",
+    "FieldRow",
+    "GroupRow",
+    "PartRow",
+    "Said",
+    "dom_id",
+    "field_ids",
+    "needed_sentence",
+    "part_row",
+    "wrong_sentence",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +56,7 @@ class FieldRow:
     @property
     def is_wide(self) -> bool:
         """Whether it takes a whole line of the form."""
-        return self.control in ("prose", "ticks", "lines")
+        return self.control in ("prose", "ticks")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +136,7 @@ class _Rows:
     def __init__(self, problems: Sequence[Problem], origins: Mapping[str, str]) -> None:
         self.problems = problems
         self.origins = origins
+        self.is_repeated = False
 
     def row(self, part: Part, *, is_entry: bool, can_rise: bool = False) -> PartRow:
         if isinstance(part, Field):
@@ -135,8 +147,8 @@ class _Rows:
 
     def _said(self, pointer: str) -> Said:
         here = [problem for problem in self.problems if problem.pointer == pointer]
-        wrong = tuple(_sentence(problem) for problem in here if not is_open(problem))
-        needed = next((problem.expected for problem in here if is_open(problem)), "")
+        wrong = tuple(wrong_sentence(problem) for problem in here if not is_open(problem))
+        needed = next((needed_sentence(problem) for problem in here if is_open(problem)), "")
         return Said(wrong, needed)
 
     def _has_problem(self, pointer: str) -> bool:
@@ -155,7 +167,7 @@ class _Rows:
             text=field.text,
             takes=field.takes,
             unit=field.unit,
-            help=field.help,
+            help="" if self.is_repeated else field.help,
             options=tuple((choice, choice in chosen) for choice in choices),
             suggestions=field.suggestions,
             decides=field.decides,
@@ -165,7 +177,9 @@ class _Rows:
         )
 
     def _group(self, group: Group, *, is_entry: bool, can_rise: bool) -> GroupRow:
-        rows = [self.row(part, is_entry=False) for part in group.parts]
+        # What has fields of its own comes after the fields, or it would tear their grid apart.
+        ordered = sorted(group.parts, key=lambda part: not isinstance(part, Field))
+        rows = [self.row(part, is_entry=False) for part in ordered]
         one_of = {f"{group.pointer}/{name}" for name in group.one_of}
         return GroupRow(
             id=dom_id(group.pointer),
@@ -191,15 +205,20 @@ class _Rows:
             unit=part.value_unit,
             is_entry=is_entry,
             is_closed=is_empty and not part.is_required and not part.keys and not self._has_problem(part.pointer),
-            parts=tuple(
-                self.row(inner, is_entry=part.holds != "values", can_rise=part.holds == "places" and place > 0)
-                for place, inner in enumerate(part.parts)
-            ),
+            parts=tuple(self._entry(part, inner, place) for place, inner in enumerate(part.parts)),
             closed=tuple(self._closed(entry) for entry in part.closed),
             keys=part.keys,
             next_place=len(part.parts),
             said=self._said(part.pointer),
         )
+
+    def _entry(self, part: Collection, inner: Part, place: int) -> PartRow:
+        """Return an entry; what is said of a field stands at the first entry alone."""
+        was_repeated = self.is_repeated
+        self.is_repeated = was_repeated or (place > 0 and not isinstance(inner, Collection))
+        row = self.row(inner, is_entry=part.holds != "values", can_rise=part.holds == "places" and place > 0)
+        self.is_repeated = was_repeated
+        return row
 
     def _closed(self, entry: Closed) -> ClosedRow:
         inside = [
@@ -218,5 +237,15 @@ class _Rows:
         )
 
 
-def _sentence(problem: Problem) -> str:
+def wrong_sentence(problem: Problem) -> str:
+    """Say what is wrong with what is there."""
     return f"Expected {problem.expected}. Found {problem.found}."
+
+
+def needed_sentence(problem: Problem) -> str:
+    """Say what is not there yet; that a text is a text goes without saying."""
+    expected = _PLAINLY.get(problem.expected, problem.expected)
+    return "Still needed." if expected.startswith("text of ") else f"Still needed: {expected}."
+
+
+_PLAINLY = {"an object": "at least one", "an array of at least 1 element": "at least one"}

@@ -28,6 +28,7 @@ from reviews.errors import (
 )
 from reviews.models import Decision, Workspace
 from reviews.policies.permissions import may_submit
+from reviews.selectors.contracts import contract_of_draft
 from reviews.selectors.decision_page import decision_of_member
 from reviews.selectors.documents import blob_of_workspace
 from reviews.selectors.jobs import job_awaited
@@ -134,12 +135,16 @@ def revised(request: PersonRequest, workspace: Workspace) -> Decision | None:
 
 
 def stored_documents(request: PersonRequest, workspace: Workspace) -> dict[str, Given]:
-    """Return the stored documents that an address names, as evidence that was built here does.
+    """Return the stored documents that an address names, as evidence that was built here does, or a contract drafted.
 
     Raises:
-        NotFoundError: the workspace has no such bytes, or the person is no member of it.
+        NotFoundError: the workspace has no such bytes, the person no such draft, or the person is no member of it.
         TamperedError: the stored bytes are not the ones that were stored.
     """
+    draft = number_or_none(request.GET.get("contract_draft", ""))
+    if draft is not None:
+        raw = contract_of_draft(actor=request.user, workspace=workspace, draft_id=draft)
+        return {"contract": Given(raw, f"contract of your draft {draft}")}
     named = {kind: request.GET.get(f"{kind}_sha256", "") for kind in ("contract", "evidence")}
     return {
         kind: Given(

@@ -14,7 +14,8 @@ from planner.canonical import file_sha256
 from planner.contract_builder.draft import draft_from
 from planner.contract_builder.steps import STEPS
 from planner.intake import read_contract
-from reviews.models import AuditEntry, Decision, Draft
+from reviews.models import AuditEntry, Decision, Draft, Revision
+from tests.queries import cost
 from tests.reviews.factories import Cast, last_entry
 from tests.shared import ROOT
 from tests.web.conftest import Visit, example_pair
@@ -365,3 +366,28 @@ def test_who_may_not_submit_reads_why_and_begins_nothing(people: Cast, visit: Vi
     assert "Submitting needs the role author." in bob.get("/w/lab/contracts/").content.decode()
     assert bob.post("/w/lab/contracts/", {"act": "empty"}).status_code == 403
     assert Draft.objects.count() == 0
+
+
+def test_a_finished_contract_is_handed_to_a_new_decision_byte_for_byte(alice: Client, people: Cast) -> None:
+    draft = begin(alice, act="upload", document=SimpleUploadedFile("c.json", example_pair().contract))
+    href = f"/w/lab/decisions/new?contract_draft={draft.pk}"
+    assert href in shown(alice, draft, "review")
+    assert f"contract of your draft {draft.pk}" in alice.get(href).content.decode()
+    evidence = SimpleUploadedFile("e.json", example_pair().evidence)
+    answer = alice.post(href, {"act": "submit", "title": "By form", "files": evidence})
+    assert answer.status_code == 302
+    made = Revision.objects.get()
+    assert made.contract.file_sha256 == file_sha256(alice.get(f"/w/lab/contracts/{draft.pk}/contract.json").content)
+    assert made.contract.content_id == read_contract(example_pair().contract).content_id
+
+
+def test_nobody_hands_over_the_draft_of_another(alice: Client, people: Cast, visit: Visit) -> None:
+    draft = begin(alice)
+    assert visit(people.bob).get(f"/w/lab/decisions/new?contract_draft={draft.pk}").status_code == 404
+
+
+def test_a_page_costs_the_same_queries_whatever_it_shows(alice: Client) -> None:
+    empty = begin(alice)
+    full = begin(alice, act="upload", document=SimpleUploadedFile("c.json", example_pair().contract))
+    at = "/w/lab/contracts/{}/limits/"
+    assert cost(alice, at.format(empty.pk)) == cost(alice, at.format(full.pk))
