@@ -1,0 +1,86 @@
+"""A witness: remembers the last checkpoint of a log and cosigns the next one only if it continues it.
+
+``python -m reviews.transparency.witness --log KEY --key FILE --state FILE < update`` reads what the log gives a
+witness, prints the checkpoint with the witness's signature, and keeps it. It needs neither the application nor its database:
+run it where nobody who runs the log can reach. While the state file is not there, it trusts the first checkpoint.
+"""
+
+import argparse
+import fcntl
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from reviews.transparency.checkpoints import checkpoint_opened, continued
+from reviews.transparency.keys import read_key
+from reviews.transparency.notes import COSIGNATURE, NoteError, Signer, Verifier
+from reviews.transparency.updates import MAX_PROOF, update_read
+from reviews.whole_files import write_whole
+
+REFUSED, BAD_INPUT = 1, 2
+MAX_UPDATE_BYTES = 1_000_000 + MAX_PROOF * 64
+
+
+class RefusedError(Exception):
+    """The checkpoint does not continue the last one; says how."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit 0: cosigned. 1: not a continuation, nothing is signed. 2: input that is not as expected."""
+    asked = _parser().parse_args(arguments)
+    try:
+        log = Verifier.of(asked.log)
+        signer = Signer(asked.name, read_key(asked.key.read_text()), COSIGNATURE)
+        if asked.public:
+            sys.stdout.write(f"{signer.verifier}\n")
+            return 0
+        raw = sys.stdin.buffer.read(MAX_UPDATE_BYTES + 1)
+        sys.stdout.write(cosigned(raw, log, signer, asked.state, now=int(time.time())).decode())
+    except RefusedError as refused:
+        sys.stderr.write(f"Not signed: {refused}\n")
+        return REFUSED
+    except (NoteError, ValueError, OSError) as error:
+        sys.stderr.write(f"Not signed: {error}\n")
+        return BAD_INPUT
+    return 0
+
+
+def cosigned(raw: bytes, log: Verifier, signer: Signer, state: Path, *, now: int) -> bytes:
+    """Return the checkpoint of an update with the witness's signature; ``state`` then holds it, and only it.
+
+    Raises:
+        NoteError: the update is none, or the log did not sign it.
+        RefusedError: it does not continue the checkpoint in ``state``.
+        OSError: the state is not read or not written; then nothing is signed.
+    """
+    if len(raw) > MAX_UPDATE_BYTES:
+        raise NoteError(f"update: expected at most {MAX_UPDATE_BYTES:,} bytes")
+    _, proof, note = update_read(raw)
+    checkpoint, _ = checkpoint_opened(note, log)
+    with (state.with_name(f"{state.name}.lock")).open("a") as lock:
+        # Check and write are one step: of two updates that run at once, the second is held against the first.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        last = checkpoint_opened(state.read_bytes(), log)[0] if state.exists() else None
+        fault = continued(last, checkpoint, proof)
+        if fault:
+            raise RefusedError(f"{fault}." + (f" Ask for the update from {last.size}." if last else ""))
+        signed = note + signer.line(checkpoint.text, time=now).encode()
+        write_whole(state, signed)
+    return signed
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="witness", description="Cosign a log's checkpoint if it continues the last.")
+    parser.add_argument(
+        "--log", required=True, metavar="KEY", help="the log's public key, as `manage.py log_key` prints"
+    )
+    parser.add_argument("--key", required=True, type=Path, metavar="FILE", help="the witness's own private key, PEM")
+    parser.add_argument("--name", default="witness", help="the name that the witness signs under")
+    parser.add_argument("--state", required=True, type=Path, metavar="FILE", help="keeps the last checkpoint")
+    parser.add_argument("--public", action="store_true", help="print the witness's public key and stop")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
