@@ -4,7 +4,7 @@ A number in a document is the shortest decimal that reads back as its IEEE doubl
 one tenth here, never the double's binary value. Calculations run on fractions; nothing is rounded before text.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -13,7 +13,7 @@ from math import gcd, inf, isfinite, lcm
 from planner.records.base import SAFE_INTEGER
 from planner.records.plan import Ratio
 
-__all__ = ["GIB", "exact", "nearest_double", "parts", "plain", "plain_ratio", "rounded", "total"]
+__all__ = ["GIB", "all_parts", "exact", "nearest_double", "parts", "plain", "plain_ratio", "rounded", "total"]
 
 _ALL_DECIMALS = 10**400
 """A multiple of every denominator that a double's shortest decimal can have."""
@@ -49,6 +49,18 @@ def parts(value: int | float) -> tuple[int, int]:
             return thousandths, 1000
     # repr is the shortest round-trip decimal; Fraction(value) would be the binary value instead.
     return Decimal(repr(value)).as_integer_ratio()
+
+
+def all_parts(values: Sequence[int | float]) -> list[tuple[int, int]]:
+    """Return the parts of many numbers."""
+    if set(map(type, values)) <= {int}:
+        return [(value, 1) for value in values]  # type: ignore[misc]  # whole numbers only
+    if not max(values) < _FEW_DIGITS:
+        return list(map(parts, values))
+    thousandths = [int(value * 1000 + 0.5) for value in values]
+    return [
+        (many, 1000) if many / 1000 == value else parts(value) for many, value in zip(thousandths, values, strict=True)
+    ]
 
 
 @lru_cache(maxsize=65_536)

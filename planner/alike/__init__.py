@@ -10,7 +10,7 @@ Why both ways agree: what is no number or time is equal (``form``); every consis
 leave any of it open is judged the plain way (``kin``, ``verdicts``). Property tests hold the two to the same verdicts.
 """
 
-from planner.alike.glances import Figure, Glance, figures_of
+from planner.alike.glances import Figure, Glance, figures_of, outcomes_of
 from planner.alike.verdicts import Member, Verdicts, weigh_all
 
-__all__ = ["Figure", "Glance", "Member", "Verdicts", "figures_of", "weigh_all"]
+__all__ = ["Figure", "Glance", "Member", "Verdicts", "figures_of", "outcomes_of", "weigh_all"]

@@ -16,7 +16,7 @@ from planner.gates.failure_capacity import distinct_in
 from planner.gates.memory import MemoryHeadroomLimit, ceilings
 from planner.gates.memory_parts import COMPONENTS, EVERY_COMPONENT, MORE_COMPONENTS, PEAK, all_explained
 from planner.needs import required_rate, reserved_capacity
-from planner.numbers import parts
+from planner.numbers import all_parts
 from planner.records.base import UNSET, UnsetType
 
 __all__ = ["measured_loss", "measured_peak"]
@@ -48,15 +48,17 @@ def measured_peak(likeness: Likeness, limit: MemoryHeadroomLimit) -> tuple[Measu
             for column in columns(batch.tables[at]):
                 batch.only([tokens >= wanted for tokens in column])
         peaks = [_peaks(batch, batch.tables[at]) for at in places]
-        return list(map(parts, peaks[0] if len(peaks) == 1 else map(max, *peaks)))
+        return all_parts(peaks[0] if len(peaks) == 1 else list(map(max, *peaks)))
 
     return measure, allowed.pop()
 
 
 def _is_true_peak(form: Form) -> bool:
     """Say whether an array of peaks is recorded whose figures are the true ones of each device."""
-    scope, bound, _, is_whole, _ = form.arrays.get(PEAK, ("", "", "", False, False))
-    return bool(is_whole) and scope in OF_A_DEVICE and bound in EXACT
+    metric = form.arrays.get(PEAK)
+    if metric is None or metric.sample_interval_s is not UNSET:
+        return False
+    return metric.scope in OF_A_DEVICE and metric.bound in EXACT
 
 
 def _longest(likeness: Likeness, form: Form) -> Callable[[Table], Sequence[Column]]:
@@ -138,7 +140,7 @@ def _heaviest(table: Table, lost: Sequence[Sequence[int]]) -> tuple[list[int], l
 
 def _left(table: Table, most: Sequence[int], whole: Sequence[int], of_need: Fraction) -> list[Pair]:
     times, per = of_need.numerator, of_need.denominator
-    seconds = map(parts, table.numbers[DURATION])
+    seconds = all_parts(table.numbers[DURATION])
     return [
         ((all_of_it - taken) * share * times, value * per)
         for taken, all_of_it, (value, share) in zip(most, whole, seconds, strict=True)

@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from planner.numbers import parts
+from planner.numbers import all_parts
 from planner.records.base import UNSET, UnsetType
 from planner.records.evidence import PerRank, Replica, Window
 from planner.times import seconds_between
@@ -60,9 +60,9 @@ class Table(Struct, gc=False):
         tokens, durations = self.numbers[TOKENS], self.numbers[DURATION]
         if all(durations) and set(map(type, durations)) == {int}:
             return list(zip(tokens, durations, strict=True))  # type: ignore[arg-type]  # tokens are counts
-        split = map(parts, durations)
         return [
-            (int(total) * per, value) if value else NOTHING for total, (value, per) in zip(tokens, split, strict=True)
+            (int(total) * per, value) if value else NOTHING
+            for total, (value, per) in zip(tokens, all_parts(durations), strict=True)
         ]
 
 
@@ -80,13 +80,23 @@ class Node:
         kind = type(self.record)
         columns = list(zip(*map(astuple, _like(records, {kind}.issuperset, self.record, into)), strict=True))
         for index, expected in self.said:
-            column = columns[index]
-            if column.count(expected) != into.size:
-                into.strangers.update(at for at, value in enumerate(column) if value != expected)
+            _hold(columns[index], expected, into)
         for index, pointer in self.numbers:
             into.numbers[pointer] = _like(columns[index], NUMBERS.issuperset, astuple(self.record)[index], into)
         for index, node in self.inside:
             node.read(columns[index], into)
+
+
+def _hold(column: Sequence[Any], expected: Any, into: Table) -> None:
+    """Find strangers by what windows say in a field."""
+    if column.count(expected) < into.size:
+        into.strangers.update(at for at, value in enumerate(column) if value != expected)
+
+
+def _hold_any(column: Sequence[Any], into: Table) -> None:
+    """Find strangers by a field in which windows say any number, but say one."""
+    if UNSET in column:
+        into.strangers.update(at for at, value in enumerate(column) if value is UNSET)
 
 
 def _like(column: Sequence[Any], fits: Callable[[Iterable[type]], bool], own: Any, into: Table) -> Sequence[Any]:
@@ -106,7 +116,7 @@ class Form:
     ranks: int
     root: Node
     pointers: frozenset[str]
-    arrays: Mapping[str, tuple[Any, ...]]
+    arrays: Mapping[str, PerRank]
     replicas: Mapping[str, Replica]
     columns: tuple[str, ...]
 
@@ -145,17 +155,16 @@ class Form:
         if not all(fits):
             table.strangers.update(at for at, fit in enumerate(fits) if not fit)
             recorded = [metrics if fit else own for metrics, fit in zip(recorded, fits, strict=True)]
-        for name, said in self.arrays.items():
-            metrics = [each[name] for each in recorded]
-            values = [metric.values for metric in metrics]
-            fits = [_array_said(metric) == said and self._is_full(metric.values) for metric in metrics]
-            if not all(fits):
+        for name, metric in self.arrays.items():
+            *said, values = zip(*map(astuple, [each[name] for each in recorded]), strict=True)
+            for column, expected in zip(said, astuple(metric), strict=False):
+                # How closely an array was sampled is one of its numbers.
+                _hold(column, expected, table) if type(expected) not in NUMBERS else _hold_any(column, table)
+            if set(map(len, values)) != {self.ranks} or not NUMBERS.issuperset(map(type, chain.from_iterable(values))):
+                fits = [len(each) == self.ranks and NUMBERS.issuperset(map(type, each)) for each in values]
                 table.strangers.update(at for at, fit in enumerate(fits) if not fit)
-                values = [each if fit else own[name].values for each, fit in zip(values, fits, strict=True)]
+                values = tuple(each if fit else own[name].values for each, fit in zip(values, fits, strict=True))
             table.arrays[name] = values
-
-    def _is_full(self, values: Sequence[Any]) -> bool:
-        return len(values) == self.ranks and NUMBERS.issuperset(map(type, values))
 
     def _read_replicas(self, recorded: Sequence[Any], table: Table) -> None:
         if isinstance(self.window.replicas, UnsetType):
@@ -180,9 +189,7 @@ class Form:
         if own.count(first) == width and column.count(first) == len(column):
             return
         for place, expected in enumerate(own):
-            values = column[place::width]
-            if values.count(expected) < table.size:
-                table.strangers.update(at for at, value in enumerate(values) if value != expected)
+            _hold(column[place::width], expected, table)
 
 
 def _split(column: Sequence[Any], width: int, table: Table) -> list[Column]:
@@ -212,7 +219,7 @@ def form_of(window_id: str, window: Window, ranks: int) -> Form:
         ranks=ranks,
         root=root,
         pointers=frozenset(_pointers(root)),
-        arrays={name: _array_said(metric) for name, metric in metrics.items()},
+        arrays=metrics,
         replicas=replicas,
         columns=tuple(name for name in Replica.__struct_fields__ if replicas and _in_all(name, replicas)),
     )
@@ -241,8 +248,3 @@ def _pointers(node: Node) -> Iterable[str]:
 
 def _in_all(name: str, replicas: Mapping[str, Replica]) -> bool:
     return NUMBERS.issuperset(type(getattr(replica, name)) for replica in replicas.values())
-
-
-def _array_said(metric: PerRank) -> tuple[Any, ...]:
-    """Return what an array says beside its numbers; how closely it was sampled is one of these."""
-    return metric.scope, metric.bound, metric.phase, metric.sample_interval_s is UNSET, metric.samples is UNSET

@@ -11,9 +11,9 @@ from planner.alike.values import KeyValue, point_of
 from planner.evaluate import Verdict
 from planner.gates.base import Finding, Quantity
 from planner.gates.base import Verdict as Outcome
-from planner.records.plan import FrontierPoint, State, Value
+from planner.records.plan import Candidate, FrontierPoint, LimitOutcome, State, Value
 
-__all__ = ["Block", "Figure", "Glance", "figure_of", "figures_of"]
+__all__ = ["Block", "Figure", "Glance", "figure_of", "figures_of", "outcomes_of"]
 
 
 class Figure(Struct, frozen=True, gc=False):
@@ -87,6 +87,16 @@ class Glance(Struct, frozen=True, gc=False):
         return figures
 
     @property
+    def outcomes(self) -> dict[tuple[str, str], str]:
+        """The outcomes alone, by gate and limit id."""
+        block = self.block
+        found: dict[tuple[str, str], str] = {}
+        found |= {(gate, name): each.outcome for gate, limits in block.same.items() for name, each in limits.items()}
+        for (gate, name, _), answers in zip(block.limits, block.answers, strict=True):
+            found[gate, name] = "PASS" if answers.room[self.at] >= 0 else "FAIL"
+        return found | {limit: finding.outcome for limit, finding in block.findings[self.at].items()}
+
+    @property
     def point(self) -> FrontierPoint:
         """Where the trial stands beside the frontier; which trials nothing beats is not known here."""
         columns = self.block.figures.items()
@@ -109,6 +119,18 @@ def figures_of(verdict: Verdict | Glance) -> dict[str, dict[str, Figure]]:
         gate: {name: figure_of(finding) for name, finding in limits.items()}
         for gate, limits in verdict.findings.items()
     }
+
+
+def outcomes_of(verdict: Verdict | Glance | Candidate) -> dict[tuple[str, str], str]:
+    """Return the outcome of every limit of every gate that speaks, by gate and limit id."""
+    if isinstance(verdict, Glance):
+        return verdict.outcomes
+    said: Mapping[str, Mapping[str, Finding | LimitOutcome]] = (
+        verdict.findings
+        if isinstance(verdict, Verdict)
+        else {gate: outcome.limits for gate, outcome in verdict.gates.items()}
+    )
+    return {(gate, name): each.outcome for gate, limits in said.items() for name, each in limits.items()}
 
 
 def figure_of(finding: Finding) -> Figure:

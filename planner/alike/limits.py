@@ -5,7 +5,7 @@ What a gate takes of text (definitions, bounds, scopes) is the form's, so it is 
 whole ones over a common denominator. A gate without a rule here is asked for every trial.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -105,14 +105,16 @@ def _freshness(likeness: Likeness, standing: Standing) -> Built:
     places = [at for at, form in enumerate(likeness.forms) if form.window_id in read]
 
     def measure(batch: Batch) -> list[Pair]:
-        ages = [[_age(end) for _, end in batch.tables[at].spans] for at in places]
+        ages = [_ages(end for _, end in batch.tables[at].spans) for at in places]
         for column in ages:
             batch.only([age >= 0 for age in column])
         return [(age, 1) for age in (ages[0] if len(ages) == 1 else map(max, *ages))]
 
-    def _age(end: str) -> int:
-        ended = parsed_time(end)
-        return -1 if ended is None else int((view.as_of - ended).total_seconds())
+    def _ages(ends: Iterable[str]) -> list[int]:
+        listed = list(ends)
+        known = {end: parsed_time(end) for end in set(listed)}
+        ages = {end: -1 if ended is None else int((view.as_of - ended).total_seconds()) for end, ended in known.items()}
+        return [ages[end] for end in listed]
 
     return Rule(measure, "<=", most)
 

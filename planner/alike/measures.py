@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec import Struct
 
 from planner.alike.form import Column, Form, Pair, Table, UnlikeError
-from planner.numbers import parts
+from planner.numbers import all_parts
 from planner.readings import FROM_START, samples_needed, side_of
 from planner.records.base import UnsetType
 from planner.view import TrialView
@@ -124,7 +124,7 @@ def _statistic(likeness: Likeness, field: str, name: str, load_point: str) -> Me
                 batch.only([found >= least for found in samples])
             values.append(batch.tables[at].numbers[value])
         # Values as written order as the decimals that they mean.
-        return list(map(parts, values[0] if len(values) == 1 else map(max, *values)))
+        return all_parts(values[0] if len(values) == 1 else list(map(max, *values)))
 
     return measure
 

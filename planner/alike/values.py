@@ -23,7 +23,6 @@ from planner.keys import key_value, usd_per_million
 from planner.numbers import plain_ratio
 from planner.order import Order
 from planner.records.plan import FrontierPoint, OrderKey, State, Value
-from planner.view import TrialView
 
 __all__ = ["FIGURES", "KeyValue", "figure_measures", "key_value_of", "point_of"]
 
@@ -63,24 +62,27 @@ def key_value_of(likeness: Likeness, key: OrderKey) -> KeyValue:
     if key.key == "ttft":
         measure: Measure | None = measured_statistic(likeness, "ttft_ms", str(key.statistic), load_point)
     else:
-        measure = _from_rate(view, key.key, measured_rate(likeness, load_point))
+        measure = _from_rate(likeness, key.key, load_point)
     return KeyValue(key=key, measure=measure, same=None)
 
 
-def _from_rate(view: TrialView, key: str, rate: Measure) -> Measure | None:
+def _from_rate(likeness: Likeness, key: str, load_point: str) -> Measure | None:
     """Return how a key follows from the output rate; None where the contract lacks a price or the charge is not known.
 
     Raises:
-        UnlikeError: the key does not follow from it.
+        UnlikeError: the key does not follow from it, or the rate is not recorded.
     """
+    placed, rate = likeness.view.placed, measured_rate(likeness, load_point)
     if key == "output_tokens_per_s":
         return rate
     if key == PER_DEVICE:
-        return None if view.charge.undefined else multiple_of(rate, Fraction(1, len(view.charge.devices)))
+        each = None if placed.charge.undefined else Fraction(1, len(placed.charge.devices))
+        return None if each is None else likeness.once((key, load_point), lambda: multiple_of(rate, each))
     if key != USD:
         raise UnlikeError
-    hourly = view.placed.usd_per_hour
-    return None if hourly is None else inverse_of(rate, usd_per_million(hourly))
+    hourly = placed.usd_per_hour
+    price = None if hourly is None else usd_per_million(hourly)
+    return None if price is None else likeness.once((key, load_point), lambda: inverse_of(rate, price))
 
 
 def figure_measures(likeness: Likeness, order: Order) -> dict[str, Measure | None]:
@@ -93,10 +95,10 @@ def figure_measures(likeness: Likeness, order: Order) -> dict[str, Measure | Non
     rate, declared, statistic = measured_rate(likeness, at), view.workload.load_points.get(at), ttft_statistic(view, at)
     concurrent = None if declared is None else declared.concurrent_requests
     found = (
-        _from_rate(view, PER_DEVICE, rate),
+        _from_rate(likeness, PER_DEVICE, at),
         multiple_of(rate, Fraction(1, concurrent)) if isinstance(concurrent, int) else None,
         None if statistic is None else measured_statistic(likeness, "ttft_ms", statistic, at),
-        _from_rate(view, USD, rate),
+        _from_rate(likeness, USD, at),
     )
     return dict(zip(FIGURES, found, strict=True))
 

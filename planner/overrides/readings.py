@@ -90,11 +90,11 @@ def no_trial(reading: Reading) -> Problem:
 
 def with_readings(decided: Decided, readings: Sequence[Reading]) -> Decided:
     """Return all trials ordered and selected with the readings in place of their own."""
-    candidates = dict(decided.candidates)
     for reading in readings:
-        board = Board(views=decided.views, candidates=candidates, order=decided.order, eligible=())
-        candidates[reading.trial] = _with_reading(board, reading)
-    return selected(decided.views, candidates, decided.order) if readings else decided
+        board = Board(views=decided.views, candidates=decided.candidates, order=decided.order, eligible=())
+        verdicts = {**decided.candidates.verdicts, reading.trial: _with_reading(board, reading)}
+        decided = selected(decided.views, verdicts, decided.order)
+    return decided
 
 
 def _with_reading(board: Board, reading: Reading) -> Candidate:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from planner.alike import outcomes_of
 from planner.overrides.decided import Decided
 from planner.records.overrides import TrialTurned, Turned
 from planner.records.plan import Candidate
@@ -11,20 +12,17 @@ __all__ = ["trial_turned"]
 
 def trial_turned(trial: str, before: Decided, after: Decided) -> TrialTurned:
     """Return a trial on both sides: state, place in the order, and every limit that answers otherwise."""
-    was, now = before.candidates[trial], after.candidates[trial]
+    was, now = before.candidates.verdicts[trial], after.candidates.verdicts[trial]
+    # Most trials answer as before, and need not be written down to see it.
+    alike = outcomes_of(was) == outcomes_of(now)
     return TrialTurned(
         topology=was.topology,
         before=was.state,
         after=now.state,
-        place_before=_place(trial, before),
-        place_after=_place(trial, after),
-        turned=tuple(_turned(was, now)),
+        place_before=before.places.get(trial),
+        place_after=after.places.get(trial),
+        turned=() if alike else tuple(_turned(before.candidates[trial], after.candidates[trial])),
     )
-
-
-def _place(trial: str, decided: Decided) -> int | None:
-    names = [entry.trial for entry in decided.selection.eligible]
-    return names.index(trial) + 1 if trial in names else None
 
 
 def _turned(was: Candidate, now: Candidate) -> Iterator[Turned]:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from planner.alike import Glance, Member, Verdicts, figures_of, weigh_all
+from planner.alike import Glance, Member, Verdicts, figures_of, outcomes_of, weigh_all
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import DocumentRefusedError
-from planner.evaluate import weigh
+from planner.evaluate import recorded, weigh
 from planner.frontier import frontier, frontier_point
 from planner.intake import read_contract, read_evidence
 from planner.order import order_expand
@@ -137,6 +137,7 @@ def assert_alike(contract: ContractDocument, evidence: EvidenceDocument) -> Verd
         plain = weigh(view_of(name), order.keys)
         points.append(frontier_point(view_of(name), plain, order))
         assert figures_of(verdict) == figures_of(plain)
+        assert outcomes_of(verdict) == outcomes_of(plain) == outcomes_of(recorded(plain))
         assert (verdict.state, verdict.failing, verdict.unknown) == (plain.state, plain.failing, plain.unknown)
         assert (verdict.keys, verdict.missing_keys) == (plain.keys, plain.missing_keys)
         assert verdict.topology == plain.topology
