@@ -19,7 +19,7 @@ from django.urls import reverse
 from reviews.models import Person
 
 
-class Login(LoginView):  # type: ignore[misc] # the library ships no types
+class Login(LoginView):
     """The login page; whoever is logged in already is led on."""
 
     template_name = "account/login.html"
@@ -46,7 +46,7 @@ def other_login() -> dict[str, str]:
     return {"name": settings.OIDC_NAME, "href": reverse("openid_connect_login", args=["oidc"])}
 
 
-class SecondFactor(AuthenticateView):  # type: ignore[misc] # the library ships no types
+class SecondFactor(AuthenticateView):
     """The page after the password of somebody with a second factor."""
 
     template_name = "mfa/authenticate.html"
@@ -85,19 +85,19 @@ class ConfirmationMixin:
         }
 
 
-class ConfirmByPassword(ConfirmationMixin, ReauthenticateView):  # type: ignore[misc] # the library ships no types
+class ConfirmByPassword(ConfirmationMixin, ReauthenticateView):
     """Confirm with the password; the address that leads to all methods."""
 
     method = "password"
 
 
-class ConfirmByCode(ConfirmationMixin, CodeAgainView):  # type: ignore[misc] # the library ships no types
+class ConfirmByCode(ConfirmationMixin, CodeAgainView):
     """Confirm with a code."""
 
     method = "code"
 
 
-class ConfirmByPasskey(ConfirmationMixin, ReauthenticateWebAuthnView):  # type: ignore[misc] # the library ships no types
+class ConfirmByPasskey(ConfirmationMixin, ReauthenticateWebAuthnView):
     """Confirm with a passkey."""
 
     method = "passkey"
@@ -107,7 +107,7 @@ class ConfirmByPasskey(ConfirmationMixin, ReauthenticateWebAuthnView):  # type: 
         return self.render_to_response(self.get_context_data(form=form))  # type: ignore[no-any-return] # of the library
 
 
-class PasswordChange(PasswordChangeView):  # type: ignore[misc] # the library ships no types
+class PasswordChange(PasswordChangeView):
     """Change the password; every other session of the person ends with it."""
 
     template_name = "account/password_change.html"
@@ -117,7 +117,7 @@ class PasswordChange(PasswordChangeView):  # type: ignore[misc] # the library sh
         return reverse("account")
 
 
-class PasswordSet(PasswordSetView):  # type: ignore[misc] # the library ships no types
+class PasswordSet(PasswordSetView):
     """Set a first password."""
 
     template_name = "account/password_change.html"

@@ -25,7 +25,7 @@ def factors(request: PersonRequest) -> HttpResponse:
     return response
 
 
-class AppAdd(ActivateTOTPView):  # type: ignore[misc] # the library ships no types
+class AppAdd(ActivateTOTPView):
     """Set up an authenticator app. The secret is shown as text and drawn by an address of its own."""
 
     template_name = "mfa/totp/activate_form.html"
@@ -48,7 +48,7 @@ def app_picture(request: PersonRequest) -> HttpResponse:
     return HttpResponse(drawing, content_type="image/svg+xml")
 
 
-class PasskeyAdd(AddWebAuthnView):  # type: ignore[misc] # the library ships no types
+class PasskeyAdd(AddWebAuthnView):
     """Add a passkey; every one may log its person in, so every one is kept on its device and unlocked there."""
 
     template_name = "mfa/webauthn/add_form.html"

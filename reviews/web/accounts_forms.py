@@ -24,7 +24,7 @@ class CountedCode(BaseAuthenticateForm):
             request.axes_locked_out = True
             raise forms.ValidationError("This login is closed from here for some minutes.")
         try:
-            return super().clean_code()
+            return str(super().clean_code())
         except forms.ValidationError:
             user_login_failed.send(sender=type(self).__module__, credentials=credentials, request=request)
             raise

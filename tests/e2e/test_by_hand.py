@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
@@ -25,12 +26,11 @@ PASSWORD = "a long invented password"
 EXAMPLE = ROOT / "examples" / "worked"
 
 
-def manage(environment: dict[str, str], *words: str, typed: str = "") -> str:
+def manage(environment: dict[str, str], *words: str) -> str:
     done = subprocess.run(
         [sys.executable, "manage.py", *words],
         cwd=ROOT,
         env=environment,
-        input=typed,
         capture_output=True,
         text=True,
         check=False,
@@ -70,7 +70,7 @@ def installation(database: str, tmp_path: Path) -> Iterator[Visitor]:
     manage(environment, "grant_app_role", "topogate_app", "--password-file", str(password_file))
     environment["DATABASE_URL"] = database.format("topogate_app")
     manage(environment, "create_workspace", "serving", "--title", "Serving")
-    manage(environment, "add_member", "serving", "author", "--name", "Author", "--role", "author", typed=PASSWORD)
+    added = manage(environment, "add_member", "serving", "author", "--name", "Author", "--role", "author")
     with Supervisor(logs=tmp_path) as supervisor:
         supervisor.adopt("broker", broker.process, tmp_path / "broker.log")
         web = [sys.executable, "-m", "gunicorn", "--config", "python:config.gunicorn", "config.wsgi"]
@@ -79,6 +79,8 @@ def installation(database: str, tmp_path: Path) -> Iterator[Visitor]:
         supervisor.start("worker", worker, environment)
         visitor = Visitor(address)
         wait_until(lambda: is_ready(visitor))
+        link = urlsplit(added.split()[-1]).path
+        assert visitor.post(link, {"password": PASSWORD, "repeated": PASSWORD}).url == f"{address}/login"
         yield visitor
         assert supervisor.ended() is None
 

@@ -2,7 +2,6 @@
 
 import io
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from django.core.management import CommandError, call_command
 
 from reviews.models import AuditEntry, Decision, Membership, Person, PlanJob, Policy, Workspace
 from reviews.services.demo import PEOPLE
+from reviews.services.people_invitations import invitation_use
 from reviews.verification import verify
 from tests.plugins.append_only import lifted
 from tests.reviews.factories import Cast, contract_tree, documents, submitted
@@ -106,14 +106,14 @@ def test_reconcile_checks_and_mends(people: Cast) -> None:
         run("reconcile", "--check")
 
 
-def test_a_real_installation_starts_with_a_workspace_and_its_first_people(
-    db: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_real_installation_starts_with_a_workspace_and_its_first_people(db: None) -> None:
     run("create_workspace", "platform", "--title=Platform")
     assert Policy.objects.get().version == 1
-    monkeypatch.setattr(sys, "stdin", io.StringIO("a long enough secret\n"))
     out, _ = run("add_member", "platform", "ines", "--name=Ines", "--role=author", "--team=serving", "--team=kernel")
-    assert out == "ines is author in platform\n"
+    said, link = out.splitlines()
+    assert said == "ines is author in platform"
+    assert not Person.objects.get(login="ines").has_usable_password()
+    invitation_use(secret=link.rpartition("/")[2], password="a long enough secret", repeated="a long enough secret")
     assert Person.objects.get(login="ines").check_password("a long enough secret")
     seats = Membership.objects.get().seats.order_by("team__slug").values_list("team__slug", flat=True)
     assert list(seats) == ["kernel", "serving"]
@@ -123,23 +123,32 @@ def test_a_real_installation_starts_with_a_workspace_and_its_first_people(
         "roster.role_set",
         "roster.seat_given",
         "roster.seat_given",
+        "roster.link_made",
+        "roster.link_used",
     ]
 
 
+def test_an_account_that_is_there_gets_a_link_only_when_asked_and_keeps_its_role(people: Cast) -> None:
+    assert run("add_member", "lab", "alice-lab")[0] == "alice-lab is author in lab\n"
+    said, link = run("add_member", "lab", "alice-lab", "--link")[0].splitlines()
+    assert (said, "/join/" in link) == ("alice-lab is author in lab", True)
+
+
 @pytest.mark.parametrize(
-    ("arguments", "typed", "message"),
+    ("arguments", "message"),
     [
-        pytest.param(["nowhere", "ines"], "", "There is no workspace nowhere.", id="no workspace"),
-        pytest.param(["lab", "ines"], "", "There is no account ines. Give --name to make one.", id="no name"),
-        pytest.param(["lab", "ines", "--team=art"], "", "lab has no team art.", id="no team"),
-        pytest.param(["lab", "ines", "--name=Ines"], "short\n", "This password is too short.", id="short password"),
-        pytest.param(["lab", "Ines", "--name=Ines"], "a long secret\n", "Expected lower-case letters", id="bad login"),
+        pytest.param(["nowhere", "ines"], "There is no workspace nowhere.", id="no workspace"),
+        pytest.param(["lab", "ines"], "There is no account ines. Give --name to make one.", id="no name"),
+        pytest.param(["lab", "ines", "--team=art"], "lab has no team art.", id="no team"),
+        pytest.param(["lab", "Ines", "--name=Ines"], "Expected lower-case letters", id="bad login"),
+        pytest.param(
+            ["lab", "ines", "--name=Ines", "--role=admin", "--team=serving"],
+            "Admins never sign",
+            id="admin with a seat",
+        ),
     ],
 )
-def test_a_member_is_not_added_wrongly(
-    people: Cast, monkeypatch: pytest.MonkeyPatch, arguments: list[str], typed: str, message: str
-) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+def test_a_member_is_not_added_wrongly(people: Cast, arguments: list[str], message: str) -> None:
     with pytest.raises(CommandError, match=message):
         run("add_member", *arguments)
     assert not Person.objects.filter(login__iexact="ines").exists()
