@@ -22,6 +22,7 @@ from planner.builder.records import Draft, DraftTrial, DraftWindow
 from planner.documents import ContractDocument
 from planner.records.base import UnsetType
 from planner.records.contract import LoadPoint
+from planner.shown import shown
 
 __all__ = ["load_point_of", "proposed", "repeats", "why_unused"]
 
@@ -332,6 +333,10 @@ def why_unused(facts: RunFacts, draft: Draft, contract: ContractDocument) -> str
         return "it measured no load of a server, or predicted one: it stands beside the evidence"
     if facts.part == "load" and load_point_of(facts, contract) is None:
         asked = facts.value("concurrent_requests") or facts.value("offered_requests_per_s")
-        load = "states no load" if asked is None else f"has {asked.value} {asked.unit}"
+        load = "states no load" if asked is None else f"has {_plain(asked.value)} {asked.unit}"
         return f"it {load}, and no load point of the contract is like it"
     return "several trials fit, or none: move it where it belongs" if draft.trials else "there is no trial to join"
+
+
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else shown(value)

@@ -1,7 +1,7 @@
 """Pointers of a draft: from one trial and window to all, and below what a settlement reaches.
 
 The most exact pointer counts: one window, then all windows of a trial, then the windows of one name in all trials, then
-all windows.
+all windows. ``*`` also stands for every device, node, NIC, island or link of an identity.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,13 +19,23 @@ def variants(field: str) -> tuple[str, ...]:
     """Return the pointers under which a field may be answered, from the field itself to the widest."""
     path = steps(field)
     if path[:1] == ("identities",) and len(path) > 1:
-        return _unique(field, joined((path[0], ANY, *path[2:])))
+        return _unique(field, *_of_identity(path))
     if path[:1] != ("trials",) or len(path) < 2:
         return (field,)
     if len(path) > 3 and path[2] == "windows":
         places = ((path[1], ANY), (ANY, path[3]), (ANY, ANY))
         return _unique(field, *(joined((path[0], trial, "windows", window, *path[4:])) for trial, window in places))
     return _unique(field, joined((path[0], ANY, *path[2:])))
+
+
+def _of_identity(path: tuple[str, ...]) -> Iterator[str]:
+    """Yield the wider pointers of a field of an identity; of hardware also those of every thing of its kind."""
+    named, rest = path[2:5], path[5:]
+    if named[:1] != ("hardware",) or not rest:
+        yield joined((path[0], ANY, *path[2:]))
+        return
+    for trial, thing in ((path[1], ANY), (ANY, named[2]), (ANY, ANY)):
+        yield joined((path[0], trial, *named[:2], thing, *rest))
 
 
 def _unique(*pointers: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ every rank, and what nobody measured is null. What the layout gives (ranks of a 
 it follows from. How a metric was sampled is said once for all ranks: the fewest samples, the longest interval.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,7 +77,7 @@ def trial_tree(draft: Draft, contract: ContractDocument, name: str) -> TrialTree
     own.names = _names(own, draft, contract)
     second_placing(draft, placing, own.names)
     _resolve(own, draft, frozenset(leaves))
-    _answered(own, draft)
+    _answered(own, draft, leaves)
     _written(own, draft)
     return own
 
@@ -183,21 +183,24 @@ def _entries(own: TrialTree, section: Path, run: str) -> list[str]:
     )
 
 
-def _answered(own: TrialTree, draft: Draft) -> None:
+def _answered(own: TrialTree, draft: Draft, leaves: Sequence[Path]) -> None:
     """Add what a person said of fields that no file says anything of."""
-    for to in sorted(_fields_answered(own.id, draft)):
+    for to in sorted({*_fields_answered(own.id, draft, leaves)}):
         if to not in own.fields and steps(to)[2] not in DRAFT_FIELDS and not to.endswith("/topology/instances"):
             own.settle(draft, to, [])
 
 
-def _fields_answered(trial: str, draft: Draft) -> Iterator[str]:
+def _fields_answered(trial: str, draft: Draft, leaves: Sequence[Path]) -> Iterator[str]:
     windows = draft.trials[trial].windows
     said: Iterable[str] = (*draft.answers, *(at for at, how in draft.settled.items() if how.value is not UNSET))
     for at in said:
         path = steps(at)
         if path[0] not in ("trials", "identities") or len(path) < 3 or path[1] not in (trial, ANY):
             continue
-        if path[2] != "windows" or path[0] == "identities":
+        if path[0] == "identities" and ANY in path[2:]:
+            alike = (leaf for leaf in leaves if (leaf[:2], leaf[3:]) == (path[2:4], path[5:]))
+            yield from (joined((path[0], trial, *leaf)) for leaf in alike)
+        elif path[2] != "windows" or path[0] == "identities":
             yield joined((path[0], trial, *path[2:]))
         elif len(path) > 4:
             named = windows if path[3] == ANY else [path[3]] if path[3] in windows else ()

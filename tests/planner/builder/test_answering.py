@@ -162,6 +162,13 @@ def test_a_person_is_a_label() -> None:
     assert (code, pointer) == ("document/pattern", "/by")
 
 
+def test_an_answer_may_be_of_every_device() -> None:
+    draft = answer(drafted(), contract(), "/identities/*/hardware/devices/*/node", "node-a", by=BY)
+    draft = answer(draft, contract(), "/identities/tp2/hardware/devices/a1/node", "unknown", by=BY)
+    found = [value(draft, f"/identities/tp2/hardware/devices/a{index}/node") for index in range(4)]
+    assert found == ["node-a", "unknown", "node-a", "node-a"]
+
+
 def test_unknown_is_an_answer_to_every_leaf() -> None:
     draft = answer(drafted(), contract(), "/identities/*/model/layers", "unknown", by=BY)
     assert "/identities/*/model/layers" in draft.answers
