@@ -5,6 +5,7 @@ name. Whatever the bytes are, ``import_file`` returns; what it cannot read it na
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from planner.errors import DocumentRefusedError, Problem
 from planner.importers import (
@@ -40,7 +41,7 @@ from planner.importers import (
     vllm_offline,
     vllm_wrapper,
 )
-from planner.importers.model import Imported, Importer, Recognised, Run
+from planner.importers.model import Imported, Importer, Recognised, Remark, Run
 from planner.importers.scrubbed import found
 from planner.importers.source import Source
 from planner.registry import collect
@@ -142,6 +143,8 @@ def _read(source: Source, importer: Importer, recognised: Recognised) -> Importe
         problems = _problems(error)
     if not runs and not problems:
         problems = (Problem("import/no_run", "", "at least one run", "none"),)
+    if source.skipped_lines and runs:
+        runs, problems = _without_text(source, runs, problems)
     return Imported(
         file=source.name,
         recognised=True,
@@ -151,6 +154,19 @@ def _read(source: Source, importer: Importer, recognised: Recognised) -> Importe
         runs=tuple(runs),
         problems=problems,
     )
+
+
+def _without_text(
+    source: Source, runs: list[Run], problems: tuple[Problem, ...]
+) -> tuple[list[Run], tuple[Problem, ...]]:
+    """Name what a console showed around the values of a file; below them it is no damage, unless it looks like JSON."""
+    below = [problem for problem in problems if problem.code == "import/syntax" and problem.column == 1]
+    sentence = f"{source.skipped_lines} lines above the values are no JSON and are left out"
+    if below:
+        sentence += f", as are those from line {below[0].line} on"
+    remark = Remark(code="import/line_skipped", effect="note", sentence=sentence)
+    first = replace(runs[0], remarks=(*runs[0].remarks, remark))
+    return [first, *runs[1:]], () if below else problems
 
 
 def _problems(error: DocumentRefusedError | RecursionError) -> tuple[Problem, ...]:
