@@ -138,7 +138,7 @@ def _settle(form: QueryDict) -> Iterator[Change]:
     because, at = form.get("because", "").strip(), form.get("at", "")
     chosen, own = form.get("run", ""), form.get("value", "").strip()
     if own and chosen in ("", "own"):
-        yield made.Settle(at=at, because=because, value=_read("json" if not own.isalpha() else "text", own, "value"))
+        yield made.Settle(at=at, because=because, value=_read("json", own, "value"))
     elif chosen and chosen != "own":
         yield made.Settle(at=at, because=because, run=chosen)
     else:
@@ -150,7 +150,11 @@ def _unsettle(form: QueryDict) -> Iterator[Change]:
 
 
 def _confirm(form: QueryDict) -> Iterator[Change]:
-    yield made.Confirm(fields=tuple(_chosen(form, "field", "proposal")))
+    fields: list[str] = []
+    for chosen in _chosen(form, "field", "proposal"):
+        # A proposal for several trials names their questions as a list; a pointer never begins with a bracket.
+        fields += _read("json", chosen, "field") if chosen.startswith("[") else [chosen]
+    yield made.Confirm(fields=tuple(fields))
 
 
 def _unanswer(form: QueryDict) -> Iterator[Change]:
@@ -218,6 +222,8 @@ def _read(kind: str, text: str, field: str) -> Any:
         try:
             return msgspec.json.decode(text)
         except msgspec.DecodeError as wrong:
+            if kind == "json" and not text.startswith(("{", "[", '"')):
+                return text  # a word; nobody types quotation marks around one
             raise _invalid(field, "JSON", str(wrong)) from wrong
     return text
 

@@ -4,19 +4,22 @@ Rules kept: what is missing names the field and the files that would bring it; a
 not one that lacks something.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from planner.builder import DraftState
 from planner.builder.records import ReadValue
 from planner.builder.state import GateCoverage, Lack, TrialCoverage
-from reviews.web.builder_open_rows import field_title, shown_value
+from planner.pointers import steps
+from reviews.web.builder_open_rows import shown_value
 from reviews.web.builder_rows import TITLES, place_text, value_text
 from reviews.web.formats import count, listed
 from reviews.web.words import Word
 
 TRIALS_A_PAGE = 8
 MOST_BREACHES = 50
+MOST_FIELDS = 12
+MOST_NAMED = 4
 WORDS = {
     "answered": Word("Answered", "pass", "pass"),
     "waits": Word("Waits", "wait", "na"),
@@ -54,13 +57,13 @@ class TrialHead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LackRow:
-    """A field that gates miss, over all trials that miss it."""
+    """Fields that gates miss and that the same files would bring, over all trials that miss them."""
 
-    field: str
-    title: str
-    gates: tuple[str, ...]
     brought_by: str
     is_asked: bool
+    fields: tuple[str, ...]
+    more: int
+    gates: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,18 +122,39 @@ def _cell(gate: GateCoverage | None) -> GateCell:
     return GateCell(WORDS[gate.state], "")
 
 
-def _lack_rows(lacks: Iterator[tuple[str, Lack]]) -> Iterator[LackRow]:
-    found: dict[str, tuple[Lack, dict[str, None]]] = {}
+def _lack_rows(lacks: Iterable[tuple[str, Lack]]) -> Iterator[LackRow]:
+    """Yield what to add, by what brings it: what a person says first, then what most fields wait for."""
+    found: dict[tuple[bool, tuple[str, ...]], tuple[dict[str, None], dict[str, None]]] = {}
     for gate, lack in lacks:
-        found.setdefault(lack.field, (lack, {}))[1][gate] = None
-    for field, (lack, gates) in found.items():
+        fields, gates = found.setdefault((lack.asked, lack.brought_by), ({}, {}))
+        fields[lacking_title(lack.field)] = None
+        gates[gate] = None
+    for (is_asked, brought_by), (fields, gates) in sorted(
+        found.items(), key=lambda item: (not item[0][0], -len(item[1][0]), item[0][1])
+    ):
         yield LackRow(
-            field=field,
-            title=field_title(field),
-            gates=tuple(gates),
-            brought_by=listed([TITLES.get(name, name) for name in lack.brought_by], "or"),
-            is_asked=lack.asked,
+            brought_by=listed([TITLES.get(name, name) for name in brought_by[:MOST_NAMED]], "or"),
+            is_asked=is_asked,
+            fields=tuple(fields)[:MOST_FIELDS],
+            more=max(0, len(fields) - MOST_FIELDS),
+            gates=shortened(tuple(gates)),
         )
+
+
+def lacking_title(field: str) -> str:
+    """Name a field without the trial and window that lack it: the same is lacking of many."""
+    parts = list(steps(field))
+    if parts[:1] in (["trials"], ["identities"]):
+        parts = parts[2:]
+    if parts[:1] == ["windows"] and len(parts) > 2:
+        parts = parts[2:]
+    return " ".join(parts).replace("_", " ") or field
+
+
+def shortened(words: tuple[str, ...]) -> str:
+    """Join the first few words, and say how many more there are."""
+    more = len(words) - MOST_NAMED
+    return ", ".join(words[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,12 @@ def outcome_strips(outcomes: tuple[Outcome, ...]) -> tuple[Strip, ...]:
 
 
 def _why(outcome: Outcome) -> str:
-    return " ".join(f"Expected {one.expected}; found {one.found}." for one in outcome.problems)
+    return " ".join(
+        f"No tool that is known writes this: found {one.found}."
+        if one.code == "import/format"
+        else f"Expected {one.expected}; found {one.found}."
+        for one in outcome.problems
+    )
 
 
 def _names(names: list[str]) -> str:

@@ -4,7 +4,7 @@ Rules kept: every candidate names the file and the place that it came from; noth
 becomes an answer only where somebody confirms it. Needed questions come first.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -16,12 +16,14 @@ from planner.builder.state import Proposal, Question
 from planner.pointers import steps
 from reviews.web.builder_acts import DEGREES
 from reviews.web.builder_rows import TITLES, RunLine, place_text, run_line
-from reviews.web.formats import count
+from reviews.web.formats import count, listed
 from reviews.web.words import Word
 
 QUESTIONS_A_PAGE = 40
 CONFLICTS_A_PAGE = 15
 HELD_SHOWN = 30
+SHARED_KINDS = ("text", "count", "number", "switch", "choice", "json")
+"""Kinds of answers that several trials often share; times, placements and degrees are each one's own."""
 
 GROUPS = {
     "provenance": "Where it comes from",
@@ -137,8 +139,10 @@ def held_rows(draft: Draft, state: DraftState) -> tuple[HeldRow, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalRow:
-    """A proposed answer, as text."""
+    """A proposed answer, as text; ``fields`` are the questions that it answers, as JSON where there are several."""
 
+    fields: str
+    of: str
     value: str
     sentence: str
     where: str
@@ -146,10 +150,14 @@ class ProposalRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionRow:
-    """A question with its controls. ``was`` is what stood in them, so that only what changed is an answer."""
+    """A question with its controls. ``was`` is what stood in them, so that only what changed is an answer.
+
+    ``of`` names the trial and window, where the form asks of several.
+    """
 
     number: int
     field: str
+    of: str
     question: str
     kind: str
     unit: str
@@ -162,16 +170,15 @@ class QuestionRow:
     choices: tuple[tuple[str, bool], ...]
     parts: tuple[tuple[str, str, tuple[tuple[str, bool], ...]], ...]
     scopes: tuple[tuple[str, str, bool], ...]
-    proposal: ProposalRow | None
+    proposals: tuple[ProposalRow, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionGroup:
-    """Questions that one form answers: one trial's, one window's, or those of the whole document."""
+    """Questions that one form answers."""
 
     id: str
     title: str
-    of: str
     questions: tuple[QuestionRow, ...]
     open: int
     summary: str
@@ -190,53 +197,55 @@ class QuestionsPage:
 def questions_page(
     state: DraftState, page: int, typed: Mapping[str, Mapping[str, str]], *, only_needed: bool
 ) -> QuestionsPage:
-    """Cut one page of questions: needed and unanswered first, then needed, then the rest."""
-    asked = [question for question in state.questions if question.needed or not only_needed]
+    """Cut one page of questions: needed and unanswered first, then needed, then the rest.
+
+    The same question of several trials or windows that nobody answered yet is asked once.
+    """
+    asked = asked_once(question for question in state.questions if question.needed or not only_needed)
     order = list(GROUPS)
-
-    def key(question: Question) -> tuple[bool, int, str, str]:
-        return (not question.needed, order.index(question.group), question.trial or "", question.window or "")
-
-    asked.sort(key=key)
+    asked.sort(key=lambda same: (not same[0].needed, order.index(same[0].group), len(same) == 1))
     pages = max(1, -(-len(asked) // QUESTIONS_A_PAGE))
     page = min(max(page, 1), pages)
     shown = asked[(page - 1) * QUESTIONS_A_PAGE : page * QUESTIONS_A_PAGE]
     groups = tuple(
-        _group(f"g{number}", name[1], name[2], name[3], list(questions), typed)
-        for number, (name, questions) in enumerate(
-            groupby(shown, key=lambda one: (one.needed, one.group, one.trial, one.window))
-        )
+        _group(f"g{number}", name[1], list(questions), typed)
+        for number, (name, questions) in enumerate(groupby(shown, key=lambda same: (same[0].needed, same[0].group)))
     )
     return QuestionsPage(groups, page, pages, len(asked))
 
 
+def asked_once(questions: Iterable[Question]) -> list[tuple[Question, ...]]:
+    """Put the same open questions of several trials or windows together, where one answer may hold for all of them."""
+    together: dict[tuple[str, ...], list[Question]] = {}
+    for question in questions:
+        is_shared = question.kind in SHARED_KINDS and question.answered is None and len(question.answer_at) > 1
+        key = (question.answer_at[-1], question.question, str(question.needed)) if is_shared else (question.field,)
+        together.setdefault(key, []).append(question)
+    return [tuple(same) for same in together.values()]
+
+
 def _group(
-    id_: str,
-    group: str,
-    trial: str | None,
-    window: str | None,
-    questions: Sequence[Question],
-    typed: Mapping[str, Mapping[str, str]],
+    id_: str, group: str, questions: Sequence[tuple[Question, ...]], typed: Mapping[str, Mapping[str, str]]
 ) -> QuestionGroup:
-    rows = tuple(question_row(number, one, typed.get(one.field)) for number, one in enumerate(questions))
+    rows = tuple(question_row(number, same, typed.get(same[0].field)) for number, same in enumerate(questions))
     unanswered = sum(not row.is_answered for row in rows)
     summary = f"{count(unanswered, 'question')} open" if unanswered else f"{count(len(rows), 'question')}, all answered"
-    of = " · ".join(part for part in (trial, window) if part)
-    return QuestionGroup(id=id_, title=GROUPS[group], of=of, questions=rows, open=unanswered, summary=summary)
+    return QuestionGroup(id=id_, title=GROUPS[group], questions=rows, open=unanswered, summary=summary)
 
 
-def question_row(number: int, question: Question, typed: Mapping[str, str] | None) -> QuestionRow:
+def question_row(number: int, same: Sequence[Question], typed: Mapping[str, str] | None) -> QuestionRow:
     """Make the row of a question; what somebody typed and was refused stands in the place of the answer."""
+    question = same[0]
     given = question.answer if question.answered is not None else None
     stood = parts_of(question, given)
     shown = {**stood, **typed} if typed is not None else stood
-    at = question.answered or question.field
     # The order is that of the form's own names: the text first, then its parts.
     was = "\n".join([stood.get("", ""), *(stood[name] for name in sorted(stood) if name)])
-    first = question.proposals[0] if question.proposals else None
+    names = DEGREES if question.kind == "instances" else question.rows if question.kind == "names" else ()
     return QuestionRow(
         number=number,
         field=question.field,
+        of=of_text(question) if len(same) == 1 else "",
         question=question.question,
         kind=question.kind,
         unit=question.unit,
@@ -245,22 +254,61 @@ def question_row(number: int, question: Question, typed: Mapping[str, str] | Non
         answered_at=question.answered or "",
         text=shown.get("", ""),
         was=was,
-        rows=min(12, max(3, shown.get("", "").count("\n") + 1)),
+        rows=min(12, shown.get("", "").count("\n") + (4 if question.kind == "rank_map" else 1)),
         choices=tuple((choice, choice == shown.get("")) for choice in question.choices),
         parts=tuple(
             (name, shown.get(name, ""), tuple((choice, choice == shown.get(name)) for choice in question.choices))
-            for name in (DEGREES if question.kind == "instances" else question.rows if question.kind == "names" else ())
+            for name in names
         ),
-        scopes=tuple((pointer, scope_text(pointer), pointer == at) for pointer in question.answer_at),
-        proposal=None if first is None or question.answered else proposal_row(question, first),
+        scopes=_scopes(same),
+        proposals=() if question.answered else tuple(_proposals(same)),
     )
 
 
-def proposal_row(question: Question, proposal: Proposal) -> ProposalRow:
-    """Make the row of a proposal."""
+def _scopes(same: Sequence[Question]) -> tuple[tuple[str, str, bool], ...]:
+    """Return for what an answer may be given; of a question asked once for several, all of them come first."""
+    question = same[0]
+    at = question.answered or question.field
+    if len(same) == 1:
+        return tuple((pointer, scope_text(pointer), pointer == at) for pointer in question.answer_at)
+    widest = question.answer_at[-1]
+    return (
+        (widest, scope_text(widest), True),
+        *((one.field, f"{of_text(one)} only", False) for one in same),
+    )
+
+
+def of_text(question: Question) -> str:
+    """Name the trial and window that a question is about."""
+    return " · ".join(part for part in (question.trial, question.window) if part)
+
+
+def _proposals(same: Sequence[Question]) -> Iterator[ProposalRow]:
+    """Yield the first proposal of each question; equal ones are one."""
+    alike: dict[tuple[str, str], list[Question]] = {}
+    for question in same:
+        if question.proposals:
+            first = question.proposals[0]
+            alike.setdefault((shown_json(first.value), first.sentence), []).append(question)
+    for questions in alike.values():
+        fields = [question.field for question in questions]
+        yield proposal_row(
+            questions[0],
+            fields[0] if len(fields) == 1 else shown_json(fields),
+            "" if len(alike) == 1 else listed([of_text(question) for question in questions[:4]]),
+        )
+
+
+def proposal_row(question: Question, fields: str, of: str) -> ProposalRow:
+    """Make the row of a question's first proposal."""
+    proposal: Proposal = question.proposals[0]
     parts = parts_of(question, proposal.value)
+    if isinstance(proposal.value, bool):
+        parts = {"": "yes" if proposal.value else "no"}
     text = parts.get("") or ", ".join(f"{name} {value}" for name, value in parts.items() if name and value)
     return ProposalRow(
+        fields=fields,
+        of=of,
         value=text if len(text) <= 400 else f"{text[:400]}…",
         sentence=proposal.sentence,
         where=place_text(proposal.place) if proposal.place else "",
@@ -290,7 +338,7 @@ def parts_of(question: Question, value: Any) -> dict[str, str]:
             return {"": "\n".join(" ".join(str(one[key]) for key in keys if key in one) for one in value)}
     if isinstance(value, bool):
         return {"": "true" if value else "false"}
-    return {"": value if isinstance(value, str) and question.kind != "json" else shown_json(value)}
+    return {"": value if isinstance(value, str) else shown_json(value)}
 
 
 def shown_json(value: Any) -> str:

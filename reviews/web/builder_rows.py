@@ -48,6 +48,7 @@ FIGURES = (
 )
 """Quantities that tell runs apart, in the order in which they are shown."""
 MOST_FIGURES = 4
+MOST_NOTES = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +61,7 @@ class FileLine:
     size: str
     word: Word
     title: str
+    version: str
     runs: str
     notes: tuple[str, ...]
     problems: tuple[str, ...]
@@ -82,9 +84,10 @@ def file_line(row: FileRow) -> FileLine:
         uploaded_sha256="" if row.uploaded_sha256 == row.sha256 else row.uploaded_sha256,
         size=bytes_text(row.size_bytes),
         word=FILE_WORDS[row.state],
-        title=f"{TITLES.get(reading.format, reading.format)} {reading.version}".strip() if reading and known else "",
+        title=TITLES.get(reading.format, reading.format) if reading and known else "",
+        version=reading.version if reading and known else "",
         runs=runs_text(reading) if reading and known else "",
-        notes=tuple(_notes(reading)) if reading else (),
+        notes=tuple(_notes(reading))[:MOST_NOTES] if reading else (),
         problems=tuple(_problems(reading)) if reading else (),
         removed=removed_text(row.removed),
         places=places_text(row.removed),
@@ -102,15 +105,15 @@ def runs_text(reading: DraftFile) -> str:
 
 
 def _notes(reading: DraftFile) -> Iterator[str]:
-    sentences = dict.fromkeys(remark.sentence for run in reading.runs for remark in run.remarks)
-    shown = list(sentences)[:3]
-    yield from shown
-    if len(sentences) > len(shown):
-        yield f"{len(sentences) - len(shown)} more with the values."
+    yield from dict.fromkeys(remark.sentence for run in reading.runs for remark in run.remarks)
 
 
 def _problems(reading: DraftFile) -> Iterator[str]:
     for problem in reading.problems:
+        if problem.code == "import/format":
+            # The expectation is the list of everything that is known, which helps nobody at one file.
+            yield f"No tool that is known writes this: found {problem.found}."
+            continue
         where = f", line {problem.line}" if problem.line else ""
         yield f"Expected {problem.expected}; found {problem.found}{where}."
 

@@ -78,8 +78,7 @@ def test_a_draft_without_a_contract_is_refused_in_words(people: Cast, visit: Vis
 def test_every_tab_is_shown(tab: str, draft: Draft, people: Cast, visit: Visit) -> None:
     page = visit(people.alice).get(address(tab, draft))
     assert page.status_code == 200
-    title = TITLES["vllm-bench-serve"]
-    assert (title in page.content.decode()) == (tab in ("builder-files", "builder-trials"))
+    assert f"<h1>{draft.name}</h1>" in page.content.decode()
 
 
 @pytest.mark.parametrize("tab", TABS)
@@ -94,6 +93,11 @@ def test_every_file_is_recognised_or_refused_with_the_reason(draft: Draft, peopl
     assert "notes.txt is not taken." in page
     assert "text that starts with" in page
     assert "In the draft already." in page
+
+
+def test_files_are_named_with_their_format(draft: Draft, people: Cast, visit: Visit) -> None:
+    page = visit(people.alice).get(address("builder-files", draft)).content.decode()
+    assert f"as <b>{TITLES['vllm-bench-serve']}</b>" in page
 
 
 def test_what_was_taken_out_of_a_file_is_named(draft: Draft, people: Cast, visit: Visit) -> None:
@@ -152,7 +156,7 @@ def test_questions_are_answered_in_one_form(draft: Draft, people: Cast, visit: V
     client = visit(people.alice)
     page = client.get(address("builder-questions", draft)).content.decode()
     number, kind = question_form(page, "/provenance/collected_by")
-    form = {
+    form: dict[str, Any] = {
         f"f{number}": "/provenance/collected_by",
         f"k{number}": kind,
         f"was{number}": "",
