@@ -71,11 +71,12 @@ class Board:
         """Say whether a trial with these values stands before ``against``; anything stands before nothing."""
         return against is None or first_difference(self.order, values, against.values)[1] is True
 
-    def spots(self, trial: str) -> Iterator[Spot]:
-        """Yield the declared limits that compare two numbers for a trial."""
-        for gate, found in self.candidates[trial].gates.items():
+    def spots(self, trial: str, gate: str | None = None) -> Iterator[Spot]:
+        """Yield the declared limits that compare two numbers for a trial: those of one gate, or all."""
+        gates = self.candidates[trial].gates
+        for name, found in gates.items() if gate is None else ((gate, gates[gate]),):
             for limit_id, outcome in found.limits.items():
-                spot = _spot(gate, limit_id, outcome)
+                spot = _spot(name, limit_id, outcome)
                 if spot is not None:
                     yield spot
 

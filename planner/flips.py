@@ -203,8 +203,8 @@ def _rate_spot(board: Board, trial: str, load_point: str | None) -> Spot | None:
     """Return the throughput limit at a load point, the strictest where there are several."""
     spots = [
         spot
-        for spot in board.spots(trial)
-        if spot.gate == "throughput" and board.views[trial].limits["throughput"][spot.limit_id].load_point == load_point
+        for spot in board.spots(trial, "throughput")
+        if board.views[trial].limits["throughput"][spot.limit_id].load_point == load_point
     ]
     return max(spots, key=lambda spot: spot.limit, default=None)
 

@@ -78,7 +78,7 @@ def _tightened(board: Board, winner: Eligible, spot: Spot) -> Iterator[Flip]:
 
 
 def _stays(board: Board, trial: str, spot: Spot, new: Fraction) -> bool:
-    own = next((s for s in board.spots(trial) if (s.gate, s.limit_id) == (spot.gate, spot.limit_id)), None)
+    own = next((own for own in board.spots(trial, spot.gate) if own.limit_id == spot.limit_id), None)
     return own is None or _passes(own, new)
 
 
