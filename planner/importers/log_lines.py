@@ -9,6 +9,7 @@ from planner.importers.model import Place, Standing
 from planner.importers.scrubbed import last_part
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
+from planner.importers.spelling import spelled
 
 __all__ = ["LogLine", "log_lines", "number_in", "put_model", "put_once", "put_text_once", "setting"]
 
@@ -135,7 +136,7 @@ def put_text_once(sheet: Sheet, name: str, text: str | None, line: LogLine, *, o
     before = sheet.value(name, of)
     if before is None:
         sheet.put_text(name, text, line.place, of=of)
-    elif before != text:
+    elif before != spelled(name, text):
         sheet.remark("import/contradiction", f"{name} is {before} first and another later", line.place, "held")
 
 

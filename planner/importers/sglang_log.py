@@ -137,7 +137,7 @@ class _Start:
         """Return the run."""
         sheet = self.sheet
         if self.started:
-            sheet.put_text("engine_name", "SGLang", sheet.place())
+            sheet.put_text("engine_name", "sglang", sheet.place())
             sheet.put_text("layout", "sglang", sheet.place())
         if self._used:
             sheet.put("kv_used_peak_share", self._used[0], self._used[1].place)

@@ -13,6 +13,7 @@ from planner.importers.model import Asked, Effect, Place, Remark, Run, Standing,
 from planner.importers.quantities import quantity
 from planner.importers.questions import asked_of
 from planner.importers.scrubbed import found, scrubbed, sentence_of
+from planner.importers.spelling import spelled
 from planner.importers.units import converted
 from planner.pointers import joined
 
@@ -106,9 +107,13 @@ class Sheet:
         return self.put_text(name, raw, self.place(*path), of=of, standing=standing)
 
     def put_text(self, name: str, raw: str, place: Place, *, of: str = "", standing: Standing = "stated") -> str:
-        """Take a text that was found at ``place``, without secrets, as one line."""
-        value = scrubbed(raw)
-        self._keep(name, value, value, "", place, of, standing)
+        """Take a text that was found at ``place``, without secrets, as one line and in our spelling.
+
+        Returns it.
+        """
+        found_text = scrubbed(raw)
+        value = spelled(name, found_text)
+        self._keep(name, value, found_text, "", place, of, standing)
         return value
 
     def put_switch(self, name: str, value: bool, place: Place, *, of: str = "", standing: Standing = "stated") -> None:

@@ -255,7 +255,7 @@ class _Start:
         """Return the run."""
         sheet = self.sheet
         if self.sheet.value("engine_version") or self._settings_seen or any(map(sheet.value, ("tp", "world_size"))):
-            sheet.put_text("engine_name", "vLLM", sheet.place())
+            sheet.put_text("engine_name", "vllm", sheet.place())
             sheet.put_text("layout", "vllm", sheet.place())
         self._expert_parallel()
         self._world()

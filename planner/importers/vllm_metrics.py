@@ -85,7 +85,7 @@ def _take(sheet: Sheet, scraped: Window) -> None:
     if not engines:
         sheet.remark("import/no_counters", "no sample of vLLM could be read", effect="refused")
         return
-    sheet.put_text("engine_name", "vLLM", sheet.place())
+    sheet.put_text("engine_name", "vllm", sheet.place())
     models = {sample.labels["model_name"]: sample for sample in last.samples if sample.labels.get("model_name")}
     if len(models) == 1:
         sheet.put_text("model_name", *next((last_part(name), sample.place) for name, sample in models.items()))

@@ -50,7 +50,7 @@ def test_one_scrape_of_vllm_counts_since_the_start_and_waits_for_a_person() -> N
     assert read.format == "vllm-metrics"
     assert codes(run, "held") == ["import/since_start"]
     assert values(run) == {
-        "engine_name": "vLLM",
+        "engine_name": "vllm",
         "model_name": "org/chat",
         "kv_capacity_tokens": 400_448,
         "kv_max_concurrent_requests": 195.5,

@@ -110,7 +110,7 @@ def test_the_server_states_topology_formats_and_capacity() -> None:
         "prefix_cache": False,
         "engine_name": "sglang",
         "engine_version": "0.5.6",
-        "precision_weights": "bfloat16",
+        "precision_weights": "bf16",
         "precision_kv_cache": "fp8_e5m2",
         "kv_capacity_tokens": 500_000,
         "model_name": "example/model-3b",
