@@ -1,7 +1,6 @@
 """JSON pointers (RFC 6901)."""
 
 from collections.abc import Iterable
-from functools import reduce
 
 __all__ = ["child", "joined", "steps"]
 
@@ -10,7 +9,7 @@ def child(pointer: str, step: str | int) -> str:
     """Return the pointer of a member or element of what ``pointer`` names; lone surrogates become U+FFFD."""
     if isinstance(step, int):
         return f"{pointer}/{step}"
-    escaped = step.replace("~", "~0").replace("/", "~1")
+    escaped = step.replace("~", "~0").replace("/", "~1") if "~" in step or "/" in step else step
     if not escaped.isascii():
         escaped = escaped.encode("utf-8", "replace").decode("utf-8")
     return f"{pointer}/{escaped}"
@@ -20,9 +19,16 @@ def steps(pointer: str) -> tuple[str, ...]:
     """Return the members that a pointer names, from the whole document down; none for text that is no pointer."""
     if not pointer.startswith("/"):
         return ()
+    if "~" not in pointer:
+        return tuple(pointer.split("/")[1:])
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
 
 
 def joined(path: Iterable[str | int]) -> str:
     """Return the pointer of what a path from the whole document leads to."""
-    return reduce(child, path, "")
+    return "".join([f"/{step}" if _plain(step) else child("", step) for step in path])
+
+
+def _plain(step: str | int) -> bool:
+    """Say whether a step is written as it is; most are, and there are very many."""
+    return isinstance(step, int) or ("~" not in step and "/" not in step and step.isascii())

@@ -19,7 +19,7 @@ from planner.builder.pointing import most_exact
 from planner.builder.questions import questions_of
 from planner.builder.records import Draft
 from planner.builder.shapes import SAME_RUN
-from planner.builder.state import Assembly, OpenPoint
+from planner.builder.state import Assembly, OpenPoint, Question
 from planner.builder.trees import Trees, trees_of
 from planner.canonical import canonical_bytes, file_sha256
 from planner.documents import ContractDocument
@@ -37,12 +37,12 @@ Json = Any
 def assemble(draft: Draft, contract: ContractDocument) -> Assembly:
     """Return the document, or all that is open; never half of it."""
     trees = trees_of(draft, contract)
-    return assembled(draft, contract, trees)
+    return assembled(draft, contract, trees, questions_of(draft, contract, trees.trials))
 
 
-def assembled(draft: Draft, contract: ContractDocument, trees: Trees) -> Assembly:
-    """Return the document of trees that were made before."""
-    points = (*open_points(draft, contract, trees),)
+def assembled(draft: Draft, contract: ContractDocument, trees: Trees, asked: Iterable[Question]) -> Assembly:
+    """Return the document of trees and questions that were made before."""
+    points = (*open_points(draft, contract, trees, asked),)
     if points:
         return _open(points)
     tree, files = document_tree(draft, contract, trees)
@@ -67,7 +67,9 @@ def _expected(expected: str, found: str) -> str:
     return f"expected {expected}, found {found}"
 
 
-def open_points(draft: Draft, contract: ContractDocument, trees: Trees) -> Iterator[OpenPoint]:
+def open_points(
+    draft: Draft, contract: ContractDocument, trees: Trees, asked: Iterable[Question]
+) -> Iterator[OpenPoint]:
     """Yield everything that keeps the document from being made, before intake is asked."""
     if draft.contract_content_id != contract.content_id:
         sentence = f"the draft is for the contract {draft.contract_content_id}"
@@ -80,7 +82,7 @@ def open_points(draft: Draft, contract: ContractDocument, trees: Trees) -> Itera
             sentence = "the trial has no window: no load of its files is like a load point of the contract"
             yield OpenPoint(code="builder/no_window", field=at, sentence=sentence)
     yield from _held(draft)
-    yield from _asked(draft, contract, trees)
+    yield from _asked(draft, trees, asked)
     for conflict in open_conflicts(draft, trees):
         yield OpenPoint(code="builder/conflict", field=conflict.field, sentence=conflict_sentence(conflict))
     for tree in trees.trials.values():
@@ -107,8 +109,8 @@ def _placed_runs(draft: Draft) -> list[str]:
     return list(found)
 
 
-def _asked(draft: Draft, contract: ContractDocument, trees: Trees) -> Iterator[OpenPoint]:
-    for question in questions_of(draft, contract, trees.trials):
+def _asked(draft: Draft, trees: Trees, asked: Iterable[Question]) -> Iterator[OpenPoint]:
+    for question in asked:
         if question.needed and question.answered is None and not _said(draft, trees, question.field):
             yield OpenPoint(code="builder/unanswered", field=question.field, sentence=question.question)
         elif steps(question.field)[-1] == SAME_RUN and question.answer is False:

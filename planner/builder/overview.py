@@ -27,7 +27,7 @@ def state_of(draft: Draft, contract: ContractDocument, as_of: str) -> DraftState
     """
     trees = trees_of(draft, contract)
     questions = questions_of(draft, contract, trees.trials)
-    made = assembled(draft, contract, trees)
+    made = assembled(draft, contract, trees, questions)
     judged = judged_trials(draft, contract, trees, questions, as_of)
     return DraftState(
         complete=bool(made.document),

@@ -52,11 +52,12 @@ def questions_of(draft: Draft, contract: ContractDocument, trees: Mapping[str, T
     """Return every question, answered ones too, in the order in which a form asks them."""
     asked = [*_provenance(draft, trees)]
     for name, tree in trees.items():
-        asked += _of_trial(draft, contract, tree)
+        own = [*_of_trial(draft, contract, tree)]
         for window, held in draft.trials[name].windows.items():
-            asked += _of_window(draft, contract, tree, window, held)
-        asked += _of_identity(draft, contract, tree)
-        asked += _of_runs(draft, tree, {question.field for question in asked})
+            own += _of_window(draft, contract, tree, window, held)
+        own += _of_identity(draft, contract, tree)
+        own += _of_runs(draft, tree, {question.field for question in own})
+        asked += own
     return tuple(asked)
 
 
@@ -278,19 +279,24 @@ def _hint(one: Found) -> Proposal:
 def _of_runs(draft: Draft, tree: TrialTree, known: set[str]) -> Iterator[Question]:
     """Ask what importers ask of the runs in use and nothing above asks; measurements may stay open."""
     seen = set(known)
+    around = {above for field in known for above in _above(field)}
     for _, window, read in feeding(draft, draft.trials[tree.id]):
         for asked in read.asked:
             to = _field(tree.id, window, asked.document, asked.field)
-            if to is None or to in seen or tree.has(to) or _covered(to, known):
+            # No question stands in another one's field, or around it.
+            if to is None or to in seen or to in around or tree.has(to) or not known.isdisjoint(_above(to)):
                 continue
             seen.add(to)
             unit = QUANTITIES[asked.name].unit if asked.name in QUANTITIES else ""
             yield _question(draft, to, asked.question, "asked", needed=False, unit=unit)
 
 
-def _covered(to: str, known: set[str]) -> bool:
-    """Say whether a question of ours stands at a field, in it, or around it."""
-    return any(to.startswith(f"{other}/") or other.startswith(f"{to}/") for other in known)
+def _above(field: str) -> Iterator[str]:
+    """Yield the pointers of what a field stands in."""
+    at = field.rpartition("/")[0]
+    while at:
+        yield at
+        at = at.rpartition("/")[0]
 
 
 def _field(trial: str, window: str | None, document: str | None, field: str | None) -> str | None:

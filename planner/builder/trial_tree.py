@@ -37,13 +37,14 @@ class TrialTree:
     """One trial while it is put together; every pointer is one of the document, with the trial's id in it.
 
     ``values`` are the fields that have a value, ``open_conflicts`` those on which sources differ and nobody settled.
-    ``overlapping`` are fields that stand inside another field's value.
+    ``overlapping`` are fields that stand inside another field's value, ``resolved`` counts what was looked at of each.
     """
 
     id: str
     placing: Placing
     names: Names
     fields: dict[str, list[Found]] = field(default_factory=dict)
+    resolved: dict[str, int] = field(default_factory=dict)
     values: dict[str, Resolved] = field(default_factory=dict)
     conflicts: dict[str, bool] = field(default_factory=dict)
     sources: dict[str, ValueSource] = field(default_factory=dict)
@@ -125,6 +126,10 @@ def _mapping(draft: Draft, to: str) -> Mapping[str, str]:
 def _resolve(own: TrialTree, draft: Draft, leaves: frozenset[Path]) -> None:
     """Resolve every field that files say something of, but for degrees, which make up instances."""
     for to, found in sorted(own.placing.found.items()):
+        # What was placed before the ranks were known is resolved already.
+        if own.resolved.get(to) == len(found):
+            continue
+        own.resolved[to] = len(found)
         path = steps(to)
         if path[2:4] == ("topology", "instances") or ALL in path:
             continue

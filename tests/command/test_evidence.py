@@ -15,9 +15,6 @@ Captured = pytest.CaptureFixture[str]
 ANSWERS: dict[str, Any] = {
     "schema": "topogate.evidence-answers/v1",
     "by": "user-7",
-    "settled": {
-        "/identities/*/precision": {"format": "vllm-log", "because": "The engine's word for it."},
-    },
     "answers": {
         "/provenance/collected_by": "bench-bot",
         "/identities/*/model/revision": "r1",

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from io import BytesIO
 from typing import Any
 
-from planner.builder import Draft, DraftFile, add_files, answer, confirm, new_draft, read_file, settle, state_of
+from planner.builder import Draft, DraftFile, add_files, answer, confirm, new_draft, read_file, state_of
 from planner.builder.state import DraftState
 from planner.documents import ContractDocument
 from planner.intake import read_contract
@@ -34,7 +34,7 @@ CONTRACT: Tree = {
             "attention_heads": 32,
             "kv_heads": 8,
         },
-        "precision": {"weights": "bfloat16", "activations": "bfloat16", "kv_cache": "fp8"},
+        "precision": {"weights": "bf16", "activations": "bf16", "kv_cache": "fp8"},
         "workload": {
             "name": "chat",
             "context_tokens": 2048,
@@ -44,7 +44,7 @@ CONTRACT: Tree = {
                 "saturated": {"arrival": "closed", "concurrent_requests": 64},
             },
         },
-        "stack": {"engine": {"name": "vLLM", "version": "0.22.1"}},
+        "stack": {"engine": {"name": "vllm", "version": "0.22.1"}},
         "hardware": {
             "nodes": {"node-a": {}},
             "devices": {
@@ -200,8 +200,6 @@ def placed_files(draft: Draft, runs: Iterable[str]) -> list[str]:
 def completed(draft: Draft, document: ContractDocument | None = None) -> Draft:
     """The draft with what no file says: everything as proposed, and the rest by a person."""
     document = document or contract()
-    for at in ("/identities/*/precision/weights", "/identities/*/precision/activations"):
-        draft = settle(draft, at, by=BY, because="The engine's word for it.", format="vllm-log")
     for at, value in (
         ("/provenance/collected_by", "bench-bot"),
         ("/identities/*/model/revision", "r1"),

@@ -18,6 +18,7 @@ from tests.planner.builder.kit import (
     completed,
     contract,
     drafted,
+    log,
     looked_at,
     memory,
     run_named,
@@ -77,9 +78,6 @@ def test_every_value_says_where_it_comes_from(tree: Any) -> None:
             "/identities/tp2/model/layers", "config.json", {"pointer": "/num_hidden_layers"}, id="of the model"
         ),
         pytest.param(
-            "/identities/tp2/precision/weights", "tp2.log", {"line": 1, "settled_by": BY}, id="chosen among several"
-        ),
-        pytest.param(
             f"{SATURATED}/load_point", "tp2_saturated.json", {"pointer": "/max_concurrency", "line": 1}, id="load point"
         ),
     ],
@@ -88,6 +86,16 @@ def test_a_value_of_a_file_names_file_and_place(tree: Any, field: str, name: str
     found = dict(tree["provenance"]["sources"][field])
     assert tree["provenance"]["files"][found.pop("file")]["name"] == name
     assert {key: item for key, item in found.items() if key in {*source, "raw", "raw_unit", "settled_by"}} == source
+
+
+def test_a_settled_value_names_who_chose_its_source() -> None:
+    name = "/identities/tp2/model/name"
+    draft = drafted({**FILES, "tp2.log": log(2, model="example/model-9b")})
+    draft = settle(draft, name, by="user-8", because=BECAUSE, format="vllm-bench-serve")
+    made = json.loads(assemble(completed(draft), contract()).document)
+    assert made["identities"]["tp2"]["model"]["name"] == "example/model-8b"
+    found = made["provenance"]["sources"][name]
+    assert (found["pointer"], found["settled_by"]) == ("/model_id", "user-8")
 
 
 def test_other_values_name_the_person_or_what_they_follow_from(tree: Any) -> None:

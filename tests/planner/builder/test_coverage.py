@@ -101,11 +101,11 @@ def test_identities_are_checked_live() -> None:
 
 
 def test_what_is_not_the_contracts_is_told_apart_from_its_spelling() -> None:
-    identity = {**CONTRACT["identity"], "stack": {"engine": {"name": "vllm", "version": "0.22.0"}}}
+    identity = {**CONTRACT["identity"], "stack": {"engine": {"name": "vLLM", "version": "0.22.0"}}}
     document = contract(identity=identity)
     state = looked_at(drafted(document=document), document)
     assert {(one.field, one.expected, one.found, one.spelling) for one in state.differences if one.trial == "tp2"} == {
-        ("/identities/tp2/stack/engine/name", "vllm", "vLLM", True),
+        ("/identities/tp2/stack/engine/name", "vLLM", "vllm", True),
         ("/identities/tp2/stack/engine/version", "0.22.0", "0.22.1", False),
     }
 
