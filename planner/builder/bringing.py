@@ -12,7 +12,7 @@ CLIENTS = (
     *("llm-d-report", "inference-perf"),
 )
 LOGS = ("vllm-log", "sglang-log")
-SAMPLED = ("gpu-stats", "aiperf-telemetry", "dcgm")
+SAMPLED = ("gpu-stats", "nvidia-smi", "amd-smi", "aiperf-telemetry", "dcgm")
 
 _WINDOW = r"/trials/[^/]+/windows/[^/]+"
 _BRINGS: tuple[tuple[str, tuple[str, ...]], ...] = (

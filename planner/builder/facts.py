@@ -28,17 +28,22 @@ _PARTS: Mapping[str, Part] = {
         (
             *("vllm-bench-serve", "vllm-bench-wrapper", "sglang-bench-serving", "guidellm", "genai-perf", "aiperf"),
             *("aiperf-records", "trtllm-bench", "mlperf-summary", "inferencex", "inferencex-experiment"),
-            *("llm-d-report", "inference-perf"),
+            *("llm-d-report", "inference-perf", "serving-console"),
         ),
         "load",
     ),
     **dict.fromkeys(
-        ("gpu-stats", "dcgm", "aiperf-telemetry", "vllm-metrics", "node-exporter", "collective-trace"), "telemetry"
+        (
+            *("gpu-stats", "nvidia-smi", "amd-smi", "dcgm", "aiperf-telemetry", "vllm-metrics", "node-exporter"),
+            "collective-trace",
+        ),
+        "telemetry",
     ),
     **dict.fromkeys(("vllm-log", "sglang-log", "nccl-ras"), "server"),
     **dict.fromkeys(MACHINE_FORMATS, "machine"),
+    **dict.fromkeys(("vllm-bench-offline", "sglang-one-batch", "prediction"), "beside"),
 }
-"""Formats that are not here (predictions, micro-benchmarks, offline runs) stand beside until a person moves them."""
+"""What the runs of every format feed. Micro-benchmarks and offline runs stand beside until a person moves them."""
 
 DEGREES = ("tp", "pp", "ep", "dp", "cp", "dcp")
 Degrees = tuple[tuple[str, tuple[int, ...]], ...]

@@ -8,7 +8,6 @@ from msgspec import UNSET
 
 from planner.builder.facts import facts_of
 from planner.builder.files import file_of, run_of
-from planner.builder.pointing import most_exact
 from planner.builder.records import Draft
 from planner.builder.resolving import Found, Resolved, resolved
 from planner.builder.trial_tree import TrialTree, trial_tree
@@ -42,9 +41,8 @@ def trees_of(draft: Draft, contract: ContractDocument) -> Trees:
         trees.found[to] = loads or found
         trees.provenance[to] = resolved(draft, to, trees.found[to])
     said = {*draft.answers, *(at for at, how in draft.settled.items() if how.value is not UNSET)}
-    for to in sorted(at for at in said if at.startswith(PROVENANCE)):
-        if to not in trees.provenance and most_exact({**draft.answers, **draft.settled}, to):
-            trees.provenance[to] = resolved(draft, to, ())
+    for to in sorted(at for at in said if at.startswith(PROVENANCE) and at not in trees.provenance):
+        trees.provenance[to] = resolved(draft, to, ())
     return trees
 
 

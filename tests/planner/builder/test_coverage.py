@@ -4,6 +4,7 @@ import pytest
 
 from planner.builder import answer
 from planner.builder.bringing import _BRINGS, brought_by
+from planner.builder.facts import _PARTS
 from planner.builder.state import DraftState, GateCoverage, TrialCoverage
 from planner.importers import IMPORTERS
 from tests.planner.builder.kit import BECAUSE, BY, CONTRACT, FILES, bench, completed, contract, drafted, log, looked_at
@@ -41,7 +42,7 @@ def test_a_gate_lacks_fields_and_the_files_that_bring_them() -> None:
     found = gate(looked_at(completed(drafted(files))), "memory_headroom")
     assert found.state == "lacks"
     assert [(lack.field.rpartition("saturated")[2], lack.brought_by) for lack in found.lacks] == [
-        ("/per_rank/device_used_peak_bytes", ("gpu-stats", "aiperf-telemetry", "dcgm"))
+        ("/per_rank/device_used_peak_bytes", ("gpu-stats", "nvidia-smi", "amd-smi", "aiperf-telemetry", "dcgm"))
     ]
     assert found.sentences == ("device_used_peak_bytes is not recorded in window saturated.",)
 
@@ -108,6 +109,10 @@ def test_what_is_not_the_contracts_is_told_apart_from_its_spelling() -> None:
         ("/identities/tp2/stack/engine/name", "vLLM", "vllm", True),
         ("/identities/tp2/stack/engine/version", "0.22.0", "0.22.1", False),
     }
+
+
+def test_every_format_has_a_part_in_a_trial() -> None:
+    assert set(_PARTS) == {importer.id for importer in IMPORTERS}
 
 
 def test_formats_that_bring_a_field_are_those_that_are_read() -> None:
