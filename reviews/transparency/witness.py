@@ -1,8 +1,9 @@
 """A witness: remembers the last checkpoint of a log and cosigns the next one only if it continues it.
 
 ``python -m reviews.transparency.witness --log KEY --key FILE --state FILE < update`` reads what the log gives a
-witness, prints the checkpoint with the witness's signature, and keeps it. It needs neither the application nor its database:
-run it where nobody who runs the log can reach. While the state file is not there, it trusts the first checkpoint.
+witness, prints the checkpoint with the witness's signature, and keeps it. It needs neither the application nor its
+database: run it where nobody who runs the log can reach. While the state file is not there, it trusts the first
+checkpoint that it sees.
 """
 
 import argparse
