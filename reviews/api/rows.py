@@ -17,7 +17,7 @@ class Links:
         self._request = request
         self._workspace = workspace
 
-    def to(self, name: str, *numbers: int) -> str:
+    def to(self, name: str, *numbers: int | str) -> str:
         """Return the address of a view of the workspace."""
         return str(self._request.build_absolute_uri(reverse(name, args=[self._workspace, *numbers])))
 
@@ -120,9 +120,13 @@ def _signoff(row: SignOffRow) -> dict[str, Any]:
         "person": row.person,
         "meaning": row.meaning,
         "statement": row.statement,
+        "rollback": row.rollback,
+        "points": [asdict(point) for point in row.points],
         "signed_at": row.signed_at,
         "subject": row.subject,
+        "scope": row.scope,
         "status": row.status,
+        "carried_by": row.carried_by,
         "reason": row.judged.reason,
         "keys": list(row.judged.keys),
     }

@@ -5,10 +5,13 @@ Answers only: nothing that is sent in is read by a serializer, documents least o
 
 from rest_framework import serializers
 
-from reviews.models import DecisionState
+from reviews.models import DecisionState, Meaning, PointKind
 from reviews.services.submissions import TITLE_LENGTH
 
 DECISION_STATES = [(value, value) for value in DecisionState.values]
+REQUIREMENT_STATUSES = [
+    (value, value) for value in ("NOT_APPLICABLE", "SATISFIED", "UNSATISFIED", "UNSATISFIABLE", "OVERRIDDEN", "ERROR")
+]
 REVISION_STATES = [(value, value) for value in ("queued", "running", "planned", "failed")]
 
 
@@ -130,9 +133,10 @@ class Requirement(serializers.Serializer[object]):
     team = serializers.CharField()
     quorum = serializers.IntegerField()
     approvals = serializers.IntegerField()
-    status = serializers.ChoiceField(["SATISFIED", "UNSATISFIED", "UNSATISFIABLE"])
+    status = serializers.ChoiceField(REQUIREMENT_STATUSES)
     because = serializers.CharField()
     owed_by = serializers.ListField(child=serializers.CharField())
+    since = serializers.DateTimeField(allow_null=True, help_text="when it came to this status")
 
 
 class Approval(serializers.Serializer[object]):
@@ -142,17 +146,30 @@ class Approval(serializers.Serializer[object]):
     because = serializers.CharField()
 
 
+class SignOffPoint(serializers.Serializer[object]):
+    """A condition, which blocks until it is settled, or a follow-up, which never does."""
+
+    kind = serializers.ChoiceField([(value, value) for value in PointKind.values])
+    text = serializers.CharField()
+    settled_by = serializers.CharField(allow_blank=True)
+    note = serializers.CharField(allow_blank=True)
+
+
 class SignOff(serializers.Serializer[object]):
     """A sign-off and whether it counts now. Signing is done on the page only."""
 
     revision = serializers.IntegerField()
     team = serializers.CharField()
     person = serializers.CharField()
-    meaning = serializers.ChoiceField(["approve", "request_changes", "reject"])
+    meaning = serializers.ChoiceField([(value, value) for value in Meaning.values])
     statement = serializers.CharField()
+    rollback = serializers.CharField(allow_blank=True, help_text="a decision, a trial, or none")
+    points = SignOffPoint(many=True)
     signed_at = serializers.DateTimeField()
     subject = serializers.CharField()
-    status = serializers.ChoiceField(["CURRENT", "STALE", "WITHDRAWN", "VOID"])
+    scope = serializers.CharField(help_text="digest of what the team owns in the signed revision")
+    status = serializers.ChoiceField(["CURRENT", "CARRIED", "STALE", "WITHDRAWN", "VOID"])
+    carried_by = serializers.IntegerField(allow_null=True, help_text="seq of the entry that carries it")
     reason = serializers.CharField(allow_blank=True)
     keys = serializers.ListField(child=serializers.CharField())
 
@@ -186,6 +203,42 @@ class DecisionDetail(Decision):
     """One decision with its sign-offs."""
 
     signoffs = SignOff(many=True)
+
+
+class IdentityDifference(serializers.Serializer[object]):
+    """A key of the decided identity that the machine does not show, and the team that owns it."""
+
+    key = serializers.CharField(help_text="JSON pointer below /identity")
+    how = serializers.ChoiceField(["differs", "missing", "unknown"])
+    expected = serializers.JSONField()
+    found = serializers.JSONField(allow_null=True)
+    team = serializers.CharField()
+
+
+class EmergencyInForce(serializers.Serializer[object]):
+    """An emergency that is in force in place of a review."""
+
+    incident = serializers.CharField()
+    failing_gates = serializers.ListField(child=serializers.CharField())
+
+
+class SlotCheck(serializers.Serializer[object]):
+    """Whether a slot runs what is in force now. ``differences`` come in the order of the contract."""
+
+    slot = serializers.CharField()
+    matches = serializers.BooleanField()
+    because = serializers.CharField()
+    decision = serializers.IntegerField(allow_null=True)
+    revision = serializers.IntegerField(allow_null=True)
+    state = serializers.CharField(allow_null=True)
+    subject = serializers.CharField(allow_null=True)
+    topology = serializers.CharField(allow_null=True)
+    trial = serializers.CharField(allow_null=True)
+    rollback = serializers.CharField(allow_null=True)
+    valid_until = serializers.DateTimeField(allow_null=True)
+    emergency = EmergencyInForce(allow_null=True)
+    differences = IdentityDifference(many=True)
+    page = serializers.CharField(allow_null=True, help_text="for people")
 
 
 class Entry(serializers.Serializer[object]):

@@ -1,17 +1,31 @@
 """The page of one decision, and the documents behind a revision."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from django.utils import timezone
 
 from reviews.blobs import blob_read
 from reviews.errors import NotFoundError
-from reviews.facts import Authentication, Standing
-from reviews.models import Decision, DecisionState, Person, Revision, SignOff, Workspace
+from reviews.facts import Authentication, Member, Standing
+from reviews.models import (
+    ActivationKind,
+    Decision,
+    DecisionState,
+    Person,
+    PointSettlement,
+    Revision,
+    SignOff,
+    SignOffPoint,
+    Workspace,
+)
 from reviews.policies.permissions import may_sign, may_submit
 from reviews.policies.signoff_status import JudgedSignOff
-from reviews.selectors.judgement import Judgement, judge_decisions
+from reviews.selectors.in_force import activations_of, states_now
+from reviews.selectors.judgement import UNDER_REVIEW, Judgement, judge_decisions
 from reviews.selectors.people import standing_of
 from reviews.selectors.revisions import revision_row, row_parts, with_digests
-from reviews.selectors.rows import DecisionPage, SeatChoice, SignOffRow
+from reviews.selectors.rows import ActivationRow, DecisionPage, PointRow, SeatChoice, SignOffRow
+from reviews.selectors.signoff_facts import printed_name
 
 
 def decision_named(workspace: Workspace, number: int) -> Decision:
@@ -52,8 +66,9 @@ def decision_page(
     shown = next((row for row in revisions if row.number == revision), None) if revision else revisions[-1]
     if shown is None:
         raise NotFoundError(f"{decision.label} has no revision {revision}. The newest is {revisions[-1].number}.")
-    judged, _ = judge_decisions(workspace, revisions[-1:], name_changes=True)
+    judged, members = judge_decisions(workspace, revisions[-1:], name_changes=True)
     judgement = judged[decision.pk]
+    state = states_now([decision], timezone.now())[decision.pk]
     rows = tuple(revision_row(row) for row in revisions)
     shown_row = rows[revisions.index(shown)]
     return DecisionPage(
@@ -62,24 +77,47 @@ def decision_page(
         label=decision.label,
         title=decision.title,
         slot=decision.slot,
-        state=decision.state,
-        state_label=DecisionState(decision.state).label,
-        state_since=decision.state_since,
+        state=state.state,
+        state_label=DecisionState(state.state).label,
+        state_since=state.since,
+        state_because=state.because,
         opened_by=decision.opened_by.display_name,
         opened_at=decision.opened_at,
+        activation=_activation_row(decision),
         shown=shown_row,
         newest=judgement.newest,
         revisions=rows,
         moved=row_parts(judgement.newest).moved_from(row_parts(shown_row)),
         requirements=judgement.requirements,
         approval=judgement.approval,
-        signoffs=tuple(_signoff_row(row, judged_one, standing) for row, judged_one in judgement.signoffs),
-        seats=_seats(standing, judgement),
+        signoffs=tuple(_signoff_row(row, judged_one, standing, judgement) for row, judged_one in judgement.signoffs),
+        seats=_seats(standing, judgement, _delegations(members, standing.person_id)),
         objections=judgement.objections,
         is_author=standing.person_id in judgement.author_ids,
         role=standing.role,
         may_submit=may_submit(standing),
         plan_bytes=_plan_bytes(shown) if read_plan else None,
+    )
+
+
+def _activation_row(decision: Decision) -> ActivationRow | None:
+    if decision.state in UNDER_REVIEW and decision.state != DecisionState.EMERGENCY:
+        return None
+    row = activations_of([decision.pk]).get(decision.pk)
+    if row is None:
+        return None
+    return ActivationRow(
+        revision=row.revision.number,
+        kind=row.kind,
+        person=row.person.display_name,
+        statement=row.statement,
+        trial=row.trial,
+        topology=row.topology,
+        rank_map_digest=row.rank_map_digest,
+        rollback=row.rollback,
+        activated_at=row.activated_at,
+        valid_until=row.valid_until,
+        incident=row.emergency.incident if row.kind == ActivationKind.EMERGENCY else "",
     )
 
 
@@ -90,13 +128,14 @@ def _plan_bytes(revision: Revision) -> bytes | None:
     return blob_read(planned.plan.blob_id, "plan")
 
 
-def _signoff_row(row: SignOff, judged: JudgedSignOff, standing: Standing) -> SignOffRow:
+def _signoff_row(row: SignOff, judged: JudgedSignOff, standing: Standing, judgement: Judgement) -> SignOffRow:
+    carries = judgement.stored.carries.get(row.pk, ())
     withdrawal = getattr(row, "withdrawal", None)
     return SignOffRow(
         id=row.pk,
         revision=row.revision.number,
         team=row.team.slug,
-        person=row.person.display_name,
+        person=printed_name(row),
         is_mine=row.person_id == standing.person_id,
         meaning=row.meaning,
         statement=row.statement,
@@ -104,15 +143,29 @@ def _signoff_row(row: SignOff, judged: JudgedSignOff, standing: Standing) -> Sig
         subject=row.subject,
         scope=row.scope,
         displayed=row.displayed,
+        rollback=row.rollback,
+        points=tuple(_point_row(point) for point in judgement.stored.points.get(row.pk, ())),
+        carried_by=next((carry.entry for carry in carries if carry.revision_id == judgement.newest.id), None),
         withdrawn_reason=withdrawal.reason if withdrawal else None,
         withdrawn_at=withdrawal.withdrawn_at if withdrawal else None,
         judged=judged,
     )
 
 
-def _seats(standing: Standing, judgement: Judgement) -> tuple[SeatChoice, ...]:
-    """Return the reader's teams of the policy, each with whether they may sign for it and why not."""
-    mine: Sequence[str] = sorted(standing.teams & set(judgement.document.teams))
+def _point_row(point: SignOffPoint) -> PointRow:
+    settlement: PointSettlement | None = getattr(point, "settlement", None)
+    return PointRow(
+        id=point.pk,
+        kind=point.kind,
+        text=point.text,
+        settled_by=settlement.person.display_name if settlement else "",
+        note=settlement.note if settlement else "",
+    )
+
+
+def _seats(standing: Standing, judgement: Judgement, delegations: Mapping[str, Member]) -> tuple[SeatChoice, ...]:
+    """Return the teams that the reader could sign for, each with whether they may sign for it and why not."""
+    mine: Sequence[str] = sorted((standing.teams | set(delegations)) & set(judgement.document.teams))
     given = {
         row.team.slug
         for row, judged in judgement.signoffs
@@ -128,7 +181,18 @@ def _seats(standing: Standing, judgement: Judgement) -> tuple[SeatChoice, ...]:
                 author_ids=judgement.author_ids,
                 other_seats=given,
                 authentication=Authentication(),
+                giver=delegations.get(team),
             ),
         )
         for team in mine
     )
+
+
+def _delegations(members: Sequence[Member], person_id: int) -> Mapping[str, Member]:
+    """Return team -> the member in whose place the reader may sign for it now."""
+    givers = {(m.team, m.person_id): m for m in members if m.in_place_of is None}
+    return {
+        m.team: givers[m.team, m.in_place_of]
+        for m in members
+        if m.person_id == person_id and m.in_place_of is not None and m.is_active
+    }

@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from reviews.errors import is_storable
 from reviews.facts import Member
 from reviews.models import Decision, DecisionState, Person, Revision, Workspace
+from reviews.policies.validity import StateNow
+from reviews.selectors.in_force import states_now
 from reviews.selectors.judgement import Judgement, judge_decisions
 from reviews.selectors.people import standing_of
 from reviews.selectors.rows import DecisionList, DecisionRow
@@ -50,8 +53,12 @@ def decision_rows(
     found = list(decisions.select_related("opened_by").order_by("-number")[: page_size + 1])
     shown = found[:page_size]
     judged, members = judge_decisions(workspace, newest_revisions(shown))
+    states = states_now(shown, timezone.now())
     return DecisionList(
-        rows=tuple(decision_row(decision, judged[decision.pk], standing.person_id, members) for decision in shown),
+        rows=tuple(
+            decision_row(decision, states[decision.pk], judged[decision.pk], standing.person_id, members)
+            for decision in shown
+        ),
         older_than=shown[-1].number if len(found) > page_size else None,
     )
 
@@ -76,17 +83,19 @@ def wanted_decisions(decisions: QuerySet[Decision], wanted: DecisionFilter) -> Q
     return decisions
 
 
-def decision_row(decision: Decision, judgement: Judgement, person_id: int, members: Sequence[Member]) -> DecisionRow:
-    """Return a decision as a row of a list that a person reads."""
+def decision_row(
+    decision: Decision, state: StateNow, judgement: Judgement, person_id: int, members: Sequence[Member]
+) -> DecisionRow:
+    """Return a decision, with its state as of now, as a row of a list that a person reads."""
     in_review = decision.state == DecisionState.IN_REVIEW
     return DecisionRow(
         number=decision.number,
         label=decision.label,
         title=decision.title,
         slot=decision.slot,
-        state=decision.state,
-        state_label=DecisionState(decision.state).label,
-        state_since=decision.state_since,
+        state=state.state,
+        state_label=DecisionState(state.state).label,
+        state_since=state.since,
         opened_by=decision.opened_by.display_name,
         opened_at=decision.opened_at,
         newest=judgement.newest,

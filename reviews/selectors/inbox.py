@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 from django.db.models import Case, QuerySet, Value, When
+from django.utils import timezone
 
 from reviews.models import Decision, DecisionState, Person, Team, Workspace
 from reviews.selectors.decisions import DecisionFilter, decision_row, wanted_decisions
+from reviews.selectors.in_force import states_now
 from reviews.selectors.judgement import judge_decisions
 from reviews.selectors.people import standing_of
 from reviews.selectors.rows import DecisionRow
@@ -65,8 +67,11 @@ def inbox(
     page = page if 1 <= page <= pages else 1
     shown = list(_ordered(decisions, turns)[(page - 1) * page_size : page * page_size])
     judged, members = judge_decisions(workspace, newest_revisions(shown))
+    states = states_now(shown, timezone.now())
     return Inbox(
-        rows=tuple(decision_row(found, judged[found.pk], standing.person_id, members) for found in shown),
+        rows=tuple(
+            decision_row(found, states[found.pk], judged[found.pk], standing.person_id, members) for found in shown
+        ),
         page=page,
         pages=pages,
         total=total,

@@ -56,7 +56,8 @@ UNDER_REVIEW = (
 class Judgement:
     """What the rules say about one decision's newest revision; ``signoffs`` pairs each stored row with its status.
 
-    ``requirements`` are as they are shown: in an emergency what blocks is overridden. ``approval`` is never.
+    ``requirements`` are as they are shown: in an emergency what blocks is overridden. ``approval`` never is. ``stored``
+    holds what happened to the sign-offs: carries, conditions, follow-ups.
     """
 
     newest: RevisionRow
@@ -65,6 +66,7 @@ class Judgement:
     signoffs: tuple[tuple[SignOff, JudgedSignOff], ...]
     requirements: tuple[Requirement, ...]
     approval: Approval
+    stored: StoredSignOffs
 
     def owed_by_person(self, person_id: int, members: Sequence[Member]) -> tuple[str, ...]:
         """Return the teams for which the person could give a missing approval now."""
@@ -275,4 +277,5 @@ def _judge(revision: Revision, found: Found, changes: Mapping[int, ScopeChange])
         signoffs=tuple(zip(found.signoffs.rows.get(revision.decision_id, ()), judged, strict=True)),
         requirements=requirements,
         approval=approval,
+        stored=found.signoffs,
     )

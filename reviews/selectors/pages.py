@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 
+from planner.records.plan import Plan as PlanRecord
 from reviews.errors import NotFoundError
 from reviews.models import Decision, Person, Revision, Workspace
 from reviews.selectors.decision_page import decision_page
 from reviews.selectors.log import EntryRow, history_rows
+from reviews.selectors.reviewing import Reviewing, reviewing_of
 from reviews.selectors.rows import DecisionPage
 
 RAIL_EVENTS = 8
@@ -13,23 +15,37 @@ RAIL_EVENTS = 8
 
 @dataclass(frozen=True, slots=True)
 class DecisionView:
-    """A decision with what happened to it, newest first."""
+    """A decision with what happened to it, newest first; ``reviewing`` is for who may sign it."""
 
     page: DecisionPage
     events: tuple[EntryRow, ...]
+    plan: PlanRecord | None = None
+    reviewing: Reviewing | None = None
 
 
 def decision_view(
-    *, actor: Person, workspace: Workspace, number: int, revision: int | None = None, read_plan: bool = True
+    *,
+    actor: Person,
+    workspace: Workspace,
+    number: int,
+    revision: int | None = None,
+    team: str = "",
+    read_plan: bool = True,
 ) -> DecisionView:
     """Return a decision's page with its last events; all of them where the plan is not read.
+
+    ``team`` is the one that the reader wants to sign for, where they may sign for several.
 
     Raises:
         NotFoundError: no such decision or revision, or the actor is no member of the workspace.
     """
     page = decision_page(actor=actor, workspace=workspace, number=number, revision=revision, read_plan=read_plan)
     events = history_rows(actor=actor, workspace=workspace, number=number, page_size=RAIL_EVENTS if read_plan else 500)
-    return DecisionView(page, events)
+    plan = page.plan()
+    if plan is None:
+        return DecisionView(page, events)
+    reviewing = reviewing_of(workspace, page, person_id=actor.pk, plan=plan, team=team)
+    return DecisionView(page, events, plan, reviewing)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,8 +74,22 @@ class Objection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PointRow:
+    """A condition or follow-up (``PointKind``) of a sign-off; ``settled_by`` and ``note`` are empty while it is open."""
+
+    id: int
+    kind: str
+    text: str
+    settled_by: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SignOffRow:
-    """A sign-off with its status now. ``displayed`` is the JSON of the digests that the signer was shown."""
+    """A sign-off with its status now. ``displayed`` is the JSON of the digests that the signer was shown.
+
+    ``carried_by`` is the seq of the entry that carries it to the newest revision, None where none does.
+    """
 
     id: int
     revision: int
@@ -88,13 +102,16 @@ class SignOffRow:
     subject: str
     scope: str
     displayed: str
+    rollback: str
+    points: tuple[PointRow, ...]
+    carried_by: int | None
     withdrawn_reason: str | None
     withdrawn_at: datetime | None
     judged: JudgedSignOff
 
     @property
     def status(self) -> str:
-        """CURRENT, STALE, WITHDRAWN or VOID."""
+        """CURRENT, CARRIED, STALE, WITHDRAWN or VOID."""
         return self.judged.status
 
 
@@ -145,11 +162,29 @@ class DecisionList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ActivationRow:
+    """What was put into force last; ``incident`` is empty unless it is an emergency."""
+
+    revision: int
+    kind: str
+    person: str
+    statement: str
+    trial: str
+    topology: str
+    rank_map_digest: str
+    rollback: str
+    activated_at: datetime
+    valid_until: datetime | None
+    incident: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionPage:
     """Everything the page of one decision shows for one of its revisions.
 
     Requirements, approval and sign-off statuses always speak of the newest revision. ``moved`` names the parts that
     differ between the shown revision and the newest one. ``is_author``: the reader made a revision of this decision.
+    ``state`` is as of now, ``state_because`` what made it so where that is more than an act.
     """
 
     workspace: str
@@ -160,8 +195,10 @@ class DecisionPage:
     state: str
     state_label: str
     state_since: datetime
+    state_because: str
     opened_by: str
     opened_at: datetime
+    activation: ActivationRow | None
     shown: RevisionRow
     newest: RevisionRow
     revisions: tuple[RevisionRow, ...]

@@ -1,5 +1,6 @@
 """The page of a decision: progress while it is planned, then the decision; signing it."""
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -12,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from planner.gates import GATES
 from planner.records.plan import Plan
-from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError, ReviewError
+from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError, ProofNeededError, ReviewError
 from reviews.selectors.pages import DecisionView, decision_view
 from reviews.selectors.what_if import Asked
 from reviews.services.signoffs import signoff_give
@@ -25,7 +26,9 @@ from reviews.web.frontier_rows import frontier, order, order_text
 from reviews.web.links import Query, number_or_none
 from reviews.web.matrix_rows import matrix
 from reviews.web.page_rows import Strip, answer_strips, event_of, moved_text, progress_of, stale_strip, turn_strip
-from reviews.web.signoff_rows import requirements_of, sign_panel
+from reviews.web.reauthentication import ask_again, typed_before
+from reviews.web.sign_rows import FIELDS, Form, sign_panel
+from reviews.web.signoff_rows import requirements_of
 from reviews.web.what_if_asked import address
 from reviews.web.why_rows import why_rows
 from reviews.web.words import OUTCOMES
@@ -45,8 +48,14 @@ def gate_titles() -> dict[str, str]:
 def decision_detail(request: PersonRequest, slug: str, number: int) -> HttpResponse:
     """Show a decision, or how far its planning is."""
     revision = number_or_none(request.GET.get("revision", ""))
-    found = decision_view(actor=request.user, workspace=workspace_of(slug), number=number, revision=revision)
-    return shown(request, slug, found)
+    found = decision_view(
+        actor=request.user,
+        workspace=workspace_of(slug),
+        number=number,
+        revision=revision,
+        team=request.GET.get("team", ""),
+    )
+    return shown(request, slug, found, form=typed_before(request))
 
 
 def shown(
@@ -54,7 +63,7 @@ def shown(
     slug: str,
     found: DecisionView,
     *,
-    form: dict[str, Any] | None = None,
+    form: Mapping[str, str] | None = None,
     problems: tuple[str, ...] = (),
     strip: Strip | None = None,
     status: int = 200,
@@ -63,7 +72,7 @@ def shown(
     decision = found.page
     now = timezone.now()
     head = head_for(decision, slug, "decision-detail")
-    plan = decision.plan()
+    plan = found.plan
     if plan is None:
         kept = (form or {}).get("statement", "")
         context = frame(slug, "inbox", head=head, progress=progress_of(decision), strip=strip, kept=kept)
@@ -87,15 +96,21 @@ def shown(
             documents=links_of(slug, decision.number, decision.shown.number),
         ),
         **addresses_of(slug, decision.number, decision.shown.number),
-        requirements=requirements_of(decision),
+        requirements=requirements_of(decision, now),
+        number=decision.number,
         sign=sign_panel(
             decision,
-            action=reverse("decision-sign", args=[slug, decision.number]),
+            plan,
+            found.reviewing,
             person=request.user.display_name,
             now=now,
-            withdraw=lambda signoff: reverse("signoff-withdraw", args=[slug, decision.number, signoff]),
-            form=form,
-            problems=problems,
+            form=Form(
+                typed=form or {},
+                problems=problems,
+                sign_href=reverse("decision-sign", args=[slug, decision.number]),
+                open_href=reverse("item-open", args=[slug, decision.number]),
+                withdraw=lambda signoff: reverse("signoff-withdraw", args=[slug, decision.number, signoff]),
+            ),
         ),
         events=[event_of(row, f"{reverse('audit-list', args=[slug])}?seq={row.seq}") for row in found.events],
     )
@@ -129,8 +144,8 @@ def answer_of(
 @page
 def decision_sign(request: PersonRequest, slug: str, number: int) -> HttpResponse:
     """Sign, bound to the subject that the form showed; a refused sign-off keeps what was typed."""
-    form = {name: request.POST.get(name, "") for name in ("team", "meaning", "statement", "seen_subject")}
-    workspace = workspace_of(slug)
+    form = {name: request.POST.get(name, "") for name in FIELDS}
+    workspace, here = workspace_of(slug), reverse("decision-detail", args=[slug, number])
     try:
         signoff_give(
             actor=request.user,
@@ -138,20 +153,29 @@ def decision_sign(request: PersonRequest, slug: str, number: int) -> HttpRespons
             workspace=workspace,
             request_id=request_id(),
             authentication=authentication(request),
-            **form,
+            **{name: form[name] for name in ("team", "meaning", "statement", "rollback", "seen_subject")},
+            conditions=lines_of(form["conditions"]),
+            follow_ups=lines_of(form["follow_ups"]),
         )
+    except ProofNeededError:
+        return ask_again(request, back=f"{here}#sign", typed=form)
     except (ConflictError, NotAllowedError, InvalidRequestError) as refused:
-        found = decision_view(actor=request.user, workspace=workspace, number=number)
+        found = decision_view(actor=request.user, workspace=workspace, number=number, team=form["team"])
         return shown(
             request,
             slug,
             found,
             form=form,
             problems=(refused.message,),
-            strip=refusal_strip(refused, has_form=found.page.plan_bytes is not None),
+            strip=refusal_strip(refused, has_form=found.plan is not None),
             status=refused.status,
         )
-    return redirect(f"{reverse('decision-detail', args=[slug, number])}#requirements")
+    return redirect(f"{here}#requirements")
+
+
+def lines_of(text: str) -> tuple[str, ...]:
+    """Return the lines of a text that say something."""
+    return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
 def addresses_of(slug: str, number: int, revision: int) -> dict[str, str]:

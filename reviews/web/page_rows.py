@@ -24,14 +24,25 @@ STATES: dict[str, Word] = {
     "REJECTED": Word("Rejected", "fail", "fail"),
     "SUPERSEDED": Word("Superseded", "na", "plain"),
     "REVOKED": Word("Revoked", "fail", "fail"),
+    "CLOSED": Word("Closed without a selection", "na", "plain"),
 }
 APPROVED = Word("Approved", "pass-o", "plain")
 GIVEN: dict[str, Word] = {
     "approve": Word("Approved", "pass-o", "pass"),
+    "approve_with_conditions": Word("Approved with conditions", "pass-o", "pass"),
+    "accept_risk": Word("Risk accepted", "stale", "unk"),
+    "object": Word("Objected", "fail-o", "fail"),
     "request_changes": Word("Changes requested", "stale", "unk"),
     "reject": Word("Rejected", "fail-o", "fail"),
 }
-SIGNED = {"approve": "approved", "request_changes": "requested changes on", "reject": "rejected"}
+SIGNED = {
+    "approve": "approved",
+    "approve_with_conditions": "approved with conditions",
+    "accept_risk": "accepted the risk of",
+    "request_changes": "requested changes on",
+    "reject": "rejected",
+    "object": "objected to",
+}
 PARTS = {
     "contract": "the contract",
     "evidence": "the evidence",
@@ -40,7 +51,13 @@ PARTS = {
     "planner_version": "the planner version",
     "plan": "the plan",
 }
-ICONS = {"signoff.given": "pass-o", "revision.created": "doc", "revision.planned": "gear", "signoff.withdrawn": "na"}
+ICONS = {
+    "signoff.given": "pass-o",
+    "signoff.carried": "carry",
+    "revision.created": "doc",
+    "revision.planned": "gear",
+    "signoff.withdrawn": "na",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +137,9 @@ def state_word(state: str, *, approved: bool, objections: Sequence[Objection]) -
     if approved:
         return APPROVED
     given = {objection.meaning for objection in objections}
-    return GIVEN["reject"] if "reject" in given else GIVEN["request_changes"] if given else STATES[state]
+    return next(
+        (GIVEN[meaning] for meaning in ("object", "reject", "request_changes") if meaning in given), STATES[state]
+    )
 
 
 def said_against(objection: Objection, revision: int) -> tuple[str, str]:
@@ -140,15 +159,24 @@ def answer_strips(page: DecisionPage, revise_href: str) -> tuple[Strip, ...]:
                 lead=f"Your turn: {who}" if page.is_author else who,
                 text=said,
                 icon="turn" if page.is_author else "stale",
-                more="Answer with a new revision, or ask them to withdraw it."
-                if page.is_author
-                else f"{page.newest.author} owes the answer: a new revision.",
+                more=answer_text(page, objection),
                 href=revise_href if mine else "",
                 action="New revision",
                 is_turn=page.is_author,
             )
         )
     return tuple(strips)
+
+
+def answer_text(page: DecisionPage, objection: Objection) -> str:
+    """Say what follows a word against a revision; an objection is answered by lifting it alone."""
+    if objection.meaning == "object":
+        return (
+            f"It stays over every revision until {objection.person} lifts it, or the team's lead and a second member."
+        )
+    if page.is_author:
+        return "Answer with a new revision, or ask them to withdraw it."
+    return f"{page.newest.author} owes the answer: a new revision."
 
 
 def head_of(page: DecisionPage, *, now: datetime, tabs: tuple[Tab, ...], revise_href: str) -> Head:
@@ -172,14 +200,18 @@ def head_of(page: DecisionPage, *, now: datetime, tabs: tuple[Tab, ...], revise_
 
 def my_open_teams(page: DecisionPage) -> tuple[str, ...]:
     """Return the teams for which the reader may sign now and has not."""
-    owed = {row.team for row in page.requirements if row.status == "UNSATISFIED" and not row.is_answered_by_author}
-    given = {row.team for row in page.signoffs if row.is_mine and row.status == "CURRENT"}
+    owed = {
+        row.team
+        for row in page.requirements
+        if row.status in ("UNSATISFIED", "OVERRIDDEN") and not row.is_answered_by_author
+    }
+    given = {row.team for row in page.signoffs if row.is_mine and row.judged.counts}
     return tuple(seat.team for seat in page.seats if seat.verdict.allowed and seat.team in owed - given)
 
 
 def waiting_text(requirements: Sequence[Requirement], without: Sequence[str] = ()) -> str:
     """Say who else is waited for."""
-    owing = [row for row in requirements if row.status != "SATISFIED" and row.team not in without]
+    owing = [row for row in requirements if row.blocks and row.team not in without]
     teams = [team_title(row.team).lower() for row in owing if not row.is_answered_by_author]
     author = ["the author"] if len(teams) < len(owing) else []
     return listed((*author, *teams)) if owing else ""
@@ -237,6 +269,9 @@ def event_text(row: EntryRow) -> str:
         "revision.not_planned": f"r{row.revision} was not planned",
         "signoff.given": f"{row.who} {SIGNED.get(row.meaning, 'signed')} r{row.revision}{team}",
         "signoff.refused": f"Refused: sign-off by {row.who}{team}",
+        "signoff.carried": f"{about} is carried to r{row.revision}{team}",
+        "point.settled": f"{row.who} settled a point{team}",
+        "point.refused": f"Refused: settling a point by {row.who}{team}",
         "signoff.withdrawn": f"{row.who} withdrew a sign-off{team}",
         "signoff.withdrawal_refused": f"Refused: withdrawal by {row.who}{team}",
         "submission.refused": f"Refused: submission by {row.who}",

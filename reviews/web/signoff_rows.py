@@ -1,20 +1,18 @@
-"""Requirements and the sign-off form of a decision, as rows of text. Pure; who may sign was judged before.
+"""Requirements and sign-offs of a decision, as rows of text. Pure; ``sign_rows`` makes the form.
 
-Rules kept: a sign-off that counts no more stays visible, struck through, with the reason; the form shows the digests
-that it binds; what was typed is kept when the form is refused; whoever signed sees what, when, and what is still owed.
+Rules kept: a sign-off that counts no more stays visible, struck through, with the reason; one that was carried is
+never shown as given anew; every requirement that blocks says why, who owes what, and since when.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from reviews.policies.permissions import SIGNING_ROLES
-from reviews.policies.requirements import NOTHING_SELECTED, Requirement
-from reviews.selectors.rows import DecisionPage, SignOffRow
+from reviews.policies.requirements import Requirement
+from reviews.selectors.rows import DecisionPage, PointRow, SignOffRow
 from reviews.web.formats import ago, listed, when
-from reviews.web.page_rows import GIVEN, SIGNED, STATES, moved_text, my_open_teams, subject_digests, team_title
+from reviews.web.page_rows import GIVEN, SIGNED, moved_text, my_open_teams, team_title
 from reviews.web.words import Word
 
 REQUIREMENTS: dict[str, Word] = {
@@ -25,25 +23,52 @@ REQUIREMENTS: dict[str, Word] = {
     "OVERRIDDEN": Word("Overridden", "stale", "unk"),
     "NOT_APPLICABLE": Word("Not applicable", "na", "na"),
 }
-MEANINGS = (("approve", "Approve"), ("request_changes", "Request changes"), ("reject", "Reject"))
 BOUND = ("subject", "contract", "evidence", "plan", "policy")
 """The digests of a sign-off that are shown; the audit log has all of them."""
 REASONS = {
-    "SUBJECT_CHANGED": "what was signed changed",
     "SIGNER_INELIGIBLE": "the signer has no seat in the team any more",
     "SIGNER_BECAME_AUTHOR": "the signer became an author",
     "REPLACED": "replaced by a later one",
+    "RE_REVIEW_REQUESTED": "another review was asked for",
+    "POLICY_CHANGED": "the policy changed",
+    "PLANNER_CHANGED": "the planner version changed",
+    "EVIDENCE_EXPIRED": "the evidence is older than the contract allows",
 }
+SCOPE_REASONS = {
+    "SCOPE_CHANGED": "what the team owns changed",
+    "IDENTITY_CHANGED": "identity keys of the team changed",
+    "NEW_ITEM": "the team owns something new",
+}
+KEYS_SHOWN = 4
+CONDITION, OBJECT = "condition", "object"
 
 
 @dataclass(frozen=True, slots=True)
+class PointLine:
+    """A condition or follow-up of a sign-off, and whether it is done."""
+
+    id: int
+    lead: str
+    text: str
+    state: str
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SignedLine:
-    """A sign-off under its team's requirement; ``is_struck`` where it counts no more."""
+    """A sign-off under its team's requirement; ``is_struck`` where it counts no more.
+
+    ``carried`` says that it was given on an earlier revision, ``carried_by`` is the seq of the entry that carries it.
+    """
 
     text: str
     reason: str
     statement: str
     is_struck: bool
+    carried: str
+    carried_by: int | None
+    revision: int
+    points: tuple[PointLine, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +81,7 @@ class RequirementLine:
     progress: str
     because: str
     owed_by: str
+    since: str
     is_turn: bool
     signoffs: tuple[SignedLine, ...]
 
@@ -67,15 +93,6 @@ class Requirements:
     rows: tuple[RequirementLine, ...]
     summary: str
     note: str
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A meaning that may be signed; ``off`` says why not."""
-
-    value: str
-    title: str
-    off: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,63 +114,67 @@ class OwnSignOff:
         return not self.why_not
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignPanel:
-    """The sign-off form with what the reader signed before. ``reason`` says why the reader cannot sign.
-
-    ``still_owed`` is what the decision waits for once the reader has signed, empty where it waits for nothing.
-    """
-
-    own: tuple[OwnSignOff, ...]
-    has_signed: bool
-    still_owed: tuple[str, ...]
-    title: str
-    since: str
-    lead: str
-    action: str
-    subject: str
-    digests: tuple[tuple[str, str], ...]
-    teams: tuple[tuple[str, str], ...]
-    team: str
-    meanings: tuple[Choice, ...]
-    meaning: str
-    statement: str
-    person: str
-    button: str
-    can_sign: bool
-    reason: str
-    problems: tuple[str, ...]
-
-    @property
-    def has_form(self) -> bool:
-        """Whether the form is shown: to who can sign, and to who tried, for it keeps what they wrote."""
-        return self.can_sign or bool(self.problems)
-
-
 def signed_line(row: SignOffRow) -> SignedLine:
-    """Write one sign-off with its status."""
+    """Write one sign-off with its status; what was carried says from where."""
     text = f"{row.person} {SIGNED[row.meaning]} r{row.revision}, {when(row.signed_at)}"
+    carried = f"Carried from r{row.revision}" if row.status == "CARRIED" else ""
+    if carried and row.meaning != OBJECT:
+        carried = f"{carried}: scope and topology are byte-equal"
     reason = why_not(row)
-    return SignedLine(text, reason, row.statement, bool(reason))
+    return SignedLine(
+        text=text,
+        reason=reason,
+        statement=row.statement,
+        is_struck=bool(reason),
+        carried=carried,
+        carried_by=row.carried_by if carried else None,
+        revision=row.revision,
+        points=tuple(map(point_line, row.points)),
+    )
+
+
+def point_line(row: PointRow) -> PointLine:
+    """Write one condition or follow-up."""
+    lead = "Condition" if row.kind == CONDITION else "Follow-up"
+    done = f"done, {row.settled_by}: {row.note}" if row.settled_by else "not met" if row.kind == CONDITION else "open"
+    return PointLine(row.id, lead, row.text, done, is_open=not row.settled_by)
 
 
 def why_not(row: SignOffRow) -> str:
     """Say why a sign-off counts no more; empty where it counts."""
-    if row.status == "CURRENT":
+    if row.judged.counts:
         return ""
-    reason = REASONS.get(row.judged.reason, row.judged.reason.replace("_", " ").lower())
+    judged = row.judged
+    reason = REASONS.get(judged.reason, judged.reason.replace("_", " ").lower())
     if row.status == "WITHDRAWN":
         reason = f"“{row.withdrawn_reason}”"
-    if row.judged.reason == "SUBJECT_CHANGED":
-        reason = f"since r{row.revision} {moved_text(row.judged.keys)} changed"
+    if judged.reason == "SUBJECT_CHANGED":
+        reason = f"since r{row.revision} {moved_text(judged.keys)} changed"
+    if judged.reason in SCOPE_REASONS:
+        reason = f"{SCOPE_REASONS[judged.reason]} since r{row.revision}: {keys_text(judged.keys)}"
     return f"{row.status.capitalize()}: {reason}."
+
+
+def keys_text(keys: Sequence[str]) -> str:
+    """Name the items of a scope that moved, the first few of many."""
+    more = f" and {len(keys) - KEYS_SHOWN} more" if len(keys) > KEYS_SHOWN else ""
+    return f"{', '.join(map(key_text, keys[:KEYS_SHOWN]))}{more}"
+
+
+def key_text(key: str) -> str:
+    """Name one item: a gate with its trial, an identity key with full stops, anything else as it is."""
+    kind, _, name = key.partition(":")
+    if kind == "gate":
+        trial, _, gate = name.rpartition(":")
+        return f"{gate} × {trial}"
+    return name.removeprefix("/").replace("/", ".") or key
 
 
 def own_signoff(row: SignOffRow, now: datetime, withdraw_href: str = "") -> OwnSignOff:
     """Write what the reader signed, with the digests that they were shown."""
     displayed = json.loads(row.displayed)
     return OwnSignOff(
-        word=GIVEN[row.meaning] if row.status == "CURRENT" else Word(row.status.capitalize(), "stale", "unk"),
+        word=GIVEN[row.meaning] if row.judged.counts else Word(row.status.capitalize(), "stale", "unk"),
         lead=f"You {SIGNED[row.meaning]} r{row.revision} for {team_title(row.team).lower()}",
         signed_at=when(row.signed_at),
         ago=ago(row.signed_at, now),
@@ -186,13 +207,13 @@ def still_owed(page: DecisionPage) -> tuple[str, ...]:
     return tuple(
         f"{team_title(row.team)}: {row.because.rstrip('.')}" + owed_by_text(row)
         for row in page.requirements
-        if row.status != "SATISFIED"
+        if row.blocks
     )
 
 
-def requirements_of(page: DecisionPage) -> Requirements:
+def requirements_of(page: DecisionPage, now: datetime) -> Requirements:
     """Make the panel of requirements; sign-offs stand under the team they were given for."""
-    mine = my_open_teams(page) if page.state == "IN_REVIEW" else ()
+    mine = my_open_teams(page) if page.state in ("IN_REVIEW", "EMERGENCY") else ()
     rows = []
     for row in page.requirements:
         is_turn = row.team in mine
@@ -202,86 +223,18 @@ def requirements_of(page: DecisionPage) -> Requirements:
                 team=team_title(row.team),
                 word=word,
                 icon_css="" if word.css == "plain" else word.icon_css,
-                progress=f"{row.approvals} of {row.quorum}",
+                progress=f"{row.approvals} of {row.quorum}" if row.status != "NOT_APPLICABLE" else "",
                 because=row.because,
                 owed_by=listed(row.owed_by, "or"),
+                since=ago(row.since, now) if row.since and row.blocks else "",
                 is_turn=is_turn,
                 signoffs=tuple(signed_line(signed) for signed in page.signoffs if signed.team == row.team),
             )
         )
-    done = sum(row.status == "SATISFIED" for row in page.requirements)
+    asked = [row for row in page.requirements if row.status != "NOT_APPLICABLE"]
+    done = sum(row.status == "SATISFIED" for row in asked)
     return Requirements(
         rows=tuple(rows),
-        summary=f"{done} of {len(rows)} satisfied",
-        note=page.approval.because if done == len(rows) else "At least two people must agree, and no author counts.",
+        summary=f"{done} of {len(asked)} satisfied",
+        note=page.approval.because if done == len(asked) else "At least two people must agree, and no author counts.",
     )
-
-
-def sign_panel(
-    page: DecisionPage,
-    *,
-    action: str,
-    person: str,
-    now: datetime,
-    withdraw: Callable[[int], str],
-    form: dict[str, Any] | None = None,
-    problems: tuple[str, ...] = (),
-) -> SignPanel:
-    """Make the sign-off form of the shown revision; what was typed before is kept.
-
-    ``withdraw`` gives the address at which a sign-off of the reader is taken back.
-    """
-    typed = form or {}
-    reason = off_reason(page)
-    open_teams = [seat for seat in page.seats if seat.verdict.allowed]
-    mine = my_open_teams(page) if page.is_newest else ()
-    team = typed.get("team") or (mine[0] if mine else open_teams[0].team if open_teams else "")
-    title = team_title(team).lower() if team else ""
-    own = own_signoffs(page, now, withdraw) if page.is_newest else ()
-    has_signed = any(row.counts for row in own)
-    has_winner = page.shown.plan is not None and page.shown.plan.decision_word == "SELECT_TOPOLOGY"
-    return SignPanel(
-        own=own,
-        has_signed=has_signed,
-        still_owed=still_owed(page) or (() if page.approval.approved else (page.approval.because,)),
-        title=f"Your turn: {title}" if mine else "Signed" if has_signed else "Sign-off",
-        since=f"r{page.shown.number}",
-        lead="A sign-off is bound to these digests. Anything that changes makes it stale."
-        if has_winner
-        else f"Nothing is selected. Approving says that this outcome is right. {NOTHING_SELECTED}",
-        action=action,
-        subject=page.shown.subject or "",
-        digests=subject_digests(page.shown),
-        teams=tuple((seat.team, seat.title) for seat in open_teams),
-        team=team,
-        meanings=tuple(
-            Choice(value, f"{text} for {title}" if value == "approve" and title else text, "")
-            for value, text in MEANINGS
-        ),
-        meaning=typed.get("meaning") or "",
-        statement=typed.get("statement") or "",
-        person=person,
-        button=f"Sign {'again ' if has_signed else ''}for {title}" if title else "Sign",
-        can_sign=not reason,
-        reason=reason,
-        problems=problems,
-    )
-
-
-def off_reason(page: DecisionPage) -> str:
-    """Say why the form is off; empty when it is on."""
-    if not page.is_newest:
-        return f"Sign-offs are given on r{page.newest.number}, the newest revision."
-    if page.state != "IN_REVIEW":
-        return f"{page.label} is {STATES[page.state].text.lower()}. Sign-offs are given while it is in review."
-    if page.shown.subject is None:
-        return "There is no plan yet."
-    if page.is_author:
-        return "You made a revision of this decision. Its authors never sign it."
-    if page.role not in SIGNING_ROLES:
-        return f"Your role here is {page.role}. Nobody with this role signs."
-    if not page.seats:
-        return "You have no seat in a team that this policy asks."
-    if not any(seat.verdict.allowed for seat in page.seats):
-        return page.seats[0].verdict.reason
-    return ""

@@ -4,6 +4,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
 from reviews.web import (
+    benchmark,
     builder,
     builder_begin,
     communication,
@@ -18,6 +19,7 @@ from reviews.web import (
     log,
     maps,
     memory,
+    openings,
     people,
     stress,
     submissions,
@@ -41,6 +43,12 @@ urlpatterns = [
         contract_builder.contract_draft_json,
         name="contract-draft-json",
     ),
+    path("w/<slug:slug>/contracts/<int:draft_id>/benchmark/", benchmark.draft_benchmark_page, name="draft-benchmark"),
+    re_path(
+        rf"{WORKSPACE}/contracts/(?P<draft_id>\d{{1,9}})/benchmark/matrix\.(?P<suffix>json|md|sh)$",
+        benchmark.draft_benchmark_download,
+        name="draft-benchmark-download",
+    ),
     path("w/<slug:slug>/contracts/<int:draft_id>/<slug:step>/", contract_builder.contract_draft, name="contract-draft"),
     path("w/<slug:slug>/evidence/drafts/", builder_begin.builder_list, name="builder-list"),
     path("w/<slug:slug>/evidence/drafts/<int:draft>/", builder.builder_files, name="builder-files"),
@@ -59,6 +67,12 @@ urlpatterns = [
     re_path(rf"{WORKSPACE}/attachments/{DIGEST}/raw$", evidence.attachment_raw, name="attachment-raw"),
     path("w/<slug:slug>/decisions/<int:number>/", decisions.decision_detail, name="decision-detail"),
     path("w/<slug:slug>/decisions/<int:number>/sign", decisions.decision_sign, name="decision-sign"),
+    path("w/<slug:slug>/decisions/<int:number>/open", openings.item_opened, name="item-open"),
+    path(
+        "w/<slug:slug>/decisions/<int:number>/points/<int:point>/settle",
+        openings.point_settlement,
+        name="point-settle",
+    ),
     path(
         "w/<slug:slug>/decisions/<int:number>/signoffs/<int:signoff>/withdraw",
         withdrawals.signoff_withdrawal,
@@ -67,6 +81,12 @@ urlpatterns = [
     path("w/<slug:slug>/decisions/<int:number>/plan.json", downloads.plan_json, name="plan-json"),
     path("w/<slug:slug>/decisions/<int:number>/matrix.csv", downloads.matrix_csv, name="matrix-csv"),
     path("w/<slug:slug>/decisions/<int:number>/stress/", stress.decision_stress, name="decision-stress"),
+    path("w/<slug:slug>/decisions/<int:number>/benchmark/", benchmark.decision_benchmark, name="decision-benchmark"),
+    re_path(
+        rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/benchmark/matrix\.(?P<suffix>json|md|sh)$",
+        benchmark.benchmark_download,
+        name="benchmark-download",
+    ),
     path("w/<slug:slug>/decisions/<int:number>/what-if/", what_if.decision_what_if, name="decision-what-if"),
     path("w/<slug:slug>/decisions/<int:number>/map/", maps.decision_map, name="decision-map"),
     re_path(

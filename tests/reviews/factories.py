@@ -194,12 +194,13 @@ PROVEN = Authentication("password", 20)
 """What a session knows of somebody who has just confirmed who they are."""
 
 
-def open_all(people: Cast, revision: Revision, actor: Person, team: str) -> None:
+def open_all(revision: Revision, actor: Person, team: str) -> None:
     """Open everything that the actor has to open before approving for the team."""
     found = openings_of(revision, person_id=actor.pk, team=printable(team), now=timezone.now())
-    ItemOpening.objects.bulk_create(
+    openings = [
         ItemOpening(revision=revision, person=actor, item=item.id, opened_at=timezone.now()) for item in found.missing
-    )
+    ]
+    ItemOpening.objects.bulk_create(openings, ignore_conflicts=True)  # in races several open the same
 
 
 def sign(people: Cast, revision: Revision, actor: Person | None = None, **changes: Any) -> SignOff:
@@ -217,7 +218,7 @@ def sign(people: Cast, revision: Revision, actor: Person | None = None, **change
         "authentication": PROVEN,
     } | changes
     if request["meaning"] in APPROVING and changes.get("is_opened", True):
-        open_all(people, revision, request["actor"], request["team"])
+        open_all(revision, request["actor"], request["team"])
     request.pop("is_opened", None)
     return signoff_give(**request)
 

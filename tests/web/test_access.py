@@ -20,6 +20,8 @@ PAGES: dict[str, list[Any]] = {
     "decision-detail": ["lab", 1],
     "decision-map": ["lab", 1],
     "decision-stress": ["lab", 1],
+    "decision-benchmark": ["lab", 1],
+    "benchmark-download": ["lab", 1, "sh"],
     "decision-what-if": ["lab", 1],
     "decision-history": ["lab", 1],
     "audit-list": ["lab"],
@@ -53,14 +55,18 @@ POSTS: dict[str, list[Any]] = {
     "builder-make": ["lab", 1],
     "builder-delete": ["lab", 1],
     "decision-sign": ["lab", 1],
+    "item-open": ["lab", 1],
     "token-revoke": ["lab", 1],
     "theme": [],
     "logout": [],
 }
 OF_ONE_PERSON: dict[str, list[Any]] = {
     "signoff-withdraw": ["lab", 1, 1],
+    "point-settle": ["lab", 1, 1],
     "contract-draft": ["lab", 1, "model"],
     "contract-draft-json": ["lab", 1],
+    "draft-benchmark": ["lab", 1],
+    "draft-benchmark-download": ["lab", 1, "json"],
     "builder-files": ["lab", 1],
     "builder-trials": ["lab", 1],
     "builder-questions": ["lab", 1],
@@ -112,7 +118,17 @@ def test_acts_need_a_form(name: str, people: Cast, visit: Visit) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["decision-sign", "decision-new", "token-list", "token-revoke", "theme", "signoff-withdraw"]
+    "name",
+    [
+        "decision-sign",
+        "decision-new",
+        "token-list",
+        "token-revoke",
+        "theme",
+        "signoff-withdraw",
+        "item-open",
+        "point-settle",
+    ],
 )
 def test_a_form_without_its_token_is_refused(name: str, people: Cast) -> None:
     client = Client(enforce_csrf_checks=True)

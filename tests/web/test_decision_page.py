@@ -4,8 +4,9 @@ from uuid import uuid4
 from django.test import Client
 from django.utils import timezone
 
-from reviews.models import Decision, JobState, PlanJob, SignOff
-from tests.reviews.factories import Cast, documents, planned, sign, submitted
+from reviews.models import Decision, JobState, Person, PlanJob, SignOff
+from reviews.policies.signoff_status import APPROVING
+from tests.reviews.factories import Cast, documents, open_all, planned, sign, submitted
 from tests.web.conftest import Visit, example_pair
 
 PAGE = "/w/lab/decisions/1/"
@@ -102,12 +103,18 @@ def test_an_auditor_reads_why_they_cannot_sign(worked: Decision, people: Cast, v
 
 
 def posted(client: Client, decision: Decision, **changes: str) -> dict[str, str]:
-    return {
+    """What the form sends; for an approval everything that is to be opened was opened."""
+    revision = decision.revisions.latest("number")
+    form = {
         "team": "serving",
         "meaning": "approve",
         "statement": "Checked memory and tails.",
-        "seen_subject": decision.revisions.latest("number").planned.subject,
+        "rollback": "none",
+        "seen_subject": revision.planned.subject,
     } | changes
+    if form["meaning"] in APPROVING:
+        open_all(revision, Person.objects.get(pk=client.session["_auth_user_id"]), form["team"])
+    return form
 
 
 def test_signing_binds_the_subject_and_shows_who_signed(worked: Decision, people: Cast, visit: Visit) -> None:
@@ -165,7 +172,7 @@ def test_a_stale_sign_off_stays_visible_struck_through_with_its_reason(people: C
     planned(people, pair=documents(tokens=200_000), decision=decision)
     page = text(visit(people.bob)).split('id="requirements"')[1]
     assert '<span class="struck">Bob approved r1' in page
-    assert "Stale: since r1 the evidence and the plan changed." in page
+    assert "Stale: what the team owns changed since r1: throughput × t-1." in page
 
 
 def test_who_may_submit_gets_a_link_to_the_next_revision(worked: Decision, people: Cast, visit: Visit) -> None:

@@ -89,7 +89,7 @@ def test_a_sign_off_that_went_stale_is_said_with_its_reason_above_the_form(peopl
     shown = panel(text(visit(people.bob)))
     assert "Your turn: serving" in shown
     assert '<b class="struck">You approved r1 for serving</b>' in shown
-    assert "Stale: since r1 the evidence and the plan changed." in shown
+    assert "Stale: what the team owns changed since r1: throughput × t-1." in shown
 
 
 def test_the_page_of_a_withdrawal_shows_the_sign_off_and_asks_for_a_reason(

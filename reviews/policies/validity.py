@@ -1,0 +1,123 @@
+"""How long a decision stays in force, and whether a machine is what was decided on. Pure; asked at every read.
+
+Rules kept: valid until the first of the policy's age, the contract's expiry and each counted trial's own limit; every
+identity key that the contract binds is compared, the selected rank map's digest is one of them; a key that is missing
+or unknown is no match; with ``requalify_on`` only keys below its pointers count, the rank map always.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from planner.canonical import content_id
+from planner.identity import UNKNOWN, leaves, same
+from planner.pointers import joined, steps
+from reviews.policies.document import PolicyDocument, identity_owner
+
+RANK_MAP = "/placement/rank_map_digest"
+"""The key that the plan adds to the contract's identity."""
+PLACEMENT_OWNER = "/hardware"
+"""Whose team answers for a rank that was moved, where the policy names nobody for the placement itself."""
+
+
+def valid_until(
+    at: datetime, *, policy_max_age_s: int | None, expires_after_s: int | None, evidence_until: datetime | None
+) -> datetime | None:
+    """Return until when a decision put into force at ``at`` stays so; None where nothing limits it."""
+    ages = [timedelta(seconds=age) for age in (policy_max_age_s, expires_after_s) if age is not None]
+    ends = [*(at + age for age in ages), *([evidence_until] if evidence_until is not None else [])]
+    return min(ends, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A key of the decided identity that a machine does not show; ``key`` is a JSON pointer below ``/identity``."""
+
+    key: str
+    how: Literal["differs", "missing", "unknown"]
+    expected: Any
+    found: Any
+    team: str
+
+
+def differences(
+    bound: Mapping[str, Any],
+    live: Mapping[str, Any],
+    *,
+    rank_map_digest: str,
+    document: PolicyDocument,
+    requalify_on: Sequence[str] | None = None,
+) -> tuple[Difference, ...]:
+    """Compare a machine's identity with the decided one, in document order, the rank map last.
+
+    ``live`` has the shape of a contract's ``identity``, with ``placement.rank_map_digest`` or ``placement.rank_map``
+    beside its sections. ``requalify_on`` are contract pointers (``/identity/stack``), every key where it is None.
+    """
+    seen = {joined(path): value for path, value in leaves(live)}
+    placement = live.get("placement")
+    if isinstance(placement, Mapping) and "rank_map" in placement and RANK_MAP not in seen:
+        seen[RANK_MAP] = content_id(placement["rank_map"])
+    wanted = {joined(path): value for path, value in leaves(bound)}
+    found = [
+        _difference(key, expected, seen, document)
+        for key, expected in wanted.items()
+        if requalify_on is None or _is_below(f"/identity{key}", requalify_on)
+    ]
+    if rank_map_digest:
+        found.append(_difference(RANK_MAP, rank_map_digest, seen, document))
+    return tuple(difference for difference in found if difference is not None)
+
+
+def _difference(key: str, expected: Any, seen: Mapping[str, Any], document: PolicyDocument) -> Difference | None:
+    team = _owner(document, key)
+    value = seen.get(key)
+    if value is None:
+        return Difference(key, "missing", expected, None, team)
+    if UNKNOWN in (value, expected):
+        return Difference(key, "unknown", expected, value, team)
+    return None if same(expected, value) else Difference(key, "differs", expected, value, team)
+
+
+def _owner(document: PolicyDocument, key: str) -> str:
+    is_placement = steps(key)[:1] == ("placement",) and not any(
+        pointer.startswith("/placement") for pointer in document.identity_owners
+    )
+    return identity_owner(document, PLACEMENT_OWNER if is_placement else key)
+
+
+def _is_below(pointer: str, above: Iterable[str]) -> bool:
+    return any(pointer == one or pointer.startswith(f"{one}/") for one in above)
+
+
+@dataclass(frozen=True, slots=True)
+class StateNow:
+    """A decision's state as of now: what is stored, or what followed since and no entry says yet."""
+
+    state: str
+    since: datetime
+    because: str = ""
+    keys: tuple[str, ...] = ()
+
+
+def state_now(
+    state: str,
+    since: datetime,
+    *,
+    now: datetime,
+    ends_at: datetime | None = None,
+    lapsed: Sequence[tuple[str, datetime]] = (),
+) -> StateNow:
+    """Return the state as of now.
+
+    ``ends_at`` is until when the activation holds; ``lapsed`` are names of waivers that it rests on and that ran out.
+    """
+    if state == "EFFECTIVE" and lapsed:
+        names = tuple(name for name, _ in lapsed)
+        return StateNow("STALE", min(at for _, at in lapsed), f"Waiver lapsed: {', '.join(names)}.", names)
+    if ends_at is not None and now > ends_at:
+        if state == "EFFECTIVE":
+            return StateNow("EXPIRED", ends_at, "It was valid until then.")
+        if state == "EMERGENCY":
+            return StateNow("REVOKED", ends_at, "The emergency ran out before the review was done.")
+    return StateNow(state, since)
