@@ -112,6 +112,12 @@ def identity_digest(contract: ContractDocument) -> str:
     return content_id(msgspec.to_builtins(contract.record.identity))
 
 
+def contract_tree(contract: bytes) -> dict[str, Any]:
+    """Return a stored contract as plain JSON values."""
+    tree: dict[str, Any] = msgspec.json.decode(contract)
+    return tree
+
+
 def identity_tree(contract: bytes) -> dict[str, Any]:
     """Return the identity of a stored contract as plain JSON values."""
     identity: dict[str, Any] = msgspec.json.decode(contract)["identity"]

@@ -10,13 +10,14 @@ from celery.signals import worker_ready, worker_shutdown
 from django.conf import settings
 from django.db import DatabaseError, connection
 
-from reviews.errors import LeaseLostError
+from reviews.errors import ConflictError, LeaseLostError
 from reviews.models import Workspace
 from reviews.queue import PLAN_TASK, READ_TASK, SIGN_TASK
 from reviews.services.checkpoints import checkpoint_sign, checkpoints_sign
 from reviews.services.draft_reading import draft_file_read, draft_files_sweep
 from reviews.services.drafts import drafts_expire
 from reviews.services.jobs import job_run, jobs_sweep
+from reviews.services.sweeps import decisions_sweep
 
 logger = logging.getLogger(__name__)
 _stop_sweeping = threading.Event()
@@ -44,7 +45,8 @@ def log_sign(workspace_id: int) -> None:
 
 
 def start_sweeping(**kwargs: object) -> None:
-    """Sweep from the worker's main process: what was queued or running when the last one died is woken again.
+    """Sweep from the worker's main process: what was queued or running when the last one died is woken again, and
+    what time alone did to decisions is written down.
 
     While the broker takes no messages, this process works on what waits, one job after another.
     """
@@ -66,10 +68,11 @@ def _sweep_until_stopped() -> None:
             for file_id in draft_files_sweep():
                 _apart(file_read, file_id)
             drafts_expire()
+            decisions_sweep()
             if time.monotonic() >= sign_at:
                 sign_at = time.monotonic() + settings.CHECKPOINT_SECONDS
                 checkpoints_sign()
-        except DatabaseError as error:
+        except (DatabaseError, ConflictError) as error:
             logger.warning("the sweep failed: %s", error)
         finally:
             # The worker forks children at any time; an open connection must not be carried into one.

@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from planner.collection import rare_collection
 from planner.command import (
+    check,
     diff,
     digest,
     evidence,
@@ -35,7 +36,7 @@ __all__ = ["COMMANDS", "MODULES", "main"]
 
 MODULES = (
     *(plan, diff, what_if, stress, matrix, gates, groups, hardware, model, hypotheses, importing, evidence),
-    *(validate, digest, schema, submit),
+    *(validate, digest, schema, submit, check),
 )
 COMMANDS = collect(MODULES, Command)
 

@@ -89,7 +89,7 @@ def _seconds(text: str) -> float:
 
 def _run(arguments: Namespace) -> int:
     try:
-        client = Client(arguments.server, _token(arguments.token_file), plain_http=arguments.plain_http)
+        client = Client(arguments.server, api_token(arguments.token_file), plain_http=arguments.plain_http)
         revision = _submitted(client, arguments)
         print(f"{_name(revision)} submitted, as of {revision['as_of']}", file=sys.stderr)
         if arguments.wait:
@@ -104,7 +104,7 @@ def _run(arguments: Namespace) -> int:
     return _exit(revision) if arguments.wait else Exit.OK
 
 
-def _token(file: str | None) -> str:
+def api_token(file: str | None) -> str:
     """Return the token; it is never an argument, where other users of the machine could read it.
 
     Raises:
@@ -141,7 +141,7 @@ def _submitted(client: Client, arguments: Namespace) -> dict[str, Any]:
     else:
         path += [str(arguments.decision), "revisions"]
     answer = client.post(path, fields=fields, files=files, key=_key(path, fields, files))
-    return _accepted(answer, {"contract": arguments.contract, "evidence": arguments.evidence})
+    return accepted(answer, {"contract": arguments.contract, "evidence": arguments.evidence})
 
 
 def _key(path: list[str], fields: dict[str, str], files: dict[str, bytes]) -> str:
@@ -150,7 +150,14 @@ def _key(path: list[str], fields: dict[str, str], files: dict[str, bytes]) -> st
     return f"topogate-{hashlib.sha256(content.encode()).hexdigest()}"
 
 
-def _accepted(answer: Answer, names: dict[str, str]) -> dict[str, Any]:
+def accepted(answer: Answer, names: dict[str, str]) -> dict[str, Any]:
+    """Return what the server answered to a request that it took; ``names`` are the files as on the command line.
+
+    Raises:
+        RefusedError: permission or state are in the way.
+        ProblemsError: the server found problems in what was sent.
+        NotReachedError: no answer of a Topogate server.
+    """
     if answer.status in (200, 201):
         return answer.value
     detail = str(answer.value.get("detail", ""))
@@ -194,7 +201,7 @@ def _waited(client: Client, arguments: Namespace, revision: dict[str, Any]) -> d
             raise NotReachedError(f"{_name(revision)} is {revision['state']} after {arguments.timeout:.0f} s")
         time.sleep(pause)
         pause = min(pause * 1.5, LONGEST_POLL_SECONDS)
-        revision = _accepted(client.get(path), {})
+        revision = accepted(client.get(path), {})
     if revision["state"] == "failed":
         error = revision["error"] or {}
         raise RefusedError(f"{_name(revision)} was not planned: {error.get('detail', '')} [{error.get('code', '')}]")

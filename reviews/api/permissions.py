@@ -9,14 +9,17 @@ from reviews.models import Person
 
 
 class ScopeAllows(BasePermission):
-    """Reading needs the scope read, everything else the scope submit. No scope signs."""
+    """Reading needs the scope read, everything else the scope submit. No scope signs.
+
+    A view that takes a body and writes nothing says so with ``token_scope``.
+    """
 
     def has_permission(self, request: Request, view: object) -> bool:
         """Raise unless somebody is known and their token reaches so far."""
         if not isinstance(request.user, Person):
             raise NotAuthenticatedError("Expected Authorization: Bearer with an API token.")
         token = grant(request)
-        needed = "read" if request.method in SAFE_METHODS else "submit"
+        needed = getattr(view, "token_scope", "read" if request.method in SAFE_METHODS else "submit")
         if token is not None and needed not in token.scopes:
             raise NotAllowedError(f"This token has no scope {needed}.")
         return True

@@ -2,15 +2,27 @@
 
 from django.urls import path, re_path
 
+from reviews.api.attachments import AttachmentFile, EvidenceDocument
 from reviews.api.audit import Audit
+from reviews.api.benchmark import Benchmark
 from reviews.api.decisions import DecisionDetail, Decisions, Validate
+from reviews.api.drafts import (
+    EvidenceDraftChanges,
+    EvidenceDraftDetail,
+    EvidenceDraftFile,
+    EvidenceDraftFiles,
+    EvidenceDraftMade,
+    EvidenceDrafts,
+)
 from reviews.api.revisions import ContractFile, EvidenceFile, PlanFile, RevisionDetail, Revisions
 from reviews.api.schemas import Absent, Docs, DocumentSchema, OpenApi
+from reviews.api.slots import Check, IdentityReports
 from reviews.api.stress import Stress
 from reviews.api.what_if import WhatIf
 
 WORKSPACE = "workspaces/<slug:workspace>"
 DECISION = f"{WORKSPACE}/decisions/<int:number>"
+DRAFT = f"{WORKSPACE}/evidence-drafts/<int:number>"
 REVISION = f"{DECISION}/revisions/<int:revision>"
 
 urlpatterns = [
@@ -22,9 +34,20 @@ urlpatterns = [
     path(f"{REVISION}/contract", ContractFile.as_view(), name="api-contract"),
     path(f"{REVISION}/evidence", EvidenceFile.as_view(), name="api-evidence"),
     path(f"{REVISION}/stress", Stress.as_view(), name="api-stress"),
+    path(f"{REVISION}/benchmark", Benchmark.as_view(), name="api-benchmark"),
     path(f"{REVISION}/what-if", WhatIf.as_view(), name="api-what-if"),
+    path(f"{WORKSPACE}/check", Check.as_view(), name="api-check"),
+    path(f"{WORKSPACE}/identity-reports", IdentityReports.as_view(), name="api-identity-reports"),
     path(f"{WORKSPACE}/validate", Validate.as_view(), name="api-validate"),
     path(f"{WORKSPACE}/audit", Audit.as_view(), name="api-audit"),
+    path(f"{WORKSPACE}/evidence-drafts", EvidenceDrafts.as_view(), name="api-evidence-drafts"),
+    path(DRAFT, EvidenceDraftDetail.as_view(), name="api-evidence-draft"),
+    path(f"{DRAFT}/files", EvidenceDraftFiles.as_view(), name="api-evidence-draft-files"),
+    path(f"{DRAFT}/files/<str:sha256>", EvidenceDraftFile.as_view(), name="api-evidence-draft-file"),
+    path(f"{DRAFT}/changes", EvidenceDraftChanges.as_view(), name="api-evidence-draft-changes"),
+    path(f"{DRAFT}/evidence", EvidenceDraftMade.as_view(), name="api-evidence-draft-evidence"),
+    path(f"{WORKSPACE}/evidence/<str:sha256>", EvidenceDocument.as_view(), name="api-evidence-document"),
+    path(f"{WORKSPACE}/attachments/<str:sha256>", AttachmentFile.as_view(), name="api-attachment"),
     path("schemas/<slug:kind>", DocumentSchema.as_view(), name="api-schema"),
     path("openapi.json", OpenApi.as_view(), name="api-openapi"),
     path("docs", Docs.as_view(), name="api-docs"),

@@ -87,6 +87,13 @@ def may_release(
     return ALLOWED
 
 
+def may_report(standing: Standing) -> Verdict:
+    """Everybody who may act at all reports what a machine is; an auditor only reads."""
+    if standing.role == "auditor":
+        return Verdict(False, "Your role is auditor. Auditors read and verify, and report nothing.")
+    return ALLOWED
+
+
 def may_act_as_author(standing: Standing, *, author_ids: Collection[int]) -> Verdict:
     """An author of the decision withdraws it or asks for another review."""
     if standing.role not in SUBMITTING_ROLES or standing.person_id not in author_ids:

@@ -266,12 +266,23 @@ def judge_approval(
     if owing:
         waited = (f"the author for {r.team}" if r.is_answered_by_author else r.team for r in owing)
         return Approval(False, f"Waiting on {', '.join(waited)}.")
-    people = {j.fact.person_id for j in judged if j.counts and j.fact.meaning in APPROVING}
-    if len(people) < MINIMUM_PEOPLE:
-        return Approval(False, f"{len(people)} person approved. At least {MINIMUM_PEOPLE} people have to agree.")
+    people = _approving_people(judged)
+    if people < MINIMUM_PEOPLE:
+        return Approval(False, f"{people} person approved. At least {MINIMUM_PEOPLE} people have to agree.")
     if decision_word != "SELECT_TOPOLOGY":
         return Approval(False, f"Every team agrees that nothing is selected. {NOTHING_SELECTED}")
     return Approval(True, "Every team approved this revision.")
+
+
+def is_agreed(requirements: Sequence[Requirement], judged: Sequence[JudgedSignOff]) -> bool:
+    """Whether every team that is asked approved the outcome, whatever the plan decided, and enough people did."""
+    is_asked = any(requirement.status != "NOT_APPLICABLE" for requirement in requirements)
+    is_owed = any(requirement.blocks for requirement in requirements)
+    return is_asked and not is_owed and _approving_people(judged) >= MINIMUM_PEOPLE
+
+
+def _approving_people(judged: Iterable[JudgedSignOff]) -> int:
+    return len({signoff.fact.person_id for signoff in judged if signoff.counts and signoff.fact.meaning in APPROVING})
 
 
 def teams_that(signoffs: Iterable[JudgedSignOff], meaning: str) -> Mapping[str, tuple[str, ...]]:

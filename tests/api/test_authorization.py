@@ -42,8 +42,11 @@ EXPECTED: dict[tuple[str, str], tuple[int, ...]] = {
     ("api-contract", "GET"): READ,
     ("api-evidence", "GET"): READ,
     ("api-stress", "GET"): READ,
+    ("api-benchmark", "GET"): READ,
     ("api-what-if", "GET"): READ,
     ("api-validate", "POST"): (*UNKNOWN, 403, 200, *ENDED),
+    ("api-check", "POST"): READ,
+    ("api-identity-reports", "POST"): (*UNKNOWN, 403, 200, *ENDED),
     ("api-audit", "GET"): READ,
     ("api-schema", "GET"): OPEN,
     ("api-openapi", "GET"): OPEN,
@@ -59,9 +62,12 @@ PATHS = {
     "api-contract": "workspaces/lab/decisions/1/revisions/1/contract",
     "api-evidence": "workspaces/lab/decisions/1/revisions/1/evidence",
     "api-stress": "workspaces/lab/decisions/1/revisions/1/stress",
+    "api-benchmark": "workspaces/lab/decisions/1/revisions/1/benchmark",
     "api-what-if": "workspaces/lab/decisions/1/revisions/1/what-if"
     "?set=/gates/throughput/floor/min_output_tokens_per_s=1",
     "api-validate": "workspaces/lab/validate",
+    "api-check": "workspaces/lab/check",
+    "api-identity-reports": "workspaces/lab/identity-reports",
     "api-audit": "workspaces/lab/audit",
     "api-schema": "schemas/contract",
     "api-openapi": "openapi.json",
@@ -72,6 +78,8 @@ SENT = {
     "api-decisions": parts(),
     "api-revisions": {"evidence": documents(tokens=200000).evidence},
     "api-validate": parts(title=None),
+    "api-check": {"slot": "own/one-device", "identity": b'{"model": {"name": "own/dense-8b"}}'},
+    "api-identity-reports": {"slot": "own/one-device", "identity": b'{"model": {"name": "own/dense-8b"}}'},
 }
 
 

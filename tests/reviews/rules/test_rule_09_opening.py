@@ -80,9 +80,9 @@ def test_what_changed_in_the_scope_since_the_last_signature_is_to_be_opened(peop
 
 def test_openings_of_another_person_or_revision_do_not_count(people: Cast) -> None:
     first = planned(people, pair=documents(floor=600))
-    open_all(people, first, people.dave, "serving")
+    open_all(first, people.dave, "serving")
     assert not items(first, people).opened_at
-    open_all(people, first, people.bob, "serving")
+    open_all(first, people.bob, "serving")
     second = planned(people, pair=documents(floor=601), decision=first.decision)
     assert not items(second, people).opened_at
 

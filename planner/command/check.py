@@ -1,0 +1,80 @@
+"""``topogate check``: ask a server whether a slot runs what is in force, by the identity of the machine as it is now.
+
+Exit 0 only where an effective, unexpired decision matches; the first key that differs or is missing is named with the
+team that owns it. ``--report`` makes an entry of it on the server, which turns a decision stale that differs.
+"""
+
+import hashlib
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from planner.command.base import Command, Exit, Refused, json_line, opened, print_refused
+from planner.command.client import Client, NotReachedError, ServerAddressError
+from planner.command.submit import TOKEN_VARIABLE, ProblemsError, RefusedError, accepted, api_token
+
+SHOWN = 10
+"""Further differences that are told on standard error."""
+
+
+def _configure(parser: ArgumentParser) -> None:
+    parser.add_argument("--slot", required=True, metavar="SLOT", help="serving slot, such as chat/eu-west")
+    parser.add_argument(
+        "--identity", required=True, metavar="FILE", help="identity of the machine as JSON, - for stdin"
+    )
+    parser.add_argument("--server", required=True, metavar="URL", help="address of the server")
+    parser.add_argument("--workspace", required=True, metavar="NAME", help="workspace on the server")
+    parser.add_argument("--report", action="store_true", help="record it; a decision that differs turns stale")
+    parser.add_argument("--token-file", metavar="FILE", help=f"file with the API token (default: ${TOKEN_VARIABLE})")
+    parser.add_argument("--plain-http", action="store_true", help="send the token unencrypted to another machine")
+    parser.add_argument("--format", choices=("json", "text"), default="json", help="how the result is printed")
+
+
+def _run(arguments: Namespace) -> int:
+    try:
+        client = Client(arguments.server, api_token(arguments.token_file), plain_http=arguments.plain_http)
+        found = _asked(client, arguments)
+    except ProblemsError as error:
+        print_refused(error.problems, arguments.format)
+        return Exit.BAD_INPUT
+    except (RefusedError, NotReachedError, ServerAddressError) as error:
+        print(f"topogate: {error}", file=sys.stderr)
+        return {RefusedError: Exit.REFUSED, NotReachedError: Exit.NOT_REACHED}.get(type(error), Exit.BAD_INPUT)
+    if arguments.format == "json":
+        print(json_line(found))
+    else:
+        print(f"{'yes' if found['matches'] else 'no'}: {found['because']}")
+    _explain(found)
+    return Exit.OK if found["matches"] else Exit.NO
+
+
+def _asked(client: Client, arguments: Namespace) -> dict[str, Any]:
+    """Ask the server.
+
+    Raises:
+        ProblemsError, RefusedError, NotReachedError: see there.
+    """
+    unread: Refused = {}
+    identity = opened(bytes, arguments.identity, unread)
+    if identity is None:
+        raise ProblemsError(unread)
+    path = ["workspaces", arguments.workspace, "identity-reports" if arguments.report else "check"]
+    key = f"topogate-{hashlib.sha256(identity).hexdigest()}"
+    answer = client.post(path, fields={"slot": arguments.slot}, files={"identity": identity}, key=key)
+    return accepted(answer, {})
+
+
+def _explain(found: dict[str, Any]) -> None:
+    """Say on standard error what a person needs: an emergency in force, and what differs beside the first key."""
+    emergency = found["emergency"]
+    if emergency:
+        gates = ", ".join(emergency["failing_gates"])
+        print(f"emergency {emergency['incident']} until {found['valid_until']}: fails {gates}", file=sys.stderr)
+    for difference in found["differences"][1 : SHOWN + 1]:
+        print(f"also {difference['how']}: {difference['key']} ({difference['team']})", file=sys.stderr)
+    more = len(found["differences"]) - SHOWN - 1
+    if more > 0:
+        print(f"and {more} more", file=sys.stderr)
+
+
+COMMAND = Command(id="check", help="ask a server whether a slot runs what is in force", configure=_configure, run=_run)

@@ -1,0 +1,102 @@
+"""What runs in a slot against what was decided: asked without a trace, or reported as an entry of the log."""
+
+from dataclasses import asdict
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from reviews.api import serializers
+from reviews.api.authentication import actor, authentication, request_id
+from reviews.api.base import WorkspaceView
+from reviews.api.documentation import CHECKING, DOCUMENT, body, refusals
+from reviews.api.rows import Links
+from reviews.api.uploads import check_outer_form
+from reviews.errors import Finding, InvalidRequestError
+from reviews.selectors.slot_check import SlotCheck, live_identity, slot_check
+from reviews.services.identity_reports import identity_report
+from reviews.services.people import Trace
+
+SLOT = {"type": "string", "minLength": 1, "maxLength": 128, "description": "exact slot"}
+PARTS = body(("slot", "identity"), slot=SLOT, identity=DOCUMENT)
+
+
+class Check(WorkspaceView):
+    """Does a slot run what is in force? Nothing is written, so the scope read is enough."""
+
+    token_scope = "read"  # noqa: S105 - the name of a scope
+
+    @extend_schema(
+        operation_id="slot_check", request=PARTS, responses={200: serializers.SlotCheck, **refusals(*CHECKING)}
+    )
+    def post(self, request: Request, workspace: str) -> Response:
+        """Compare a machine's identity with the decision in force; a missing key is no match."""
+        slot, live = _parts(request)
+        found = slot_check(actor=actor(request), workspace=self.space, slot=slot, live=live)
+        return Response(serializers.SlotCheck(check_value(found, self.links)).data)
+
+
+class IdentityReports(WorkspaceView):
+    """What machines said they are."""
+
+    @extend_schema(
+        operation_id="identity_report", request=PARTS, responses={200: serializers.SlotCheck, **refusals(*CHECKING)}
+    )
+    def post(self, request: Request, workspace: str) -> Response:
+        """Compare and record; a decision that differs from what runs turns stale."""
+        slot, live = _parts(request)
+        found = identity_report(
+            actor=actor(request),
+            workspace=self.space,
+            slot=slot,
+            live=live,
+            trace=Trace(request_id(), authentication(request)),
+        )
+        return Response(serializers.SlotCheck(check_value(found, self.links)).data)
+
+
+def check_value(found: SlotCheck, links: Links) -> dict[str, Any]:
+    """Return a check as the API shows it."""
+    activation, decision = found.activation, found.decision
+    return {
+        "slot": found.slot,
+        "matches": found.matches,
+        "because": found.because,
+        "decision": decision.number if decision else None,
+        "revision": activation.revision.number if activation else None,
+        "state": found.state or None,
+        "subject": activation.subject if activation else None,
+        "topology": activation.topology if activation else None,
+        "trial": activation.trial if activation else None,
+        "rollback": activation.rollback if activation else None,
+        "valid_until": found.valid_until,
+        "emergency": {"incident": found.incident, "failing_gates": list(found.failing_gates)}
+        if found.incident
+        else None,
+        "differences": [asdict(difference) for difference in found.differences],
+        "page": links.to("decision-detail", decision.number) if decision else None,
+    }
+
+
+def _parts(request: Request) -> tuple[str, dict[str, Any]]:
+    """Take slot and identity out of the body.
+
+    Raises:
+        UnsupportedMediaType: it is no form with files.
+        InvalidRequestError: with every part that is missing or not taken here.
+    """
+    check_outer_form(request)
+    sent = {*request.POST, *request.FILES} - {"slot", "identity", "csrfmiddlewaretoken"}
+    problems = [
+        Finding("request", "request/unknown_part", name[:80], "one of slot, identity", "another part")
+        for name in sorted(sent)
+    ]
+    if "slot" not in request.POST:
+        problems.append(Finding("request", "request/slot", "slot", "the slot that is asked about", "nothing"))
+    if "identity" not in request.FILES:
+        expected = "a file in a part named identity"
+        problems.append(Finding("request", "request/missing_part", "identity", expected, "nothing"))
+    if problems:
+        raise InvalidRequestError(tuple(problems))
+    return str(request.POST["slot"]), live_identity(bytes(request.FILES["identity"].read()))

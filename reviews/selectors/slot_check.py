@@ -1,0 +1,137 @@
+"""Whether a slot runs what was decided: the decision in force, as of now, against a machine's identity."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from django.utils import timezone
+
+from planner.strict_json import MAX_BYTES
+from reviews.blobs import blob_read
+from reviews.errors import Finding, InvalidRequestError
+from reviews.models import Activation, ActivationKind, Decision, DecisionState, Person, Workspace
+from reviews.planning import contract_tree
+from reviews.policies.document import read_policy
+from reviews.policies.validity import Difference, differences
+from reviews.selectors.in_force import activations_of, states_now
+from reviews.selectors.people import standing_of
+
+SLOT_LENGTH = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotCheck:
+    """The answer for one slot. ``matches`` only where a decision is in force, holds, and every key matches.
+
+    ``because`` says why not, or what holds; ``differences`` are in the order of the contract, the rank map last.
+    ``incident`` and ``failing_gates`` are given in an emergency.
+    """
+
+    slot: str
+    matches: bool
+    because: str
+    decision: Decision | None = None
+    activation: Activation | None = None
+    state: str = ""
+    valid_until: datetime | None = None
+    differences: tuple[Difference, ...] = ()
+    incident: str = ""
+    failing_gates: tuple[str, ...] = ()
+
+
+def live_identity(raw: bytes) -> dict[str, Any]:
+    """Read a machine's identity: an object in the shape of a contract's ``identity``, or one that has it as a field.
+
+    Raises:
+        InvalidRequestError: it is none.
+    """
+    if len(raw) > MAX_BYTES:
+        raise _unread(f"at most {MAX_BYTES:,} bytes", f"{len(raw):,} bytes")
+    try:
+        tree = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _unread("a JSON object", f"{error}"[:120]) from error
+    if isinstance(tree, dict) and isinstance(tree.get("identity"), dict):
+        tree = {**tree["identity"], **({"placement": tree["placement"]} if "placement" in tree else {})}
+    if not isinstance(tree, dict) or not tree:
+        raise _unread("an object in the shape of a contract's identity", type(tree).__name__ if tree else "nothing")
+    return tree
+
+
+def _unread(expected: str, found: str) -> InvalidRequestError:
+    return InvalidRequestError((Finding("request", "request/identity", "identity", expected, found),))
+
+
+def slot_check(*, actor: Person, workspace: Workspace, slot: str, live: Mapping[str, Any]) -> SlotCheck:
+    """Say whether the decision in force for a slot matches a machine as it is now. Nothing is written.
+
+    An emergency comes before the decision that it overrides for its time.
+
+    Raises:
+        NotFoundError: the actor is no member of the workspace.
+        TamperedError: stored bytes that the answer rests on were changed.
+    """
+    standing_of(actor, workspace)
+    return checked_slot(workspace, slot, live, timezone.now())
+
+
+def checked_slot(workspace: Workspace, slot: str, live: Mapping[str, Any], now: datetime) -> SlotCheck:
+    """Check without asking who asks; see ``slot_check``."""
+    decisions = list(Decision.objects.filter(workspace=workspace, slot=slot).order_by("-number"))
+    states = states_now(decisions, now)
+    in_force = [row for row in decisions if states[row.pk].state in (DecisionState.EMERGENCY, DecisionState.EFFECTIVE)]
+    if not in_force:
+        return SlotCheck(slot=slot, matches=False, because=_why_none(decisions, states, slot))
+    decision = min(in_force, key=lambda row: states[row.pk].state != DecisionState.EMERGENCY)
+    return _against(decision, activations_of([decision.pk])[decision.pk], live)
+
+
+def _why_none(decisions: list[Decision], states: Mapping[int, Any], slot: str) -> str:
+    ended = [
+        row for row in decisions if states[row.pk].state in ("STALE", "EXPIRED", "CONTESTED", "REVOKED", "SUPERSEDED")
+    ]
+    if not ended:
+        return f"No decision was ever in force for {slot}." if decisions else f"There is no decision for {slot}."
+    state = states[ended[0].pk]
+    label = DecisionState(state.state).label.lower()
+    return f"{ended[0].label} is {label} since {state.since:%Y-%m-%d %H:%M} UTC. {state.because}".strip()
+
+
+def _against(decision: Decision, activation: Activation, live: Mapping[str, Any]) -> SlotCheck:
+    revision = activation.revision
+    contract = contract_tree(blob_read(revision.contract.blob_id, "contract"))
+    found = differences(
+        contract["identity"],
+        live,
+        rank_map_digest=activation.rank_map_digest,
+        document=read_policy(blob_read(revision.policy.blob_id, "policy")),
+        requalify_on=contract.get("validity", {}).get("requalify_on"),
+    )
+    emergency = activation.emergency if activation.kind == ActivationKind.EMERGENCY else None
+    name = f"{decision.label} r{revision.number} ({activation.topology})"
+    first = found[0] if found else None
+    return SlotCheck(
+        slot=decision.slot,
+        matches=first is None,
+        because=f"{name} is in force and matches." if first is None else f"{name}: {difference_text(first)}",
+        decision=decision,
+        activation=activation,
+        state=decision.state,
+        valid_until=activation.valid_until,
+        differences=found,
+        incident=emergency.incident if emergency else "",
+        failing_gates=tuple(msgspec.json.decode(emergency.failing_gates, type=list[str])) if emergency else (),
+    )
+
+
+def difference_text(difference: Difference) -> str:
+    """Say one difference in a sentence: the key, what was decided, what runs, who owns it."""
+    found = {"missing": "nothing", "unknown": "unknown"}.get(difference.how, _shown(difference.found))
+    return f"{difference.key}: decided {_shown(difference.expected)}, found {found}. Owned by {difference.team}."
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return text if len(text) <= 80 else f"{text[:77]}..."

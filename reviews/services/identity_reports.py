@@ -1,0 +1,90 @@
+"""A machine reports what it is. That is an entry; where it differs from what is in force, the decision turns stale."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from planner.canonical import canonical_bytes
+from reviews.audit import Act, append, refusals_recorded, workspace_write
+from reviews.blobs import blob_keep
+from reviews.clock import database_now
+from reviews.errors import Finding, InvalidRequestError, is_storable, printable
+from reviews.models import DecisionState, IdentityReport, Person, Workspace
+from reviews.policies.permissions import may_report
+from reviews.selectors.people import standing_of
+from reviews.selectors.slot_check import SLOT_LENGTH, SlotCheck, checked_slot, difference_text
+from reviews.services.acting import require
+from reviews.services.people import UNTRACED, Trace
+from reviews.services.states import decision_move
+
+KEYS_NAMED = 50
+
+
+def identity_report(
+    *, actor: Person, workspace: Workspace, slot: str, live: Mapping[str, Any], trace: Trace = UNTRACED
+) -> SlotCheck:
+    """Record what a machine of a slot says it is, and return how that stands to the decision in force.
+
+    Raises:
+        NotFoundError: the actor is no member of the workspace.
+        NotAllowedError: the actor may not report.
+        InvalidRequestError: the slot has no such name, or the identity cannot be kept.
+        TamperedError: stored bytes that the answer rests on were changed.
+    """
+    standing = standing_of(actor, workspace)
+    attempt = Act(
+        action="identity.report_refused",
+        actor=standing.token,
+        authentication=trace.authentication,
+        request_id=trace.request_id,
+    )
+    with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
+        require(may_report(standing))
+        kept = _kept(slot, live)
+        now = database_now()
+        found = checked_slot(workspace, slot, live, now)
+        named = [{"key": one.key, "how": one.how, "team": one.team} for one in found.differences[:KEYS_NAMED]]
+        IdentityReport.objects.create(
+            workspace=workspace,
+            slot=slot,
+            decision=found.decision,
+            identity_id=kept,
+            matches=found.matches,
+            differences=canonical_bytes(named).decode() if named else "",
+            person_id=standing.person_id,
+            reported_at=now,
+        )
+        is_stale = bool(found.differences) and found.decision is not None
+        if is_stale and found.decision is not None and found.decision.state == DecisionState.EFFECTIVE:
+            decision_move(found.decision, "differ", now)
+        append(
+            workspace,
+            Act(
+                action="identity.differs" if is_stale else "identity.reported",
+                actor=standing.token,
+                decision=found.decision.number if found.decision else None,
+                revision=found.activation.revision.number if found.activation else None,
+                subject=found.activation.subject if found.activation else None,
+                team=found.differences[0].team if found.differences else None,
+                reason=difference_text(found.differences[0])[:2000] if found.differences else None,
+                authentication=trace.authentication,
+                request_id=trace.request_id,
+                payload_type="topogate.identity/v1",
+                payload={"slot": slot, "identity": kept, "matches": found.matches, "differences": named},
+            ),
+        )
+    return found
+
+
+def _kept(slot: str, live: Mapping[str, Any]) -> str:
+    problems = []
+    if not (0 < len(slot) <= SLOT_LENGTH and is_storable(slot) and slot.isprintable()):
+        expected = f"1 to {SLOT_LENGTH} printable characters"
+        problems.append(Finding("request", "request/slot", "slot", expected, printable(slot) or "nothing"))
+    try:
+        raw = canonical_bytes(dict(live))
+    except (TypeError, ValueError) as error:
+        problems.append(Finding("request", "request/identity", "identity", "JSON that can be kept", f"{error}"[:120]))
+        raw = b""
+    if problems:
+        raise InvalidRequestError(tuple(problems))
+    return blob_keep(raw).sha256

@@ -1,0 +1,61 @@
+"""Whether a slot runs what is in force, by API."""
+
+import json
+from typing import Any
+
+import pytest
+
+from reviews.models import AuditEntry, Decision, IdentityReport
+from tests.api.asking import Caller, token_of
+from tests.reviews.factories import Cast
+from tests.reviews.rules.test_rule_11_validity import SLOT, in_force, live
+
+pytestmark = pytest.mark.django_db
+
+
+def sent(tree: Any, slot: str = SLOT) -> dict[str, Any]:
+    return {"slot": slot, "identity": json.dumps(tree).encode()}
+
+
+def test_a_token_that_may_only_read_checks_a_slot(people: Cast) -> None:
+    revision = in_force(people)
+    answer = Caller(token_of(people, people.bob, "read"), "lab").post("check", sent({"identity": live(revision)}))
+    found = answer.json()
+    assert (answer.status_code, found["matches"], found["decision"], found["state"]) == (200, True, 1, "EFFECTIVE")
+    assert (found["subject"], found["trial"], found["differences"]) == (revision.planned.subject, "t-1", [])
+    assert not AuditEntry.objects.filter(action__startswith="identity.").exists()
+
+
+def test_the_first_difference_comes_first_with_its_team(people: Cast) -> None:
+    tree = live(in_force(people), model__revision="r2", placement=None)
+    found = Caller(token_of(people, people.bob, "read"), "lab").post("check", sent(tree)).json()
+    assert found["matches"] is False
+    assert found["because"] == ("D-0001 r1 (tp1-pp1-ep1-dp1): /model/revision: decided r1, found r2. Owned by serving.")
+    assert [(row["key"], row["how"], row["team"]) for row in found["differences"]] == [
+        ("/model/revision", "differs", "serving"),
+        ("/placement/rank_map_digest", "missing", "networking"),
+    ]
+
+
+def test_a_report_is_an_entry_and_turns_the_decision_stale(people: Cast) -> None:
+    tree = live(in_force(people), model__revision="r2")
+    answer = Caller(token_of(people, people.alice, "submit"), "lab").post("identity-reports", sent(tree))
+    assert (answer.status_code, answer.json()["matches"]) == (200, False)
+    assert (Decision.objects.get().state, IdentityReport.objects.count()) == ("STALE", 1)
+
+
+@pytest.mark.parametrize(
+    ("parts", "problems"),
+    [
+        pytest.param({}, ["request/slot", "request/missing_part"], id="nothing"),
+        pytest.param({"slot": SLOT, "identity": b"[1]"}, ["request/identity"], id="an array"),
+        pytest.param({"slot": SLOT, "identity": b"{"}, ["request/identity"], id="no JSON"),
+        pytest.param({"slot": SLOT, "identity": b"{}"}, ["request/identity"], id="an empty object"),
+        pytest.param(
+            {"slot": SLOT, "identity": b'{"a": 1}', "extra": "x"}, ["request/unknown_part"], id="another part"
+        ),
+    ],
+)
+def test_what_is_wrong_is_named(people: Cast, parts: dict[str, Any], problems: list[str]) -> None:
+    answer = Caller(token_of(people, people.bob, "read"), "lab").post("check", parts)
+    assert (answer.status_code, [row["code"] for row in answer.json()["problems"]]) == (422, problems)
