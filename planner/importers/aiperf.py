@@ -11,6 +11,7 @@ from typing import Any
 from planner.importers.aiperf_devices import take_export_devices, take_table_devices
 from planner.importers.checks import check_client, check_name, client_quantities
 from planner.importers.client import take_load, take_model, unix_time
+from planner.importers.json_runs import example, json_runs
 from planner.importers.model import Importer, Recognised, Run
 from planner.importers.perf_metrics import json_metrics, number_of, take_metrics
 from planner.importers.perf_tables import csv_header, csv_metrics
@@ -24,7 +25,7 @@ NS = 10**9
 
 
 def _recognise(source: Source) -> Recognised | None:
-    first = source.first
+    first = example(source)
     if _is_json(first):
         version = first.get("aiperf_version")
         layout = "schema " + str(first["schema_version"]) if "schema_version" in first else "layout of 2025"
@@ -57,12 +58,9 @@ def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
         take_table_devices(sheet, source)
         yield _finished(sheet, source)
         return
-    for number, document in enumerate(source.documents(), start=1):
-        sheet = Sheet(f"run-{number}", document.tree, line=document.line)
-        if _is_json(document.tree):
+    for sheet, is_export in json_runs(source, _is_json, "export of AIPerf"):
+        if is_export:
             _take(sheet)
-        else:
-            sheet.remark("import/format", "this value is no export of AIPerf", effect="refused")
         yield _finished(sheet, source)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from planner.importers.checks import check_client, check_name, client_quantities
 from planner.importers.client import take_load, take_model
+from planner.importers.json_runs import example, json_runs
 from planner.importers.model import Importer, Recognised, Run
 from planner.importers.perf_metrics import json_metrics, take_metrics
 from planner.importers.perf_tables import console_header, console_metrics, csv_header, csv_metrics
@@ -25,17 +26,12 @@ _OWN_CONFIG = {
 
 
 def _recognise(source: Source) -> Recognised | None:
-    if _is_json(source.first):
+    if _is_json(example(source)):
         return Recognised()
     header = csv_header(source)
-    if (
-        header
-        and "sum" not in header
-        and {"avg", "p99"} <= set(header)
-        and "time to first token" in source.head.lower()
-    ):
-        return Recognised()
-    if header and "sum" not in header and {"avg", "p99"} <= set(header) and "request latency" in source.head.lower():
+    head = source.head.lower()
+    own = "time to first token" in head or "request latency" in head
+    if header and own and "sum" not in header and {"avg", "p99"} <= set(header):
         return Recognised()
     return Recognised(confidence=60) if console_header(source) else None
 
@@ -48,20 +44,16 @@ def _is_json(first: Any) -> bool:
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    if _is_json(source.first):
-        for number, document in enumerate(source.documents(), start=1):
-            sheet = Sheet(f"run-{number}", document.tree, line=document.line)
-            if _is_json(document.tree):
-                _take_config(sheet)
-                take_metrics(sheet, json_metrics(sheet), streaming=_streaming(sheet))
-            else:
-                sheet.remark("import/format", "this value is no export of GenAI-Perf", effect="refused")
-            yield _finished(sheet, source)
+    if not _is_json(example(source)):
+        sheet = Sheet("run-1", {})
+        take_metrics(sheet, csv_metrics(source) if csv_header(source) else console_metrics(source), streaming=None)
+        yield _finished(sheet, source)
         return
-    sheet = Sheet("run-1", {})
-    table = csv_metrics(source) if csv_header(source) else console_metrics(source)
-    take_metrics(sheet, table, streaming=None)
-    yield _finished(sheet, source)
+    for sheet, is_export in json_runs(source, _is_json, "export of GenAI-Perf"):
+        if is_export:
+            _take_config(sheet)
+            take_metrics(sheet, json_metrics(sheet), streaming=_streaming(sheet))
+        yield _finished(sheet, source)
 
 
 def _finished(sheet: Sheet, source: Source) -> Run:

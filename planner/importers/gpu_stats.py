@@ -4,9 +4,11 @@ The peak is the largest sample, so the number of samples and their interval stan
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from planner.importers.checks import check_name
 from planner.importers.device_samples import local_seconds
+from planner.importers.json_runs import example, json_runs
 from planner.importers.model import Importer, Recognised, Run
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
@@ -18,23 +20,19 @@ MAX_DEVICES = 4096
 
 
 def _recognise(source: Source) -> Recognised | None:
-    first = source.first
-    if isinstance(first, dict) and isinstance(first.get("gpus"), dict) and "sample_count" in first:
-        return Recognised()
-    return None
+    return Recognised() if _is_summary(example(source)) else None
+
+
+def _is_summary(tree: Any) -> bool:
+    return isinstance(tree, dict) and isinstance(tree.get("gpus"), dict) and "sample_count" in tree
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    for number, document in enumerate(source.documents(), start=1):
-        sheet = Sheet(f"run-{number}", document.tree, line=document.line)
-        for key in document.dropped:
-            sheet.remark("import/duplicate_key", f"{key} stands twice with different values: neither is taken")
+    for sheet, is_summary in json_runs(source, _is_summary, "summary of samples"):
         devices = sheet.get("gpus")
-        if not isinstance(devices, dict):
-            sheet.remark("import/format", "this value is no summary of samples", effect="refused")
-        elif sheet.get("available") is False or not devices:
+        if is_summary and (sheet.get("available") is False or not devices):
             sheet.remark("import/no_counters", "no device was sampled", sheet.place("gpus"), "refused")
-        else:
+        elif is_summary:
             _take(sheet, list(devices)[:MAX_DEVICES])
         check_name(sheet, source.name)
         yield sheet.finish(_EXPECTED)

@@ -6,7 +6,6 @@ normalised one is not. The file tells nothing of model, server or topology.
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from planner.importers.checks import check_client, check_name, client_quantities
 from planner.importers.client import PER_REQUEST_DECODE, answers_from_completed, take_definitions
@@ -39,21 +38,15 @@ ACHIEVED = 0.9
 """The share of the rate asked for below which the load was another one."""
 
 
-def _tree(source: Source) -> Any:
-    if source.first is not None:
-        return source.first
-    return source.yaml if _START.search(source.head) else None
-
-
 def _recognise(source: Source) -> Recognised | None:
-    tree = _tree(source)
+    tree = source.report(_START)
     if not isinstance(tree, dict) or len(_KEYS & tree.keys()) < 2 or not isinstance(tree.get("successes"), dict):
         return None
     return Recognised(version="lifecycle summary") if "latency" in tree["successes"] else None
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    sheet = Sheet("run-1", _tree(source))
+    sheet = Sheet("run-1", source.report(_START))
     sheet.put_text("tool_name", "inference-perf", sheet.place())
     sheet.number("completed", "successes", "count")
     sheet.number("failed", "failures", "count")

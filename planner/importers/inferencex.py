@@ -12,6 +12,7 @@ from typing import Any
 from planner.importers.checks import check_client, check_name, client_quantities
 from planner.importers.client import PER_REQUEST_DECODE, take_definitions, take_flat_latencies, take_load, take_model
 from planner.importers.inferencex_rows import Row, csv_rows, is_csv, json_row, take_row
+from planner.importers.json_runs import example, json_runs
 from planner.importers.model import Importer, Recognised, Run
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
@@ -26,21 +27,19 @@ _ROW_EXPECTED = client_quantities("tp", "pp", "ep", "devices", "device_type", "e
 
 
 def _rows(source: Source) -> Recognised | None:
-    first = source.first
-    if isinstance(first, list) and first:
-        first = first[0]
-    if isinstance(first, dict) and len(_ROW_KEYS & first.keys()) >= _LEAST:
+    if _is_row(example(source)):
         return Recognised(version="aggregate")
     return Recognised(version="CSV") if is_csv(source) else None
 
 
+def _is_row(tree: Any) -> bool:
+    return isinstance(tree, dict) and len(_ROW_KEYS & tree.keys()) >= _LEAST
+
+
 def _read_rows(source: Source, recognised: Recognised) -> Iterator[Run]:
-    rows = csv_rows(source) if is_csv(source) else _json_rows(source)
-    for number, (sheet, row) in enumerate(rows, start=1):
-        sheet.run = f"run-{number}"
-        if row is None:
-            sheet.remark("import/format", "this value is no row of InferenceX", effect="refused")
-        else:
+    rows = csv_rows(source) if recognised.version == "CSV" else _json_rows(source)
+    for sheet, row in rows:
+        if row is not None:
             take_row(sheet, row)
             check_client(sheet)
             check_name(sheet, source.name)
@@ -48,16 +47,12 @@ def _read_rows(source: Source, recognised: Recognised) -> Iterator[Run]:
 
 
 def _json_rows(source: Source) -> Iterator[tuple[Sheet, Row | None]]:
-    for document in source.documents():
-        listed = isinstance(document.tree, list)
-        for index, tree in enumerate(document.tree if listed else [document.tree]):
-            sheet = Sheet("", tree, base=(index,) if listed else (), line=document.line)
-            known = isinstance(tree, dict) and len(_ROW_KEYS & tree.keys()) >= _LEAST
-            yield sheet, json_row(sheet) if known else None
+    for sheet, is_row in json_runs(source, _is_row, "row of InferenceX"):
+        yield sheet, json_row(sheet) if is_row else None
 
 
 def _experiment(source: Source) -> Recognised | None:
-    return Recognised(version="experiment") if _is_experiment(source.first) else None
+    return Recognised(version="experiment") if _is_experiment(example(source)) else None
 
 
 def _is_experiment(tree: Any) -> bool:
@@ -65,14 +60,11 @@ def _is_experiment(tree: Any) -> bool:
 
 
 def _read_experiment(source: Source, recognised: Recognised) -> Iterator[Run]:
-    for number, document in enumerate(source.documents(), start=1):
-        sheet = Sheet(f"run-{number}", document.tree, line=document.line)
-        if _is_experiment(document.tree):
+    for sheet, is_run in json_runs(source, _is_experiment, "result of an experiment"):
+        if is_run:
             _take_experiment(sheet)
             check_client(sheet)
             check_name(sheet, source.name)
-        else:
-            sheet.remark("import/format", "this value is no result of an experiment", effect="refused")
         yield sheet.finish(client_quantities())
 
 

@@ -87,19 +87,25 @@ def is_csv(source: Source) -> bool:
 def csv_rows(source: Source) -> Iterator[tuple[Sheet, Row | None]]:
     """Yield the rows below the header; empty cells are missing."""
     header: list[str] | None = None
+    count = 0
     for number, cells in source.rows():
         if not any(cells) or (header is None and cells[0].startswith("#")):
             continue
         if header is None:
             header = [cell.strip() for cell in cells]
             continue
-        sheet = Sheet("", {}, line=number)
+        count += 1
+        sheet = Sheet(f"run-{count}", {}, line=number)
         known = {
             _COLUMNS[column.lower()]: (cell.strip(), Place(line=number, column=column))
             for column, cell in zip(header, cells, strict=False)
             if column.lower() in _COLUMNS and cell.strip()
         }
-        yield sheet, Row(known, header="ms") if len(cells) == len(header) else None
+        if len(cells) != len(header):
+            sheet.remark("import/format", "this line is no row of InferenceX: it has other columns", effect="refused")
+            yield sheet, None
+        else:
+            yield sheet, Row(known, header="ms")
 
 
 def take_row(sheet: Sheet, row: Row) -> None:

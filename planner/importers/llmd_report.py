@@ -46,14 +46,8 @@ _DECODE_TOOLS = ("inference-perf", "vllm")
 SPAN_TOLERANCE = 0.1
 
 
-def _tree(source: Source) -> Any:
-    if source.first is not None:
-        return source.first
-    return source.yaml if _START.search(source.head) else None
-
-
 def _recognise(source: Source) -> Recognised | None:
-    tree = _tree(source)
+    tree = source.report(_START)
     if not isinstance(tree, dict) or not isinstance(tree.get("scenario"), dict):
         return None
     version = str(tree.get("version", ""))
@@ -64,7 +58,7 @@ def _recognise(source: Source) -> Recognised | None:
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    sheet = Sheet("run-1", _tree(source))
+    sheet = Sheet("run-1", source.report(_START))
     if isinstance(sheet.get("metrics"), dict):
         _take_old(sheet)
     else:

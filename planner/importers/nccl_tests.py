@@ -8,6 +8,7 @@ read as well (``nccl_json``).
 import re
 from collections.abc import Iterator
 
+from planner.importers.json_runs import example, json_runs
 from planner.importers.model import Importer, Place, Recognised, Run
 from planner.importers.nccl_json import is_json_test, json_test
 from planner.importers.nccl_run import CollectiveTest
@@ -42,7 +43,7 @@ _BOUNDS = re.compile(r"#\s*Out of bounds values\s*:\s*([0-9]{1,18})\s*(\w+)?")
 
 
 def _recognise(source: Source) -> Recognised | None:
-    if is_json_test(source.first):
+    if is_json_test(example(source)):
         return Recognised(version="JSON", confidence=95)
     return Recognised() if source.shows(("#",), _SHOWN) else None
 
@@ -52,13 +53,8 @@ def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
 
 
 def _read_json(source: Source) -> Iterator[Run]:
-    for number, document in enumerate(source.documents(), start=1):
-        sheet = Sheet(f"run-{number}", document.tree, line=document.line)
-        if is_json_test(document.tree):
-            yield json_test(sheet).finished(source.name)
-        else:
-            sheet.remark("import/format", "this value is no test of nccl-tests", effect="refused")
-            yield sheet.finish(asked=False)
+    for sheet, is_test in json_runs(source, is_json_test, "test of nccl-tests"):
+        yield json_test(sheet).finished(source.name) if is_test else sheet.finish(asked=False)
 
 
 def _read_text(source: Source) -> Iterator[Run]:

@@ -17,6 +17,7 @@ from planner.importers.client import (
     take_load,
     take_model,
 )
+from planner.importers.json_runs import example, json_runs
 from planner.importers.model import Importer, Recognised, Run
 from planner.importers.scrubbed import found, last_part
 from planner.importers.sheet import Sheet
@@ -45,7 +46,7 @@ RETOKENIZED_TOLERANCE = 0.01
 
 
 def _recognise(source: Source) -> Recognised | None:
-    first = source.first
+    first = example(source)
     if not _is_run(first):
         return None
     servers = list(_servers(first))
@@ -58,16 +59,11 @@ def _is_run(tree: Any) -> bool:
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    for number, document in enumerate(source.documents(), start=1):
-        sheet = Sheet(f"run-{number}", document.tree, line=document.line)
-        for key in document.dropped:
-            sheet.remark("import/duplicate_key", f"{key} stands twice with different values: neither is taken")
-        if _is_run(document.tree):
+    for sheet, is_run in json_runs(source, _is_run, "run of bench_serving"):
+        if is_run:
             _take(sheet)
             check_client(sheet)
             check_name(sheet, source.name)
-        else:
-            sheet.remark("import/format", "this value is no run of bench_serving", effect="refused")
         yield sheet.finish(_EXPECTED)
 
 

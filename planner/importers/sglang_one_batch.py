@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from planner.importers.checks import check_name
+from planner.importers.json_runs import example, json_runs
 from planner.importers.model import Importer, Recognised, Run
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
@@ -31,8 +32,8 @@ TOLERANCE = 0.02
 
 
 def _recognise(source: Source) -> Recognised | None:
-    first = source.first
-    if not isinstance(first, dict) or not first.keys() >= _ALWAYS:
+    first = example(source)
+    if not _is_run(first):
         return None
     if first.keys() >= _OFFLINE:
         return Recognised(version="bench_one_batch")
@@ -42,24 +43,24 @@ def _recognise(source: Source) -> Recognised | None:
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    earlier: set[tuple[Any, ...]] = set()
-    for number, document in enumerate(source.documents(), start=1):
-        tree = document.tree
-        sheet = Sheet(f"run-{number}", tree, line=document.line)
-        if isinstance(tree, dict) and tree.keys() >= _ALWAYS:
+    earlier: set[tuple[str, ...]] = set()
+    for sheet, is_run in json_runs(source, _is_run, "run of bench_one_batch"):
+        if is_run:
             _take(sheet)
             _check(sheet)
             check_name(sheet, source.name)
-            key = tuple(map(repr, (tree["run_name"], tree["batch_size"], tree["input_len"], tree["output_len"])))
+            key = tuple(repr(sheet.get(name)) for name in ("run_name", "batch_size", "input_len", "output_len"))
             if key in earlier:
                 sentence = (
                     "an earlier line has the same name and sizes: another set-up or a repeat, nothing tells which"
                 )
                 sheet.remark("import/repeated_run", sentence)
             earlier.add(key)
-        else:
-            sheet.remark("import/format", "this value is no run of bench_one_batch", effect="refused")
         yield sheet.finish(_EXPECTED)
+
+
+def _is_run(tree: Any) -> bool:
+    return isinstance(tree, dict) and tree.keys() >= _ALWAYS
 
 
 def _take(sheet: Sheet) -> None:

@@ -115,6 +115,12 @@ class Source:
         except DocumentRefusedError:
             return None
 
+    def report(self, start: re.Pattern[str]) -> Any:
+        """Return the file as one value: JSON, or YAML where ``start`` stands in its head; None where it is neither."""
+        if self.first is not None:
+            return self.first
+        return self.yaml if start.search(self.head) else None
+
     def shows(self, words: Iterable[str], pattern: re.Pattern[str]) -> bool:
         """Say whether a pattern stands in the head of a file that is no JSON.
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from planner.importers.checks import check_client, check_name, client_quantities
 from planner.importers.client import PER_REQUEST_DECODE, take_definitions, take_model
+from planner.importers.json_runs import example, json_runs
 from planner.importers.model import Importer, Recognised, Run
 from planner.importers.sheet import Path, Sheet
 from planner.importers.source import Source
@@ -31,7 +32,7 @@ AT_ONCE = 1e6
 
 
 def _recognise(source: Source) -> Recognised | None:
-    first = source.first
+    first = example(source)
     if _is_report(first):
         version = first["engine"].get("version")
         return Recognised(version=version if isinstance(version, str) else "")
@@ -53,16 +54,13 @@ def _console_version(head: str) -> str:
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    if not _is_report(source.first):
+    if not _is_report(example(source)):
         for sheet in console_report(source):
             yield _finished(sheet, source)
         return
-    for number, document in enumerate(source.documents(), start=1):
-        sheet = Sheet(f"run-{number}", document.tree, line=document.line)
-        if _is_report(document.tree):
+    for sheet, is_report in json_runs(source, _is_report, "report of trtllm-bench"):
+        if is_report:
             _take(sheet)
-        else:
-            sheet.remark("import/format", "this value is no report of trtllm-bench", effect="refused")
         yield _finished(sheet, source)
 
 

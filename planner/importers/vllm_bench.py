@@ -19,6 +19,7 @@ from planner.importers.client import (
     take_load,
     take_model,
 )
+from planner.importers.json_runs import example, json_runs
 from planner.importers.model import Importer, Recognised, Run
 from planner.importers.scrubbed import found, names_secret
 from planner.importers.sheet import Sheet
@@ -43,10 +44,8 @@ _EXPECTED = client_quantities("started_at")
 
 
 def _recognise(source: Source) -> Recognised | None:
-    first = source.first
-    if isinstance(first, list) and first:
-        first = first[0]
-    return Recognised(version=_version(first)) if _is_run(first) else None
+    run = example(source)
+    return Recognised(version=_version(run)) if _is_run(run) else None
 
 
 def _is_run(tree: Any) -> bool:
@@ -68,21 +67,12 @@ def _version(run: dict[str, Any]) -> str:
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    number = 0
-    for document in source.documents():
-        listed = isinstance(document.tree, list)
-        for index, tree in enumerate(document.tree if listed else [document.tree]):
-            number += 1
-            sheet = Sheet(f"run-{number}", tree, base=(index,) if listed else (), line=document.line)
-            for key in document.dropped:
-                sheet.remark("import/duplicate_key", f"{key} stands twice with different values: neither is taken")
-            if not _is_run(tree):
-                sheet.remark("import/format", "this value is no run of vllm bench serve", effect="refused")
-            else:
-                _take(sheet)
-                check_client(sheet)
-                check_name(sheet, source.name)
-            yield sheet.finish(_EXPECTED)
+    for sheet, is_run in json_runs(source, _is_run, "run of vllm bench serve"):
+        if is_run:
+            _take(sheet)
+            check_client(sheet)
+            check_name(sheet, source.name)
+        yield sheet.finish(_EXPECTED)
 
 
 def _take(sheet: Sheet) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from planner.importers.checks import check_name
+from planner.importers.json_runs import example, json_runs
 from planner.importers.model import Importer, Recognised, Run
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
@@ -29,7 +30,7 @@ TOLERANCE = 0.01
 
 
 def _recognise(source: Source) -> Recognised | None:
-    kind = _kind(source.first)
+    kind = _kind(example(source))
     return Recognised(version=f"vllm bench {kind}") if kind else None
 
 
@@ -42,18 +43,15 @@ def _kind(tree: Any) -> str:
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    for number, document in enumerate(source.documents(), start=1):
-        sheet = Sheet(f"run-{number}", document.tree, line=document.line)
-        kind = _kind(document.tree)
-        if kind:
+    for sheet, is_run in json_runs(source, lambda tree: bool(_kind(tree)), "result of vllm bench"):
+        kind = _kind(sheet.tree)
+        if is_run:
             sheet.put_text("tool_name", f"vllm bench {kind}", sheet.place())
         if kind == "throughput":
             _take_throughput(sheet)
         elif kind:
             sentence = f"one fixed batch took {sheet.get('avg_latency')} s on average: no request of a server did"
             sheet.remark("import/micro_benchmark", sentence, sheet.place("avg_latency"), "held")
-        else:
-            sheet.remark("import/format", "this value is no result of vllm bench", effect="refused")
         check_name(sheet, source.name)
         yield sheet.finish(_EXPECTED)
 
