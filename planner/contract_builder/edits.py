@@ -15,7 +15,16 @@ from planner.contract_builder.typed import field_text, typed_value
 from planner.errors import PlannerError
 from planner.pointers import steps
 
-__all__ = ["EMPTY_LIST", "UnknownFieldError", "entry_added", "fields_set", "merged", "moved_up", "removed"]
+__all__ = [
+    "EMPTY_LIST",
+    "UnknownFieldError",
+    "entry_added",
+    "fields_set",
+    "merge_into",
+    "merged",
+    "moved_up",
+    "removed",
+]
 
 EMPTY_LIST = "[]"
 """What stands in the field of a list that is said to be empty, which is more than saying nothing."""
@@ -183,13 +192,14 @@ def moved_up(tree: Mapping[str, Any], pointer: str) -> dict[str, Any]:
 def merged(tree: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tree with every leaf of ``part`` in it, over what stood there."""
     edited = copy.deepcopy(dict(tree))
-    _merge(edited, part)
+    merge_into(edited, part)
     return edited
 
 
-def _merge(into: dict[str, Any], part: Mapping[str, Any]) -> None:
+def merge_into(into: dict[str, Any], part: Mapping[str, Any]) -> None:
+    """Put every leaf of ``part`` into a tree that is being built."""
     for name, value in part.items():
         if isinstance(value, Mapping) and isinstance(into.get(name), dict):
-            _merge(into[name], value)
+            merge_into(into[name], value)
         else:
             into[name] = copy.deepcopy(value)

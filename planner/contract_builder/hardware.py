@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Any
 
-from planner.contract_builder.edits import merged
+from planner.contract_builder.edits import merge_into
 from planner.errors import DocumentRefusedError, PlannerError, Problem
 from planner.hardware import fragment, numbered_nodes, read_hardware
 from planner.intake.parts import object_at
@@ -75,7 +75,7 @@ def hardware_read(
         except DocumentRefusedError as error:
             refused[name] = error.problems
             continue
-        part = merged(part, fragment(hardware))
+        merge_into(part, fragment(hardware))
         origins |= {f"/identity/hardware/nodes/{node.id}": f"{name} ({hardware.source})" for node in hardware.nodes}
         notes |= dict.fromkeys(f"{name}: {note.sentence}" for note in hardware.notes)
     if refused:
@@ -109,7 +109,7 @@ def described_nodes(tree: Mapping[str, Any], described: NodeClass) -> Seen:
     names = [name for name, _ in zip(numbered_nodes(taken=taken), range(described.nodes), strict=False)]
     part: dict[str, Any] = {}
     for name in names:
-        part = merged(part, {"identity": {"hardware": _node(name, described)}})
+        merge_into(part, {"identity": {"hardware": _node(name, described)}})
     origins = {f"/identity/hardware/nodes/{name}": "described by hand" for name in names}
     return Seen(fragment=part, origins=origins, notes=())
 

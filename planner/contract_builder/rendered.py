@@ -5,7 +5,7 @@ as a table. The layout is for people: a contract is known by its content id, whi
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,7 @@ class Judged:
     """
 
     raw: bytes
+    lines: tuple[Line, ...]
     document: ContractDocument | None
     problems: tuple[Problem, ...]
 
@@ -53,39 +54,44 @@ def is_open(problem: Problem) -> bool:
 
 def judged(tree: Mapping[str, Any]) -> Judged:
     """Judge a tree by the bytes that it would be stored as."""
-    raw = rendered(tree)
+    lines = lines_of(tree)
+    raw = _joined(lines)
     try:
-        return Judged(raw=raw, document=read_contract(raw), problems=())
+        return Judged(raw=raw, lines=lines, document=read_contract(raw), problems=())
     except DocumentRefusedError as refused:
-        return Judged(raw=raw, document=None, problems=refused.problems)
+        return Judged(raw=raw, lines=lines, document=None, problems=refused.problems)
 
 
 def rendered(tree: Mapping[str, Any]) -> bytes:
     """Return the contract as a file."""
-    text = "\n".join(line.text for line in lines_of(tree))
-    return f"{text}\n".encode("utf-8", "surrogatepass")
+    return _joined(lines_of(tree))
+
+
+def _joined(lines: Iterable[Line]) -> bytes:
+    return "".join(f"{line.text}\n" for line in lines).encode("utf-8", "surrogatepass")
 
 
 def lines_of(tree: Mapping[str, Any]) -> tuple[Line, ...]:
     """Return the lines of the file; a line that closes an object belongs to it."""
-    return tuple(_lines(in_document_order(tree), "", "", ""))
+    lines: list[Line] = []
+    _write(in_document_order(tree), "", "", "", "", lines)
+    return tuple(lines)
 
 
-def _lines(value: Any, pointer: str, indent: str, lead: str) -> Iterator[Line]:
-    """Yield the lines of a value; ``lead`` stands before it on its first line."""
+def _write(value: Any, pointer: str, indent: str, lead: str, end: str, lines: list[Line]) -> None:
+    """Append the lines of a value; ``lead`` stands before it on its first line, ``end`` after it on its last."""
     short = _on_one_line(value, len(indent) + len(lead))
     if short is not None:
-        yield Line(pointer, f"{indent}{lead}{short}")
+        lines.append(Line(pointer, f"{indent}{lead}{short}{end}"))
         return
     is_object = isinstance(value, dict)
     members = [*value.items()] if is_object else [*enumerate(value)]
-    yield Line(pointer, f"{indent}{lead}{'{' if is_object else '['}")
+    lines.append(Line(pointer, f"{indent}{lead}{'{' if is_object else '['}"))
     for place, (name, item) in enumerate(members):
         own_lead = f"{_json(name)}: " if is_object else ""
-        *earlier, last = _lines(item, child(pointer, name), indent + INDENT, own_lead)
-        yield from earlier
-        yield Line(last.pointer, last.text + ("," if place < len(members) - 1 else ""))
-    yield Line(pointer, f"{indent}{'}' if is_object else ']'}")
+        own_end = "," if place < len(members) - 1 else ""
+        _write(item, child(pointer, name), indent + INDENT, own_lead, own_end, lines)
+    lines.append(Line(pointer, f"{indent}{'}' if is_object else ']'}{end}"))
 
 
 def _on_one_line(value: Any, taken: int) -> str | None:

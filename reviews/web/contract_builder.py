@@ -226,8 +226,11 @@ def step_page(
 def ways_on(slug: str, draft_id: int) -> list[tuple[str, str]]:
     """Return where a finished contract goes from here."""
     asked = urlencode({"contract_draft": draft_id})
-    ways = (("decision-new", "Submit with evidence"), ("builder-list", "Build evidence from files"))
-    return [(f"{reverse(name, args=[slug])}?{asked}", text) for name, text in ways]
+    return [
+        (f"{reverse('decision-new', args=[slug])}?{asked}", "Submit with evidence"),
+        (f"{reverse('builder-list', args=[slug])}?{asked}", "Build evidence from files"),
+        (reverse("draft-benchmark", args=[slug, draft_id]), "What to measure"),
+    ]
 
 
 def differences(request: PersonRequest, workspace: Workspace, draft: ContractDraft) -> dict[str, Any]:

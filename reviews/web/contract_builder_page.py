@@ -12,7 +12,7 @@ from planner.contract_builder.evidence_sets import SETS
 from planner.contract_builder.form import form_at
 from planner.contract_builder.known_models import KNOWN_MODELS
 from planner.contract_builder.questions import Question, questions
-from planner.contract_builder.rendered import Judged, is_open, judged, lines_of
+from planner.contract_builder.rendered import Judged, is_open, judged
 from planner.contract_builder.steps import REVIEW, STEPS, Step, step_at
 from planner.errors import Problem
 from planner.gates import GATES
@@ -111,7 +111,7 @@ def builder_page(draft: ContractDraft, step: Step, opened: str) -> dict[str, Any
         "parts": parts,
         "slots": ",".join(f"#{name}-said" for part in parts for name in field_ids(part)),
         "elsewhere": [_problem_row(problem, draft.tree) for problem in here if problem.pointer not in shown],
-        "lines": _lines(draft.tree, found, step),
+        "lines": _lines(found, step),
         "open_count": sum(map(is_open, found.problems)),
         "wrong_count": len(found.wrong),
         "document": found.document,
@@ -180,11 +180,11 @@ def _problem_row(problem: Problem, tree: Mapping[str, Any]) -> ProblemRow:
     )
 
 
-def _lines(tree: Mapping[str, Any], found: Judged, step: Step) -> list[LineRow]:
+def _lines(found: Judged, step: Step) -> list[LineRow]:
     bad = {problem.line for problem in found.wrong}
     rows = [
         LineRow(number=number, text=line.text, is_wrong=number in bad, is_here=_is_in(line.pointer, step))
-        for number, line in enumerate(lines_of(tree), start=1)
+        for number, line in enumerate(found.lines, start=1)
     ]
     if step is REVIEW or len(rows) <= ALL_LINES:
         return rows

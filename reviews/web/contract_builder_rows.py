@@ -25,6 +25,12 @@ __all__ = [
 ]
 
 
+MOST_CLOSED = 128
+"""Entries that a collection lists; of a whole fleet the rest is opened by id."""
+_LONG = 24
+"""Letters of a suggestion from which on a field needs the whole line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Said:
     """What is said at a place: ``wrong`` of what is there, ``needed`` of what is not."""
@@ -56,7 +62,8 @@ class FieldRow:
     @property
     def is_wide(self) -> bool:
         """Whether it takes a whole line of the form."""
-        return self.control in ("prose", "ticks")
+        is_long = self.takes.startswith("a digest") or max(map(len, self.suggestions), default=0) > _LONG
+        return is_long or self.control in ("prose", "ticks")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +101,7 @@ class CollectionRow:
     is_closed: bool
     parts: tuple[PartRow, ...]
     closed: tuple[ClosedRow, ...]
+    more: int
     keys: tuple[str, ...]
     next_place: int
     said: Said
@@ -134,7 +142,12 @@ def field_ids(row: PartRow) -> list[str]:
 
 class _Rows:
     def __init__(self, problems: Sequence[Problem], origins: Mapping[str, str]) -> None:
-        self.problems = problems
+        self.at: dict[str, list[Problem]] = {}
+        self.inside: dict[str, list[Problem]] = {}
+        for problem in problems:
+            self.at.setdefault(problem.pointer, []).append(problem)
+            for end in (place for place, sign in enumerate(f"{problem.pointer}/") if sign == "/"):
+                self.inside.setdefault(problem.pointer[:end], []).append(problem)
         self.origins = origins
         self.is_repeated = False
 
@@ -146,13 +159,13 @@ class _Rows:
         return self._collection(part, is_entry=is_entry)
 
     def _said(self, pointer: str) -> Said:
-        here = [problem for problem in self.problems if problem.pointer == pointer]
+        here = self.at.get(pointer, [])
         wrong = tuple(wrong_sentence(problem) for problem in here if not is_open(problem))
         needed = next((needed_sentence(problem) for problem in here if is_open(problem)), "")
         return Said(wrong, needed)
 
     def _has_problem(self, pointer: str) -> bool:
-        return any(problem.pointer == pointer or problem.pointer.startswith(f"{pointer}/") for problem in self.problems)
+        return pointer in self.inside
 
     def _field(self, field: Field) -> FieldRow:
         chosen = set(field.chosen) if field.control == "ticks" else {field.text}
@@ -206,7 +219,8 @@ class _Rows:
             is_entry=is_entry,
             is_closed=is_empty and not part.is_required and not part.keys and not self._has_problem(part.pointer),
             parts=tuple(self._entry(part, inner, place) for place, inner in enumerate(part.parts)),
-            closed=tuple(self._closed(entry) for entry in part.closed),
+            closed=tuple(map(self._closed, part.closed[:MOST_CLOSED])),
+            more=max(0, len(part.closed) - MOST_CLOSED),
             keys=part.keys,
             next_place=len(part.parts),
             said=self._said(part.pointer),
@@ -221,11 +235,7 @@ class _Rows:
         return row
 
     def _closed(self, entry: Closed) -> ClosedRow:
-        inside = [
-            problem
-            for problem in self.problems
-            if problem.pointer == entry.pointer or problem.pointer.startswith(f"{entry.pointer}/")
-        ]
+        inside = self.inside.get(entry.pointer, [])
         needed = sum(map(is_open, inside))
         return ClosedRow(
             id=dom_id(entry.pointer),
