@@ -1,17 +1,28 @@
 """Log lines of inference servers: process, rank, message; and settings as engines print them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import Protocol
 
-from planner.importers.model import Place, Standing
+from planner.importers.model import Place, Run, Standing
 from planner.importers.scrubbed import last_part
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
 from planner.importers.spelling import spelled
 
-__all__ = ["LogLine", "log_lines", "number_in", "put_model", "put_once", "put_text_once", "setting"]
+__all__ = [
+    "LogLine",
+    "ServerStart",
+    "log_lines",
+    "number_in",
+    "put_model",
+    "put_once",
+    "put_text_once",
+    "setting",
+    "starts",
+]
 
 MAX_MESSAGE = 64 * 2**10
 """Settings of an engine take a tenth of it; texts of requests may be longer."""
@@ -60,6 +71,32 @@ def log_lines(source: Source) -> Iterator[LogLine]:
             continue
         process, level, time, rest = _parted(line[:MAX_MESSAGE])
         yield LogLine(number, process, level, time, rest.strip())
+
+
+class ServerStart(Protocol):
+    """What one start of a server printed, while it is read."""
+
+    number: int
+
+    def repeats(self, line: LogLine) -> bool:
+        """Say whether a line begins another start."""
+
+    def take(self, line: LogLine) -> None:
+        """Read one line."""
+
+    def finished(self, name: str) -> Run:
+        """Return the run; ``name`` is the file's."""
+
+
+def starts(source: Source, begun: Callable[[int, int], ServerStart]) -> Iterator[Run]:
+    """Yield a run for every start of a server in a log; ``begun`` makes one of its number and first line."""
+    start = begun(1, 1)
+    for line in log_lines(source):
+        if start.repeats(line):
+            yield start.finished(source.name)
+            start = begun(start.number + 1, line.number)
+        start.take(line)
+    yield start.finished(source.name)
 
 
 def _parted(line: str) -> tuple[str, str, str, str]:

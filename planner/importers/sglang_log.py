@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from planner.importers.checks import check_name
-from planner.importers.log_lines import LogLine, log_lines, put_model, put_once, put_text_once, setting
+from planner.importers.log_lines import LogLine, put_model, put_once, put_text_once, setting, starts
 from planner.importers.model import Importer, Recognised, Run
 from planner.importers.scrubbed import found
 from planner.importers.sheet import Sheet
@@ -46,19 +46,13 @@ def _recognise(source: Source) -> Recognised | None:
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    start = _Start(1)
-    for line in log_lines(source):
-        if _ARGUMENTS.match(line.message) and start.started:
-            yield start.finished(source.name)
-            start = _Start(start.number + 1, line.number)
-        start.take(line)
-    yield start.finished(source.name)
+    return starts(source, _Start)
 
 
 class _Start:
     """What one start of a server printed."""
 
-    def __init__(self, number: int, line: int = 1) -> None:
+    def __init__(self, number: int, line: int) -> None:
         self.number = number
         self.sheet = Sheet(f"run-{number}", {}, line=line)
         self.started = False
@@ -66,6 +60,10 @@ class _Start:
         self._samples = 0
         self._used: tuple[float, LogLine] | None = None
         self._queued: tuple[int, LogLine] | None = None
+
+    def repeats(self, line: LogLine) -> bool:
+        """Say whether a line begins another start: the arguments of a server come again."""
+        return self.started and _ARGUMENTS.match(line.message) is not None
 
     def take(self, line: LogLine) -> None:
         """Read one line."""

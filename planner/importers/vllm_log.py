@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from planner.importers.checks import check_name
-from planner.importers.log_lines import LogLine, log_lines, put_model, put_once, put_text_once, setting
+from planner.importers.log_lines import LogLine, put_model, put_once, put_text_once, setting, starts
 from planner.importers.model import Importer, Recognised, Run
 from planner.importers.scrubbed import found
 from planner.importers.sheet import Sheet
@@ -82,19 +82,13 @@ def _recognise(source: Source) -> Recognised | None:
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    start = _Start(1)
-    for line in log_lines(source):
-        if start.repeats(line):
-            yield start.finished(source.name)
-            start = _Start(start.number + 1, line.number)
-        start.take(line)
-    yield start.finished(source.name)
+    return starts(source, _Start)
 
 
 class _Start:
     """What one start of a server printed."""
 
-    def __init__(self, number: int, line: int = 1) -> None:
+    def __init__(self, number: int, line: int) -> None:
         self.number = number
         self.sheet = Sheet(f"run-{number}", {}, line=line)
         self._markers: set[tuple[str, str]] = set()

@@ -138,3 +138,14 @@ def test_every_text_may_be_damaged(kind: str) -> None:
             )
             text = text[:at] + piece + text[at + chance.randrange(12) :]
         hold_to_promises(imported(text))
+
+
+ARRAYS = ("vllm", "sglang", "one batch", "trtllm", "aiperf", "genai-perf", "inferencex experiment", "nccl-tests JSON")
+
+
+@pytest.mark.parametrize("kind", ARRAYS)
+def test_several_results_may_stand_in_an_array(kind: str) -> None:
+    alone, read = imported(TREES[kind]), imported([TREES[kind], TREES[kind]])
+    assert (read.format, len(read.runs), read.problems) == (alone.format, 2, ())
+    assert [len(run.values) for run in read.runs] == [len(alone.runs[0].values)] * 2
+    assert read.runs[1].place.pointer == "/1"
