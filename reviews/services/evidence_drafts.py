@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Sequence
 
 from django.db import connection
+from msgspec.structs import replace
 
 from planner import builder
 from planner.builder.state import OpenPoint
@@ -110,7 +111,8 @@ def evidence_draft_change(
     ) as change:
         work, body = work_of(change.draft)
         after = apply(work, changes, by=label_of(actor))
-        if after == work.draft:
+        # The builder counts changes on its own account; what counts here is what the draft says.
+        if replace(after, revision=work.draft.revision) == work.draft:
             change.nothing()
         else:
             change.body = body_bytes(body, after)

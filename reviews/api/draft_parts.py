@@ -1,0 +1,113 @@
+"""What is sent about a draft of evidence: parts of a multipart body, judged before anything of them is read."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from django.core.files.uploadedfile import UploadedFile
+from rest_framework.request import Request
+
+from planner.builder.limits import MAX_FILES
+from reviews.api.uploads import REPLACED, check_outer_form
+from reviews.draft_changes import Change, changes_from
+from reviews.errors import Finding, InvalidRequestError
+from reviews.services.draft_files import Given
+
+BINARY = {"type": "string", "format": "binary"}
+FILES = {"type": "array", "items": BINARY, "minItems": 1, "maxItems": MAX_FILES}
+CHANGES = {
+    **BINARY,
+    "contentMediaType": "application/json",
+    "description": '`{"changes": [{"do": "answer", "at": "/provenance/collected_by", "value": "pilot team"}, ...]}`; '
+    "each `do` is a change of the author guide",
+}
+MAX_CHANGES_BYTES = 8 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class SentContract:
+    """What a draft begins with."""
+
+    contract: bytes | None
+    contract_sha256: str
+    name: str
+    hides_hosts: bool
+
+
+def sent_contract(request: Request) -> SentContract:
+    """Take the parts that begin a draft.
+
+    Raises:
+        UnsupportedMediaType: see ``check_outer_form``.
+        InvalidRequestError: with every part that is missing, doubled, or not taken here.
+    """
+    check_outer_form(request)
+    fields = ("contract_sha256", "name", "hide_hosts")
+    problems = _unknown(request, files=("contract",), fields=fields)
+    given = {name: str(request.POST.get(name, "")) for name in fields}
+    uploads = request.FILES.getlist("contract")
+    if len(uploads) + bool(given["contract_sha256"]) != 1:
+        found = "none" if not uploads and not given["contract_sha256"] else "several"
+        problems.append(Finding("contract", "request/missing_part", "", "one contract: a file or a digest", found))
+    if given["hide_hosts"] not in ("", "true", "false"):
+        problems.append(Finding("request", "request/encoding", "hide_hosts", "true or false", "another text"))
+    if problems:
+        raise InvalidRequestError(tuple(problems))
+    contract = bytes(uploads[0].read()) if uploads else None
+    return SentContract(contract, given["contract_sha256"], given["name"], given["hide_hosts"] == "true")
+
+
+def sent_files(request: Request) -> list[Given]:
+    """Take the files out of a body; their bytes stay where they are until they are read.
+
+    Raises:
+        UnsupportedMediaType: see ``check_outer_form``.
+        InvalidRequestError: there is none, or a part that is not taken here.
+    """
+    check_outer_form(request)
+    problems = _unknown(request, files=("files",), fields=())
+    uploads = request.FILES.getlist("files")
+    if not uploads:
+        problems.append(Finding("request", "request/missing_part", "files", "at least one file", "none"))
+    if problems:
+        raise InvalidRequestError(tuple(problems))
+    return [Given(upload.name or "unnamed", upload.size or 0, _blocks(upload)) for upload in uploads]
+
+
+def _blocks(upload: "UploadedFile[bytes]") -> Callable[[], Iterable[bytes]]:
+    return lambda: upload.chunks()
+
+
+def sent_changes(request: Request) -> tuple[Change, ...]:
+    """Take the changes out of a body.
+
+    Raises:
+        UnsupportedMediaType: see ``check_outer_form``.
+        InvalidRequestError: there are none, or they are not what they should be.
+    """
+    check_outer_form(request)
+    problems = _unknown(request, files=("changes",), fields=())
+    uploads = request.FILES.getlist("changes")
+    if len(uploads) != 1:
+        found = "none" if not uploads else f"{len(uploads)} parts"
+        problems.append(Finding("request", "request/missing_part", "changes", "one part with a file name", found))
+    elif (uploads[0].size or 0) > MAX_CHANGES_BYTES:
+        most = f"at most {MAX_CHANGES_BYTES:,} bytes"
+        problems.append(Finding("request", "request/file_size", "changes", most, f"{uploads[0].size:,} bytes"))
+    if problems:
+        raise InvalidRequestError(tuple(problems))
+    return changes_from(bytes(uploads[0].read()))
+
+
+def _unknown(request: Request, *, files: tuple[str, ...], fields: tuple[str, ...]) -> list[Finding]:
+    """Name parts that are not taken here, or not in this way, and fields that are no UTF-8."""
+    sent = sorted((set(request.FILES) - set(files)) | (set(request.POST) - {*fields, "csrfmiddlewaretoken"}))
+    expected = ", ".join((*files, *fields))
+    problems = [
+        Finding("request", "request/unknown_part", name[:80], f"one of {expected}", "another part") for name in sent
+    ]
+    problems += [
+        Finding("request", "request/encoding", name, "UTF-8", "other bytes")
+        for name in fields
+        if REPLACED in str(request.POST.get(name, ""))
+    ]
+    return problems
