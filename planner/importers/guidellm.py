@@ -1,4 +1,4 @@
-"""GuideLLM ``benchmarks.json``: several benchmarks a file, one run each.
+"""GuideLLM ``benchmarks.json`` and ``.yaml``: several benchmarks a file, one run each.
 
 Only the figures of successful requests are taken. Request latency is in seconds, the rest in milliseconds. The tool's
 time per output token is (e2e / n) or (e2e - ttft) / n by version; its inter-token latency is ours of TPOT, without
@@ -22,6 +22,7 @@ from planner.importers.source import Source
 
 __all__ = ["IMPORTER"]
 
+_START = re.compile(r"(?m)^benchmarks:")
 _EXPECTED = client_quantities("cut_off", "started_at")
 _PERCENTILES = {"p50": "p50", "p90": "p90", "p95": "p95", "p99": "p99", "p99_9": "p999"}
 _LATENCIES = (
@@ -44,7 +45,7 @@ _LENGTH = re.compile(r"\s*(prompt_tokens|output_tokens|prompt_tokens_stdev|outpu
 
 
 def _recognise(source: Source) -> Recognised | None:
-    first = source.first
+    first = source.report(_START)
     listed = first.get("benchmarks") if isinstance(first, dict) else None
     if not isinstance(listed, list) or not listed or not isinstance(listed[0], dict):
         return None
@@ -59,11 +60,10 @@ def _recognise(source: Source) -> Recognised | None:
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    for document in source.documents():
-        tree = document.tree
+    for tree, line in _reports(source):
         benchmarks = tree.get("benchmarks") if isinstance(tree, dict) else None
         for index, benchmark in enumerate(benchmarks if isinstance(benchmarks, list) else []):
-            sheet = Sheet(f"run-{index + 1}", benchmark, base=("benchmarks", index), line=document.line)
+            sheet = Sheet(f"run-{index + 1}", benchmark, base=("benchmarks", index), line=line)
             if isinstance(benchmark, dict) and isinstance(benchmark.get("metrics"), dict):
                 _take(sheet, tree)
                 check_client(sheet)
@@ -71,6 +71,14 @@ def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
             else:
                 sheet.remark("import/format", "this value is no benchmark of GuideLLM", effect="refused")
             yield sheet.finish(_EXPECTED)
+
+
+def _reports(source: Source) -> Iterator[tuple[Any, int]]:
+    """Yield every report with its line: JSON values, or the one of a YAML file."""
+    if source.first is None:
+        yield source.yaml, 1
+    else:
+        yield from ((document.tree, document.line) for document in source.documents())
 
 
 def _take(sheet: Sheet, report: dict[str, Any]) -> None:

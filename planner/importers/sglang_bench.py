@@ -38,6 +38,17 @@ _ALWAYS = frozenset(
     }
 )
 _OWN = {"total_output_tokens_retokenized", "mean_e2e_latency_ms", "random_range_ratio", "sharegpt_output_len"}
+_OLDEST = {
+    "total_input": ("input_tokens_total", "tokens"),
+    "total_output": ("output_tokens_total", "tokens"),
+    "benchmark_duration": ("duration_s", "s"),
+    "output_token_throughput": ("output_tokens_per_s", "tokens/s"),
+    "mean_e2e_latency": ("e2e_ms.mean", "ms"),
+    "median_e2e_latency": ("e2e_ms.p50", "ms"),
+    "median_ttft": ("ttft_ms.p50", "ms"),
+    "median_itl": ("itl_ms.p50", "ms"),
+}
+"""The keys of versions before 0.4: milliseconds that do not say so."""
 _EXPECTED = client_quantities("tp", "pp", "ep", "dp", "engine_version", "precision_weights", "kv_capacity_tokens")
 _ROLES = ("prefill", "decode")
 _CONTENT = ("generated_texts", "errors", "input_lens", "output_lens", "ttfts", "itls")
@@ -55,7 +66,12 @@ def _recognise(source: Source) -> Recognised | None:
 
 
 def _is_run(tree: Any) -> bool:
-    return isinstance(tree, dict) and len(_ALWAYS - tree.keys()) <= 1 and bool(_OWN & tree.keys())
+    newer = isinstance(tree, dict) and len(_ALWAYS - tree.keys()) <= 1 and bool(_OWN & tree.keys())
+    return newer or _is_oldest(tree)
+
+
+def _is_oldest(tree: Any) -> bool:
+    return isinstance(tree, dict) and len(_OLDEST.keys() - tree.keys()) <= 1
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
@@ -82,7 +98,11 @@ def _take(sheet: Sheet) -> None:
     sheet.number("acceptance_length_mean", "accept_length")
     sheet.put_text("tool_name", "sglang.bench_serving", sheet.place())
     take_load(sheet, ("request_rate",), ("max_concurrency",))
-    take_flat_latencies(sheet, sheet.tree)
+    if _is_oldest(sheet.tree):
+        for key, (name, unit) in _OLDEST.items():
+            sheet.number(name, key, unit=unit)
+    else:
+        take_flat_latencies(sheet, sheet.tree)
     answers_from_completed(sheet, "ttft_ms", "e2e_ms")
     take_definitions(sheet, tpot=PER_REQUEST_DECODE, itl="per_chunk")
     _take_lengths(sheet)

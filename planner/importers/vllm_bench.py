@@ -28,7 +28,7 @@ from planner.importers.source import Source
 __all__ = ["IMPORTER"]
 
 _ALWAYS = {"model_id", "num_prompts", "completed", "total_input_tokens", "total_output_tokens", "request_throughput"}
-_CONTENT = ("generated_texts", "errors", "input_lens", "output_lens", "ttfts", "itls")
+_CONTENT = ("generated_texts", "errors", "input_lens", "output_lens", "start_times", "ttfts", "itls")
 _DEGREES = {"tensor_parallel_size": "tp", "pipeline_parallel_size": "pp", "data_parallel_size": "dp"}
 _KNOWN = frozenset(
     {
@@ -40,6 +40,8 @@ _KNOWN = frozenset(
         *_CONTENT,
     }
 )
+_FIGURES = "spec_decode_"
+"""How further figures of the tool begin, which are no parameters."""
 _EXPECTED = client_quantities("started_at")
 
 
@@ -87,6 +89,7 @@ def _take(sheet: Sheet) -> None:
     sheet.number("total_tokens_per_s", "total_token_throughput")
     sheet.number("completed_per_s", "request_throughput")
     sheet.number("repeat", "run_number", standing="stated")
+    sheet.number("acceptance_length_mean", "spec_decode_acceptance_length")
     sheet.text("local_time", "date")
     sheet.text("label", "label")
     take_load(sheet, ("request_rate",), ("max_concurrency",))
@@ -127,9 +130,9 @@ def _note_parameters(sheet: Sheet) -> None:
             sheet.remark("import/content_dropped", sentence, sheet.place(key))
         elif swept and key in _DEGREES:
             sheet.number(_DEGREES[key], key, standing="stated")
-        elif swept and not isinstance(raw, str):
+        elif swept and not isinstance(raw, str) and not key.startswith(_FIGURES):
             sheet.remark("import/swept", f"the sweep set {found(key)} to {found(raw)}", sheet.place(key))
-        else:
+        elif isinstance(raw, str):
             sentence = f"{found(key)} is {found(raw)}: free text of the person who ran it, a hint only"
             sheet.remark("import/metadata", sentence, sheet.place(key))
 

@@ -1,8 +1,10 @@
 """GuideLLM: one run a benchmark, seconds and milliseconds, and which requests count."""
 
+import json
 from typing import Any
 
 import pytest
+import yaml
 
 from planner.importers.model import Place
 from tests.planner.importers.samples import Tree, codes, imported, only_run, place, values
@@ -174,3 +176,10 @@ def test_the_key_of_the_server_is_not_kept() -> None:
     run = only_run(new_report({"type_": "constant", "rate": 2.0}, api_key="sesame-open-123"))
     assert "import/content_dropped" in codes(run)
     assert "sesame" not in repr(run)
+
+
+def test_the_yaml_of_a_report_says_the_same() -> None:
+    tree = json.loads(json.dumps(new_report({"type_": "concurrent", "streams": 8})))
+    read, alike = imported(yaml.safe_dump(tree)), imported(tree)
+    assert (read.format, read.version, len(read.runs)) == (alike.format, alike.version, len(alike.runs))
+    assert values(read.runs[0]) == values(alike.runs[0])

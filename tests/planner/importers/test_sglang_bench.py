@@ -176,3 +176,29 @@ def test_lines_are_runs_and_infinity_is_no_rate(rate: str) -> None:
     read = imported(f"{line}\n\n{line}\n")
     assert [place(run, "completed").line for run in read.runs] == [1, 3]
     assert [values(run).get("offered_requests_per_s") for run in read.runs] == [None if rate == "Infinity" else 4.0] * 2
+
+
+def test_the_oldest_lines_are_in_milliseconds_that_do_not_say_so() -> None:
+    line = {
+        "backend": "sglang",
+        "dataset_name": "sharegpt",
+        "request_rate": 4.0,
+        "completed": 20,
+        "total_input": 2000,
+        "total_output": 1000,
+        "total_output_retokenized": 998,
+        "mean_e2e_latency": 1600.5,
+        "median_e2e_latency": 1500.25,
+        "median_ttft": 70.25,
+        "median_itl": 28.0,
+        "output_token_throughput": 100.0,
+        "sharegpt_output_len": None,
+        "benchmark_duration": 10.0,
+    }
+    read = imported(line)
+    (run,) = read.runs
+    found = values(run)
+    assert (read.format, run.status) == ("sglang-bench-serving", "usable")
+    assert (found["ttft_ms.p50"], found["e2e_ms.mean"], found["itl_ms.p50"]) == (70.25, 1600.5, 28.0)
+    assert (found["output_tokens_total"], found["output_tokens_per_s"], found["duration_s"]) == (1000, 100.0, 10.0)
+    assert (found["offered_requests_per_s"], found["arrival"]) == (4.0, "open")

@@ -167,3 +167,15 @@ def test_a_model_that_is_a_path_loses_its_folders() -> None:
 
 def test_the_peak_of_a_second_is_not_the_concurrency() -> None:
     assert values(only_run(vllm_run(max_concurrency=2, max_concurrent_requests=6)))["concurrent_requests"] == 2
+
+
+def test_figures_of_speculation_are_no_metadata() -> None:
+    run = only_run(vllm_run(spec_decode_acceptance_length=3.4, spec_decode_acceptance_rate=80.0, run_number=1))
+    assert values(run)["acceptance_length_mean"] == 3.4
+    assert codes(run) == []
+
+
+def test_times_of_single_requests_are_not_kept() -> None:
+    run = only_run(vllm_run(start_times=[1.0, 2.0], ttfts=[0.1]))
+    (remark,) = run.remarks
+    assert (remark.code, "start_times, ttfts" in remark.sentence) == ("import/content_dropped", True)
