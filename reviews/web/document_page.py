@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 
 from planner.pointers import child, steps
 from reviews.errors import printable
+from reviews.selectors.attachments import attached_files
 from reviews.selectors.decision_page import decision_page
 from reviews.selectors.documents import revision_bytes
 from reviews.web.decision_head import head_for
@@ -17,6 +18,7 @@ from reviews.web.document_links import place_query
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.links import number_or_none
 from reviews.web.page_rows import Strip
+from reviews.web.value_sources import value_sources
 
 MOST_SHOWN = 200
 """Characters of a pointer that leads to nothing."""
@@ -54,9 +56,17 @@ def document(request: PersonRequest, slug: str, number: str, kind: str) -> HttpR
     )
     revision = found.shown.number
     file_sha256 = found.shown.contract_file_sha256 if kind == "contract" else found.shown.evidence_file_sha256
+    attached = {}
+    if kind == "evidence":
+        attached = attached_files(actor=request.user, workspace=workspace, evidence_sha256=file_sha256)
     context = frame(
         slug,
         "inbox",
+        sources=(
+            value_sources(stored.evidence, place.at, slug=slug, revision=revision, attached=attached)
+            if kind == "evidence"
+            else None
+        ),
         head=head_for(found, slug),
         title=TITLES[kind],
         strip=absent_strip(place, asked),

@@ -11,6 +11,7 @@ from reviews.append_only import APPEND_ONLY_TABLES, guarded_tables
 from reviews.services.signoffs import signoff_give
 from reviews.services.withdrawals import signoff_withdraw
 from tests.plugins.append_only import lifted
+from tests.reviews.drafts import made
 from tests.reviews.factories import Cast, planned
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
@@ -30,6 +31,7 @@ def full(people: Cast) -> None:
         seen_subject=revision.planned.subject,
     )
     signoff_withdraw(actor=people.bob, workspace=people.workspace, signoff_id=signoff.pk, reason="Too early.")
+    made(people)
     connection.check_constraints()  # PostgreSQL truncates no table whose foreign keys are still to be checked
 
 
