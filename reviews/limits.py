@@ -27,7 +27,7 @@ def passed_limit(error: Exception) -> Finding | None:
         return _limit("request/file_count", "files", f"at most {most} files", "more")
     if isinstance(error, TooManyFieldsSent):
         most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
-        return _limit("request/field_count", "fields", f"at most {most} fields", "more")
+        return _limit("request/field_count", "fields", f"at most {most:,} fields", "more")
     return None
 
 

@@ -88,10 +88,10 @@ def hardware_read(
 def _check_names(names: Sequence[str], taken: set[str], copies: int) -> None:
     problems = []
     if not 1 <= copies <= MOST_NODES:
-        problems.append(Problem("hardware/range", "copies", f"1 to {MOST_NODES:,} nodes of the class", str(copies)))
+        problems.append(Problem("document/range", "copies", f"1 to {MOST_NODES:,} nodes of the class", str(copies)))
     twice = sorted({name for name in names if name in taken or list(names).count(name) > 1})
     if twice:
-        problems.append(Problem("hardware/repeated", "names", "ids that no node has yet", ", ".join(twice)))
+        problems.append(Problem("document/repeated", "names", "ids that no node has yet", ", ".join(twice)))
     if problems:
         raise HardwareRefusedError({"": tuple(problems)})
 
@@ -118,11 +118,11 @@ def _out_of_range(described: NodeClass) -> Iterator[Problem]:
     for field, least, most in (("nodes", 1, MOST_NODES), ("devices", 1, MOST_ENTRIES), ("nics", 0, MOST_ENTRIES)):
         value = getattr(described, field)
         if not least <= value <= most:
-            yield Problem("hardware/range", field, f"a whole number from {least} to {most:,}", str(value))
+            yield Problem("document/range", field, f"a whole number from {least} to {most:,}", str(value))
     if not described.type:
-        yield Problem("hardware/missing", "type", "the model of accelerator", "nothing")
+        yield Problem("document/missing_field", "type", "the model of accelerator", "nothing")
     if described.memory_bytes < 1:
-        yield Problem("hardware/range", "memory_bytes", "bytes, as the driver reports", str(described.memory_bytes))
+        yield Problem("document/range", "memory_bytes", "bytes, as the driver reports", str(described.memory_bytes))
 
 
 def _node(name: str, described: NodeClass) -> dict[str, Any]:

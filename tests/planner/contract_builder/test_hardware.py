@@ -52,8 +52,8 @@ def test_further_nodes_take_ids_that_are_free() -> None:
     [
         pytest.param([("x.txt", b"nothing of a tool")], {}, "x.txt", "hardware/format", id="another file"),
         pytest.param([], {}, "", "hardware/format", id="no file"),
-        pytest.param([("t", TOPO)], {"copies": 0}, "", "hardware/range", id="no node"),
-        pytest.param([("t", TOPO)], {"names": ("a", "a")}, "", "hardware/repeated", id="an id twice"),
+        pytest.param([("t", TOPO)], {"copies": 0}, "", "document/range", id="no node"),
+        pytest.param([("t", TOPO)], {"names": ("a", "a")}, "", "document/repeated", id="an id twice"),
     ],
 )
 def test_what_is_refused_names_its_file(
