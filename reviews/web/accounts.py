@@ -1,9 +1,8 @@
 """Logging in and confirming who one is: the library's flows on our own pages."""
 
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
-from allauth.account.adapter import get_adapter
 from allauth.account.views import LoginView, PasswordChangeView, PasswordSetView, ReauthenticateView
 from allauth.mfa.base.views import AuthenticateView
 from allauth.mfa.base.views import ReauthenticateView as CodeAgainView
@@ -72,16 +71,17 @@ class ConfirmationMixin:
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Say which methods there are, which one failed, and what a passkey is to sign."""
         context: dict[str, Any] = super().get_context_data(**kwargs)  # type: ignore[misc] # of the view beside it
-        factors = factors_of(self.request.user)  # type: ignore[arg-type] # behind a login
+        person = cast(Person, self.request.user)
+        factors = factors_of(person)
         form: Form = context["form"]
         problem = next((text for texts in form.errors.values() for text in texts), "")
         return {
             **context,
             "factors": factors,
-            "has_password": self.request.user.has_usable_password(),
+            "has_password": person.has_usable_password(),
             "problem": {self.method: problem} if problem else {},
-            "back": context["redirect_field_value"] or "",
-            "request_options": begin_authentication(self.request.user) if "webauthn" in factors else None,
+            "back": self.get_next_url() or "",
+            "request_options": begin_authentication(person) if "webauthn" in factors else None,
         }
 
 
@@ -132,12 +132,6 @@ def too_many(request: HttpRequest, exception: Exception | None = None) -> HttpRe
     answer = render(request, "429_pace.html", status=429)
     answer["Retry-After"] = "60"
     return answer
-
-
-def way_back(request: HttpRequest) -> str:
-    """Return the address on this host that a request wants to be led to, empty for none."""
-    target = request.POST.get("next") or request.GET.get("next") or ""
-    return target if target and get_adapter(request).is_safe_url(target) else ""
 
 
 def logged_out(request: HttpRequest) -> HttpResponse:

@@ -80,7 +80,7 @@ class AccountAdapter(DefaultAccountAdapter):
         if said:
             messages.add_message(request, level, said)
 
-    def respond_user_inactive(self, request: HttpRequest, user: Person) -> HttpResponse:  # type: ignore[override] # our only user model
+    def respond_user_inactive(self, request: HttpRequest, user: Person) -> HttpResponse:
         """Turn a closed account away that came by passkey or by another login; passwords never get here."""
         log.warning("login.refused", person=user.token, reason="account closed")
         return turned_away(request, "This account is closed. An administrator can open it again.")

@@ -37,6 +37,9 @@ PAGES = [
     ("entry", "/w/lab/audit/?seq=5"),
     ("digest", "/w/lab/digests/{digest}/"),
     ("a withdrawal", f"{D}1/signoffs/{{signoff}}/withdraw"),
+    ("people", "/w/lab/people/"),
+    ("a member", "/w/lab/people/bob-lab/"),
+    ("account", "/account/"),
     ("not found", f"{D}99/"),
 ]
 

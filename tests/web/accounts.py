@@ -26,7 +26,7 @@ def app_of(somebody: Person) -> Authenticator:
 
 def code_of_app(*, ahead: int = 0) -> str:
     """What the app shows now, or so many steps of 30 s ahead."""
-    return totp.format_hotp_value(totp.hotp_value(SECRET, int(time.time()) // 30 + ahead))
+    return str(totp.format_hotp_value(totp.hotp_value(SECRET, int(time.time()) // 30 + ahead)))
 
 
 def wrong_code() -> str:
