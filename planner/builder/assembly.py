@@ -172,6 +172,8 @@ def _files(draft: Draft, chosen: Mapping[str, Any], sources: Mapping[str, ValueS
     """Return the files of which a run is used, whether or not a value of it counts: they were looked at."""
     used = {run.partition(".")[0] for name in chosen for run, _, _ in feeding(draft, draft.trials[name])}
     used |= {str(source.file) for source in sources.values() if source.file is not UNSET}
+    earlier = {draft.files[name].before for name in used}
+    used |= {name for name, file in draft.files.items() if file.sha256 in earlier}
     return tuple(sorted(used))
 
 

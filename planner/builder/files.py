@@ -25,17 +25,20 @@ MAX_PLACE = 512
 MAX_COLUMN = 256
 
 
-def read_file(name: str, handle: BinaryIO) -> DraftFile:
+def read_file(name: str, handle: BinaryIO, *, before: tuple[str, BinaryIO] | None = None) -> DraftFile:
     """Read a file that is open and can be sought in; never raises for what it holds.
 
-    A file that no importer knows comes back with ``recognised`` false and the reasons.
+    ``before`` is name and handle of an earlier scrape of the same server: counters are then read as the difference. A
+    file that no importer knows comes back with ``recognised`` false and the reasons.
     """
-    source = Source(name, handle)
-    imported = import_file(source)
+    earlier = None if before is None else Source(*before)
+    imported = import_file(Source(name, handle, before=earlier))
+    sha256, size = _digest(handle)
     return DraftFile(
         name=scrubbed(name.rpartition("/")[2].encode("utf-8", "replace").decode()) or "unnamed",
-        sha256=_sha256(handle),
-        bytes=source.size,
+        sha256=sha256,
+        bytes=size,
+        before=None if before is None else _digest(before[1])[0],
         recognised=imported.recognised,
         format=imported.format,
         version=imported.version,
@@ -44,12 +47,14 @@ def read_file(name: str, handle: BinaryIO) -> DraftFile:
     )
 
 
-def _sha256(handle: BinaryIO) -> str:
-    digest = hashlib.sha256()
+def _digest(handle: BinaryIO) -> tuple[str, int]:
+    """Return digest and size of the bytes as they were given, packed or not."""
+    digest, size = hashlib.sha256(), 0
     handle.seek(0)
     while chunk := handle.read(CHUNK):
         digest.update(chunk)
-    return f"sha256:{digest.hexdigest()}"
+        size += len(chunk)
+    return f"sha256:{digest.hexdigest()}", size
 
 
 def _kept(run: ReadRun) -> ReadRun:

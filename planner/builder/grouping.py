@@ -119,11 +119,12 @@ def _arranged(draft: Draft, contract: ContractDocument) -> dict[str, DraftTrial]
 
 def _placeable(draft: Draft) -> list[RunFacts]:
     """Return the runs that may get a place, by id."""
-    repeated = repeats(draft)
+    without = {*repeats(draft), *draft.left_out}
+    earlier = {file.before for file in draft.files.values()}
     return [
         facts_of(run, file, read)
         for run, file, read in runs_of(draft.files)
-        if read.status != "refused" and run not in repeated and run not in draft.left_out
+        if read.status != "refused" and run not in without and file.sha256 not in earlier
     ]
 
 
@@ -329,6 +330,9 @@ def _runs(trial: DraftTrial) -> Iterable[str]:
 
 def why_unused(facts: RunFacts, draft: Draft, contract: ContractDocument) -> str:
     """Say why a run that nobody left out has no place."""
+    later = next((file.name for file in draft.files.values() if file.before == facts.file.sha256), None)
+    if later is not None:
+        return f"it is the scrape before {later}, whose counters were read against it"
     if facts.part == "beside":
         return "it measured no load of a server, or predicted one: it stands beside the evidence"
     if facts.part == "load" and load_point_of(facts, contract) is None:

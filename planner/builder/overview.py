@@ -51,8 +51,9 @@ def _reasons(read: ReadRun, effect: str) -> tuple[str, ...]:
 
 
 def _held(draft: Draft) -> Iterator[HeldRun]:
+    earlier = {file.before for file in draft.files.values()}
     for run, file, read in runs_of(draft.files):
-        if read.status == "held" and run not in draft.left_out:
+        if read.status == "held" and run not in draft.left_out and file.sha256 not in earlier:
             decision = draft.held.get(run)
             decided = None if decision is None else decision.use
             yield HeldRun(run=run, file=file.name, reasons=_reasons(read, "held"), decided=decided)

@@ -114,11 +114,15 @@ class FileProblem(Record, frozen=True, kw_only=True):
 
 
 class DraftFile(Record, frozen=True, kw_only=True):
-    """One file and what its importer read; its id in the draft is the first 16 digits of ``sha256``."""
+    """One file and what its importer read; its id in the draft is the first 16 digits of ``sha256``.
+
+    ``before`` is the digest of the earlier scrape of the same server that its counters were read against.
+    """
 
     name: Text
     sha256: Digest
     bytes: Bytes
+    before: Digest | None = None
     recognised: bool
     format: str = ""
     version: str = ""

@@ -6,8 +6,8 @@ Exit codes: 0 the document is made, 2 the contract, the answers, the draft or a 
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from contextlib import suppress
-from typing import Any
+from contextlib import ExitStack, suppress
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -43,6 +43,14 @@ from planner.intake import read_contract
 def _configure(parser: ArgumentParser) -> None:
     parser.add_argument("contract", metavar="CONTRACT", help="contract that the evidence is for")
     parser.add_argument("files", nargs="*", metavar="FILE", help="result file of a tool; - is standard input")
+    parser.add_argument(
+        "--scrapes",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("BEFORE", "AFTER"),
+        help="two scrapes of one server, read as the window between them; may be given several times",
+    )
     parser.add_argument("--answers", metavar="ANSWERS", help="what a person says: answers, decisions, reasons (JSON)")
     parser.add_argument("--continue", dest="begun", metavar="DRAFT", help="draft to go on from")
     parser.add_argument("--draft", metavar="FILE", help="where to keep the draft")
@@ -57,7 +65,10 @@ def _run(arguments: Namespace) -> int:
     contract = opened(read_contract, arguments.contract, refused)
     said = None if arguments.answers is None else opened(read_answers, arguments.answers, refused)
     begun = None if arguments.begun is None else opened(read_draft, arguments.begun, refused)
-    files = [file for name in arguments.files if (file := _file(name, refused)) is not None]
+    pairs = [(name, None) for name in arguments.files]
+    for before, after in arguments.scrapes:
+        pairs += [(before, None), (after, before)]
+    files = [file for name, before in pairs if (file := _file(name, before, refused)) is not None]
     if contract is None or refused:
         print_refused(refused, "text")
         return Exit.BAD_INPUT
@@ -76,17 +87,23 @@ def _run(arguments: Namespace) -> int:
     return _told(draft, contract, arguments)
 
 
-def _file(name: str, refused: Refused) -> DraftFile | None:
+def _file(name: str, before: str | None, refused: Refused) -> DraftFile | None:
     """Read a file; what no importer knows is told of as well, and feeds nothing."""
     try:
-        with input_file(name) as file:
-            return read_file(name, file if file.seekable() else kept_pipe(file))
+        with ExitStack() as held:
+            earlier = None if before is None else (before, _seekable(before, held))
+            return read_file(name, _seekable(name, held), before=earlier)
     except UnreadableInputError as error:
         problem = error.problem
     except OSError as error:
         problem = Problem("file/unreadable", "", "a file that can be read", (error.strerror or str(error)).lower())
     refused[name] = (problem,)
     return None
+
+
+def _seekable(name: str, held: ExitStack) -> BinaryIO:
+    file = held.enter_context(input_file(name))
+    return file if file.seekable() else kept_pipe(file)
 
 
 def _told(draft: Draft, contract: ContractDocument, arguments: Namespace) -> int:

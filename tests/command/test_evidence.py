@@ -9,6 +9,7 @@ import pytest
 from planner.command import main
 from planner.intake import read_evidence
 from tests.planner.builder.kit import AS_OF, CONTRACT, FILES, contract
+from tests.planner.importers.test_exporters import vllm
 
 Captured = pytest.CaptureFixture[str]
 
@@ -143,6 +144,18 @@ def test_a_file_that_nothing_reads_is_told_of(folder: Path, capsys: Captured) ->
 def test_the_same_files_under_any_name_and_order_print_the_same(folder: Path, capsys: Captured) -> None:
     told = run(folder, capsys)[1]
     assert run(folder, capsys, files=tuple(reversed(FILES)))[1] == told
+
+
+def test_two_scrapes_are_read_as_the_window_between_them(folder: Path, capsys: Captured) -> None:
+    (folder / "early.prom").write_text(vllm(stamp=" 1772360051000"))
+    (folder / "late.prom").write_text(vllm(50, stamp=" 1772360100000", scale=2))
+    scrapes = ("--scrapes", str(folder / "early.prom"), str(folder / "late.prom"))
+    _, told, _ = run(folder, capsys, *scrapes)
+    assert {note["file"]: note["sentence"] for note in told["unused"]} == {
+        "early.prom": "it is the scrape before late.prom, whose counters were read against it",
+        "late.prom": "several trials fit, or none: move it where it belongs",
+    }
+    assert told["held"] == []
 
 
 def test_a_place_that_cannot_be_written_leaves_what_was_there(folder: Path, capsys: Captured) -> None:

@@ -1,8 +1,9 @@
 """Which field a value fills: by window, rank, device, link, serving group and instance, or none yet."""
 
+from io import BytesIO
 from typing import Any
 
-from planner.builder import Draft, answer, move_run, new_window
+from planner.builder import Draft, add_files, answer, file_id, move_run, new_window, read_file
 from planner.builder.trees import trees_of
 from tests.planner.builder.kit import (
     BY,
@@ -15,7 +16,7 @@ from tests.planner.builder.kit import (
     looked_at,
     run_named,
 )
-from tests.planner.importers.test_exporters import node
+from tests.planner.importers.test_exporters import node, vllm
 from tests.planner.importers.test_nccl_tests import ROW, output
 from tests.planner.importers.test_sglang_bench import server, sglang_run
 
@@ -152,3 +153,21 @@ def test_a_leaf_that_the_contract_does_not_bind_is_no_conflict() -> None:
 
 
 NCCL = "(Worker pid=9) INFO 03-01 10:06:00 [pynccl.py:113] vLLM is using nccl==2.28.9\n"
+
+
+def test_two_scrapes_of_a_server_are_the_window_between_them() -> None:
+    early, late = (text.encode() for text in (vllm(stamp=" 1772360051000"), vllm(50, stamp=" 1772360100000", scale=2)))
+    first = read_file("early.prom", BytesIO(early))
+    second = read_file("late.prom", BytesIO(late), before=("early.prom", BytesIO(early)))
+    draft = add_files(drafted(), contract(), [second, first]).draft
+    assert draft.files[file_id(second.sha256)].before == first.sha256
+    assert (
+        filled(move_run(draft, run_named(draft, "late.prom"), trial="tp2", window="single"))[
+            f"{WINDOW.format('single')}/load/preemptions"
+        ]
+        == 0
+    )
+    assert {note.file: note.sentence for note in looked_at(draft).unused}["early.prom"] == (
+        "it is the scrape before late.prom, whose counters were read against it"
+    )
+    assert not any(point.code == "builder/held" for point in looked_at(draft).open)
