@@ -6,6 +6,7 @@ token) and their known faults. A contradiction holds the run for a person; nothi
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 from planner.importers.quantities import FAMILIES
@@ -156,6 +157,7 @@ _NAMED = {
     "tp": re.compile(r"(?<![a-z])tp[-_=]?([0-9]{1,4})(?![a-z0-9])"),
     "concurrent_requests": re.compile(r"(?<![a-z])conc(?:urrency)?[-_=]?([0-9]{1,6})(?![a-z0-9])"),
 }
+_JOINTS = str.maketrans("", "", "-_ .")
 _FAMILIES = (
     *("deepseek", "gemma", "glm", "gptoss", "kimi", "llama", "minimax", "mistral", "mixtral", "nemotron"),
     *("phi", "qwen"),
@@ -164,26 +166,30 @@ _FAMILIES = (
 
 def check_name(sheet: Sheet, name: str) -> None:
     """Hold a run whose file or folders are named for another degree, load or model; a name alone proves nothing."""
-    named = "/".join(name.lower().split("/")[-3:])
-    for quantity, pattern in _NAMED.items():
-        hint = pattern.search(named)
-        if hint is None:
-            continue
+    hints, outside = _hints("/".join(name.lower().split("/")[-3:]))
+    for quantity, hint in hints:
         value = sheet.value(quantity)
         if value is None:
-            sentence = f"the name says {quantity} {hint[1]}; the file does not, so it has to be confirmed"
+            sentence = f"the name says {quantity} {hint}; the file does not, so it has to be confirmed"
             sheet.remark("import/name_hint", sentence)
-        elif int(hint[1]) != value:
-            sentence = f"the name says {quantity} {hint[1]}, the file {value}: the content counts, a person confirms"
+        elif hint != value:
+            sentence = f"the name says {quantity} {hint}, the file {value}: the content counts, a person confirms"
             sheet.remark("import/name_contradicts", sentence, effect="held")
     model = sheet.value("model_name")
     if model:
-        inside, outside = _models(model), _models(named)
+        inside = _models(model)
         if inside and outside - inside:
             sentence = f"the name says {'/'.join(sorted(outside - inside))}, the file {model}: a person confirms"
             sheet.remark("import/name_contradicts", sentence, effect="held")
 
 
-def _models(text: str) -> set[str]:
-    plain = re.sub(r"[-_ .]", "", text.lower())
-    return {family for family in _FAMILIES if family in plain}
+@lru_cache(maxsize=256)
+def _hints(named: str) -> tuple[tuple[tuple[str, int], ...], frozenset[str]]:
+    """Return the degrees and loads that a name has in it, and the families of models."""
+    found = ((quantity, pattern.search(named)) for quantity, pattern in _NAMED.items())
+    return tuple((quantity, int(hint[1])) for quantity, hint in found if hint), _models(named)
+
+
+def _models(text: str) -> frozenset[str]:
+    plain = text.lower().translate(_JOINTS)
+    return frozenset(family for family in _FAMILIES if family in plain)

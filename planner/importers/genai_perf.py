@@ -29,10 +29,10 @@ def _recognise(source: Source) -> Recognised | None:
     if _is_json(example(source)):
         return Recognised()
     header = csv_header(source)
-    head = source.head.lower()
-    own = "time to first token" in head or "request latency" in head
-    if header and own and "sum" not in header and {"avg", "p99"} <= set(header):
-        return Recognised()
+    if header and "sum" not in header and {"avg", "p99"} <= set(header):
+        head = source.head.lower()
+        if "time to first token" in head or "request latency" in head:
+            return Recognised()
     return Recognised(confidence=60) if console_header(source) else None
 
 

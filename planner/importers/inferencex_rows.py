@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import StringIO
 from typing import Any
 
 from planner.importers.client import PER_REQUEST_DECODE, flat_latency, take_definitions
@@ -79,7 +80,9 @@ def json_row(sheet: Sheet) -> Row:
 
 def is_csv(source: Source) -> bool:
     """Say whether the file has the header of the CSV, below lines of comment."""
-    lines = (line for line in source.head.splitlines() if line.strip() and not line.startswith("#"))
+    if source.first is not None:
+        return False
+    lines = (line for line in StringIO(source.head) if line.strip() and not line.startswith("#"))
     header = next(lines, "").lower()
     return "throughput/gpu (tok/s)" in header and "concurrency" in header and "framework" in header
 
