@@ -1,5 +1,6 @@
 """Candidate sets of real contracts, worked out by hand from the engines' rules, apart from the code that is tested."""
 
+from collections.abc import Sequence
 from itertools import product
 
 import pytest
@@ -17,7 +18,7 @@ from tests.planner.matrix.contracts import BECAUSE, DENSE_70B, LATENT_MOE, a_mat
 POWERS = (1, 2, 4, 8)
 
 
-def every_name(found: list[tuple[int, ...]]) -> set[str]:
+def every_name(found: Sequence[tuple[int, ...]]) -> set[str]:
     """Write (tp, pp, ep, dp) or (tp, pp, ep, dp, cp) as names."""
     names = set()
     for tp, pp, ep, dp, *cp in found:

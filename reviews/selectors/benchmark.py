@@ -1,0 +1,130 @@
+"""The benchmark matrix of a decision or of a person's draft: worked out when it is asked for, never stored.
+
+Rules kept: stored bytes passed intake when they were uploaded, so they are decoded without being judged again; the
+same documents give the same matrix, so a process keeps the last few; evidence beyond the bounds is told on the command
+line, which has no web process to hold up.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import Lock
+
+from planner.contract_builder.draft import draft_from
+from planner.contract_builder.rendered import judged
+from planner.documents import EvidenceDocument
+from planner.errors import Problem
+from planner.intake import read_contract
+from planner.intake.stored import decoded_evidence
+from planner.matrix import matrix_of_stored
+from planner.matrix.records import Matrix
+from planner.version import PLANNER_VERSION
+from reviews.models import DocumentKind, Draft, Person, Workspace
+from reviews.selectors.decision_page import decision_page
+from reviews.selectors.documents import revision_bytes
+from reviews.selectors.drafts import draft_of_owner
+from reviews.selectors.rows import DecisionPage
+
+__all__ = ["BenchmarkView", "DraftBenchmark", "benchmark_view", "draft_benchmark"]
+
+MOST_TRIALS = 2_000
+MOST_BYTES = 16 * 2**20
+"""Evidence whose coverage one answer tells."""
+MOST_KEPT = 4
+"""A matrix of the largest fleet takes some megabytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkView:
+    """A decision's page with its matrix; ``too_large`` says why coverage is not told here."""
+
+    page: DecisionPage
+    matrix: Matrix
+    too_large: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftBenchmark:
+    """A draft of a contract with its matrix; without one, what intake would say of the contract."""
+
+    stored: Draft
+    slot: str
+    matrix: Matrix | None
+    problems: tuple[Problem, ...]
+
+
+class _Kept:
+    """The last few matrices of this process, by what they were made of."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._found: OrderedDict[tuple[str, ...], Matrix] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: tuple[str, ...], make: Callable[[], Matrix]) -> Matrix:
+        """Return the matrix of a key, made where it is not kept; two threads may both make it."""
+        with self._lock:
+            found = self._found.get(key)
+            if found is not None:
+                self._found.move_to_end(key)
+                return found
+        made = make()
+        with self._lock:
+            self._found[key] = made
+            while len(self._found) > self._most:
+                self._found.popitem(last=False)
+        return made
+
+
+_KEPT = _Kept(MOST_KEPT)
+
+
+def benchmark_view(*, actor: Person, workspace: Workspace, number: int, revision: int | None = None) -> BenchmarkView:
+    """Return the matrix of a revision's contract with the coverage of its evidence; no plan is needed.
+
+    Raises:
+        NotFoundError: no such decision or revision, or the actor is no member of the workspace.
+        TamperedError: stored bytes are not the ones that were stored.
+    """
+    page = decision_page(actor=actor, workspace=workspace, number=number, revision=revision, read_plan=False)
+    shown = page.shown
+    raw = revision_bytes(actor=actor, workspace=workspace, revision_id=shown.id)
+    contract = read_contract(raw.contract)
+    too_large = _too_large(shown.job.candidates_total, len(raw.evidence))
+    if too_large:
+        key: tuple[str, ...] = (PLANNER_VERSION, shown.contract)
+        return BenchmarkView(page=page, matrix=_KEPT.get(key, lambda: matrix_of_stored(contract)), too_large=too_large)
+
+    def made() -> Matrix:
+        record = decoded_evidence(raw.evidence)
+        # Ids of trials' contents are for plans; coverage tells trials by their names.
+        ids = dict.fromkeys(record.trials, "")
+        document = EvidenceDocument(record, shown.evidence, shown.evidence_file_sha256, ids)
+        return matrix_of_stored(contract, document)
+
+    return BenchmarkView(page=page, matrix=_KEPT.get((PLANNER_VERSION, shown.contract, shown.evidence), made))
+
+
+def draft_benchmark(*, actor: Person, workspace: Workspace, draft_id: int) -> DraftBenchmark:
+    """Return the matrix of a contract that is being written, as it would be submitted now.
+
+    Raises:
+        NotFoundError: the actor is no member of the workspace, or has no such draft of a contract in it.
+    """
+    stored = draft_of_owner(actor=actor, workspace=workspace, draft_id=draft_id, kind=DocumentKind.CONTRACT)
+    draft = draft_from(bytes(stored.body))
+    found = judged(draft.tree)
+    document = found.document
+    if document is None:
+        return DraftBenchmark(stored=stored, slot=draft.slot, matrix=None, problems=found.problems)
+    matrix = _KEPT.get((PLANNER_VERSION, document.content_id), lambda: matrix_of_stored(document))
+    return DraftBenchmark(stored=stored, slot=draft.slot, matrix=matrix, problems=())
+
+
+def _too_large(trials: int, size: int) -> str:
+    """Name the first bound that is passed; how many trials there are is known once planning began."""
+    if trials > MOST_TRIALS:
+        return f"{trials:,} trials; at most {MOST_TRIALS:,} are told here."
+    if size > MOST_BYTES:
+        return f"{size:,} bytes of evidence; at most {MOST_BYTES:,} are told here."
+    return ""
