@@ -13,6 +13,7 @@ PAGES = (
     ("Communication", "decision-communication"),
     ("What if", "decision-what-if"),
     ("Stress", "decision-stress"),
+    ("Benchmark", "decision-benchmark"),
     ("History", "decision-history"),
 )
 
