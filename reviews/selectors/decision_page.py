@@ -18,7 +18,9 @@ from reviews.models import (
     SignOffPoint,
     Workspace,
 )
-from reviews.policies.permissions import may_sign, may_submit
+from reviews.policies.document import releasing_teams
+from reviews.policies.permissions import may_release, may_sign, may_submit
+from reviews.policies.requirements import is_agreed
 from reviews.policies.signoff_status import JudgedSignOff
 from reviews.selectors.in_force import activations_of, states_now
 from reviews.selectors.judgement import UNDER_REVIEW, Judgement, judge_decisions
@@ -96,6 +98,13 @@ def decision_page(
         is_author=standing.person_id in judgement.author_ids,
         role=standing.role,
         may_submit=may_submit(standing),
+        may_release=may_release(
+            standing,
+            releasing=releasing_teams(judgement.document),
+            author_ids=judgement.author_ids,
+            authentication=Authentication(),
+        ),
+        is_agreed=is_agreed(judgement.requirements, [one for _, one in judgement.signoffs]),
         plan_bytes=_plan_bytes(shown) if read_plan else None,
     )
 

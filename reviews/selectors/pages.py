@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from planner.records.plan import Plan as PlanRecord
 from reviews.errors import NotFoundError
 from reviews.models import Decision, Person, Revision, Workspace
-from reviews.selectors.decision_page import decision_page
+from reviews.selectors.decision_page import decision_named, decision_page
 from reviews.selectors.log import EntryRow, history_rows
 from reviews.selectors.reviewing import Reviewing, reviewing_of
+from reviews.selectors.rollbacks import RollbackChoice, rollback_choices
 from reviews.selectors.rows import DecisionPage
 
 RAIL_EVENTS = 8
@@ -71,3 +72,23 @@ def reusable_documents(decision: Decision, revision: int | None = None) -> Reusa
     if found is None:
         raise NotFoundError(f"{decision.label} has no revision {revision}.")
     return Reusable(*found)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseView:
+    """A decision with where its slot can go back to."""
+
+    page: DecisionPage
+    rollbacks: tuple[RollbackChoice, ...]
+
+
+def release_view(*, actor: Person, workspace: Workspace, number: int) -> ReleaseView:
+    """Return what the page needs on which a decision is put into force or ended.
+
+    Raises:
+        NotFoundError: no such decision, or the actor is no member of the workspace.
+    """
+    page = decision_page(actor=actor, workspace=workspace, number=number)
+    plan = page.plan()
+    choices = rollback_choices(decision_named(workspace, number), plan) if plan is not None else ()
+    return ReleaseView(page, choices)

@@ -75,7 +75,7 @@ class Objection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointRow:
-    """A condition or follow-up (``PointKind``) of a sign-off; ``settled_by`` and ``note`` are empty while it is open."""
+    """A condition or follow-up (``PointKind``) of a sign-off; ``settled_by``, ``note`` are empty while it is open."""
 
     id: int
     kind: str
@@ -184,7 +184,8 @@ class DecisionPage:
 
     Requirements, approval and sign-off statuses always speak of the newest revision. ``moved`` names the parts that
     differ between the shown revision and the newest one. ``is_author``: the reader made a revision of this decision.
-    ``state`` is as of now, ``state_because`` what made it so where that is more than an act.
+    ``is_agreed``: every team agrees on the outcome, whatever it is. ``state`` is as of now, ``state_because`` what made
+    it so where that is more than an act.
     """
 
     workspace: str
@@ -211,6 +212,8 @@ class DecisionPage:
     is_author: bool
     role: str
     may_submit: Verdict
+    may_release: Verdict
+    is_agreed: bool
     plan_bytes: bytes | None
 
     @property

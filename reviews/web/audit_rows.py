@@ -6,8 +6,9 @@ from django.urls import reverse
 
 from reviews.selectors.log import ERASED, EntryRow
 from reviews.verification import Verification
+from reviews.web.event_rows import event_text
 from reviews.web.formats import count, when
-from reviews.web.page_rows import event_text, team_title
+from reviews.web.page_rows import team_title
 
 CHECKED = (
     "every entry's stored bytes are canonical and hash to its digest",

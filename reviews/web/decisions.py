@@ -20,12 +20,13 @@ from reviews.services.signoffs import signoff_give
 from reviews.web.banner_rows import alternatives, banner, notices
 from reviews.web.decision_head import head_for
 from reviews.web.document_links import DocumentLinks, links_of
+from reviews.web.event_rows import event_of
 from reviews.web.flip_rows import flip_groups
 from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
 from reviews.web.frontier_rows import frontier, order, order_text
 from reviews.web.links import Query, number_or_none
 from reviews.web.matrix_rows import matrix
-from reviews.web.page_rows import Strip, answer_strips, event_of, moved_text, progress_of, stale_strip, turn_strip
+from reviews.web.page_rows import Strip, answer_strips, moved_text, progress_of, stale_strip, turn_strip
 from reviews.web.reauthentication import ask_again, typed_before
 from reviews.web.sign_rows import FIELDS, Form, sign_panel
 from reviews.web.signoff_rows import requirements_of

@@ -1,11 +1,10 @@
-"""Head, strips, requirements, sign-off panel and events of a decision's pages, as rows of text. Pure."""
+"""Head, strips and states of a decision's pages, as rows of text. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from reviews.policies.requirements import Requirement
-from reviews.selectors.log import EntryRow
 from reviews.selectors.rows import DecisionPage, Objection, RevisionRow
 from reviews.web.formats import ago, count, listed, moment, percent, when
 from reviews.web.words import Word
@@ -51,13 +50,6 @@ PARTS = {
     "planner_version": "the planner version",
     "plan": "the plan",
 }
-ICONS = {
-    "signoff.given": "pass-o",
-    "signoff.carried": "carry",
-    "revision.created": "doc",
-    "revision.planned": "gear",
-    "signoff.withdrawn": "na",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +93,6 @@ class Strip:
     is_turn: bool = False
     is_alert: bool = False
     id: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """One entry of the log as a line of a decision's history."""
-
-    icon: str
-    text: str
-    when: str
-    seq: int
-    href: str
 
 
 def team_title(slug: str) -> str:
@@ -222,9 +203,17 @@ def turn_strip(page: DecisionPage) -> Strip:
     mine = my_open_teams(page)
     others = waiting_text(page.requirements, mine)
     if page.state != "IN_REVIEW":
-        return Strip(lead=f"{STATES[page.state].text}.", text=page.approval.because, icon=STATES[page.state].icon)
+        text = page.state_because or in_force_text(page) or page.approval.because
+        return Strip(lead=f"{STATES[page.state].text}.", text=text, icon=STATES[page.state].icon)
     if page.approval.approved:
-        return Strip(lead="Approved.", text=page.approval.because, icon="pass-o")
+        return Strip(
+            lead="Approved.",
+            text=page.approval.because,
+            icon="pass-o",
+            href="release/" if page.may_release.allowed else "",
+            action="Put into force",
+            is_turn=page.may_release.allowed,
+        )
     if mine:
         return Strip(
             lead=f"Your turn: {listed(tuple(team_title(team).lower() for team in mine))}.",
@@ -237,6 +226,16 @@ def turn_strip(page: DecisionPage) -> Strip:
     owed = tuple(dict.fromkeys(name for row in page.requirements for name in row.owed_by))
     text = f"Owed by {listed(owed)}." if owed else page.approval.because
     return Strip(lead=f"Waiting on {others}." if others else "Not approved.", text=text, icon="wait")
+
+
+def in_force_text(page: DecisionPage) -> str:
+    """Say what is in force, until when; empty where nothing was put into force."""
+    row = page.activation
+    if row is None or page.state not in ("EFFECTIVE", "EMERGENCY", "CONTESTED"):
+        return ""
+    until = f", valid until {when(row.valid_until)} UTC" if row.valid_until else ""
+    incident = f" for incident {row.incident}" if row.incident else ""
+    return f"{row.topology} since {when(row.activated_at)} UTC{until}{incident}."
 
 
 def moved_text(parts: Sequence[str]) -> str:
@@ -256,46 +255,6 @@ def stale_strip(page: DecisionPage, newest_href: str) -> Strip:
         css="unk",
         href=newest_href,
         action=f"Go to r{page.newest.number}",
-    )
-
-
-def event_text(row: EntryRow) -> str:
-    """Say in words what an entry records."""
-    team = f" for {team_title(row.team).lower()}" if row.team else ""
-    about = row.about or "somebody not known"
-    texts = {
-        "revision.created": f"{row.who} submitted r{row.revision}",
-        "revision.planned": f"Planned r{row.revision}",
-        "revision.not_planned": f"r{row.revision} was not planned",
-        "signoff.given": f"{row.who} {SIGNED.get(row.meaning, 'signed')} r{row.revision}{team}",
-        "signoff.refused": f"Refused: sign-off by {row.who}{team}",
-        "signoff.carried": f"{about} is carried to r{row.revision}{team}",
-        "point.settled": f"{row.who} settled a point{team}",
-        "point.refused": f"Refused: settling a point by {row.who}{team}",
-        "signoff.withdrawn": f"{row.who} withdrew a sign-off{team}",
-        "signoff.withdrawal_refused": f"Refused: withdrawal by {row.who}{team}",
-        "submission.refused": f"Refused: submission by {row.who}",
-        "workspace.created": "Workspace made",
-        "policy.set": f"Policy set by {row.who}",
-        "roster.role_set": f"Role {(row.payload or {}).get('role', 'not known')} given to {about} by {row.who}",
-        "roster.seat_given": f"Seat{team} given to {about} by {row.who}",
-        "roster.seat_taken": f"Seat{team} taken from {about} by {row.who}",
-        "token.created": f"{row.who} made an API token",
-        "token.revoked": f"{row.who} revoked an API token",
-    }
-    return texts.get(row.action, f"{row.action.replace('.', ' ').replace('_', ' ')} by {row.who}")
-
-
-def event_of(row: EntryRow, entry_href: str) -> Event:
-    """Make a line of history."""
-    is_told = row.is_changed or row.action != "revision.planned"
-    detail = f": {row.reason}" if row.reason and is_told else ""
-    return Event(
-        icon="fail" if row.is_refusal or row.is_changed else ICONS.get(row.action, "nd"),
-        text=f"{event_text(row)}{detail}",
-        when=when(row.at),
-        seq=row.seq,
-        href=entry_href,
     )
 
 

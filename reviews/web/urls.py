@@ -21,6 +21,7 @@ from reviews.web import (
     memory,
     openings,
     people,
+    release,
     stress,
     submissions,
     tokens,
@@ -67,6 +68,7 @@ urlpatterns = [
     re_path(rf"{WORKSPACE}/attachments/{DIGEST}/raw$", evidence.attachment_raw, name="attachment-raw"),
     path("w/<slug:slug>/decisions/<int:number>/", decisions.decision_detail, name="decision-detail"),
     path("w/<slug:slug>/decisions/<int:number>/sign", decisions.decision_sign, name="decision-sign"),
+    path("w/<slug:slug>/decisions/<int:number>/release/", release.decision_release, name="decision-release"),
     path("w/<slug:slug>/decisions/<int:number>/open", openings.item_opened, name="item-open"),
     path(
         "w/<slug:slug>/decisions/<int:number>/points/<int:point>/settle",

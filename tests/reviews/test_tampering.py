@@ -40,7 +40,7 @@ def test_nothing_is_signed_on_changed_bytes_and_the_attempt_is_recorded(what: st
     revision = planned(people)
     change(BLOBS[what](revision))
     with pytest.raises(TamperedError, match=f"The stored {what} is not what was stored"):
-        sign(people, revision, is_opened=False)
+        sign(people, revision, is_opened=what != "plan")
     assert (SignOff.objects.count(), last_entry(people)["action"]) == (0, "signoff.refused")
 
 

@@ -33,6 +33,7 @@ PAGES: dict[str, list[Any]] = {
     "map-compare": ["lab", 1],
     "moved-download": ["lab", 1],
     "decision-memory": ["lab", 1],
+    "decision-release": ["lab", 1],
     "memory-download": ["lab", 1, "csv"],
     "decision-communication": ["lab", 1],
     "communication-download": ["lab", 1, "steps", "csv"],
@@ -107,7 +108,7 @@ def test_no_cache_keeps_a_page(name: str, decided: Decision, people: Cast, visit
     assert "no-store" in visit(people.alice).get(reverse(name, args=PAGES[name]))["Cache-Control"]
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if name not in ("decision-new", "token-list")])
+@pytest.mark.parametrize("name", [name for name in PAGES if name not in ("decision-new", "decision-release", "token-list")])
 def test_pages_are_only_read(name: str, people: Cast, visit: Visit) -> None:
     assert visit(people.bob).post(reverse(name, args=PAGES[name])).status_code == 405
 

@@ -1,0 +1,80 @@
+"""Entries of the log as lines of a history: what happened, in words. Pure."""
+
+from dataclasses import dataclass
+
+from reviews.selectors.log import EntryRow
+from reviews.web.formats import when
+from reviews.web.page_rows import SIGNED, team_title
+
+ICONS = {
+    "signoff.given": "pass-o",
+    "signoff.carried": "carry",
+    "revision.created": "doc",
+    "revision.planned": "gear",
+    "signoff.withdrawn": "na",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One entry of the log as a line of a decision's history."""
+
+    icon: str
+    text: str
+    when: str
+    seq: int
+    href: str
+
+
+def event_text(row: EntryRow) -> str:
+    """Say in words what an entry records."""
+    team = f" for {team_title(row.team).lower()}" if row.team else ""
+    about = row.about or "somebody not known"
+    texts = {
+        "revision.created": f"{row.who} submitted r{row.revision}",
+        "revision.planned": f"Planned r{row.revision}",
+        "revision.not_planned": f"r{row.revision} was not planned",
+        "signoff.given": f"{row.who} {SIGNED.get(row.meaning, 'signed')} r{row.revision}{team}",
+        "signoff.refused": f"Refused: sign-off by {row.who}{team}",
+        "decision.activated": f"{row.who} put r{row.revision} into force",
+        "decision.superseded": "Superseded by a newer decision on the slot",
+        "decision.withdrawn": f"{row.who} withdrew the decision",
+        "decision.rejected": f"{row.who} closed the decision as rejected",
+        "decision.closed": f"{row.who} closed the decision without a selection",
+        "decision.expired": "Expired",
+        "decision.stale": "Stale",
+        "decision.ran_out": "The emergency ran out",
+        "identity.differs": f"{row.who} reported a machine that differs",
+        "identity.reported": f"{row.who} reported a machine that matches",
+        "activation.refused": f"Refused: putting into force by {row.who}",
+        "withdrawal.refused": f"Refused: withdrawing the decision by {row.who}",
+        "rejection.refused": f"Refused: closing as rejected by {row.who}",
+        "closing.refused": f"Refused: closing by {row.who}",
+        "signoff.carried": f"{about} is carried to r{row.revision}{team}",
+        "point.settled": f"{row.who} settled a point{team}",
+        "point.refused": f"Refused: settling a point by {row.who}{team}",
+        "signoff.withdrawn": f"{row.who} withdrew a sign-off{team}",
+        "signoff.withdrawal_refused": f"Refused: withdrawal by {row.who}{team}",
+        "submission.refused": f"Refused: submission by {row.who}",
+        "workspace.created": "Workspace made",
+        "policy.set": f"Policy set by {row.who}",
+        "roster.role_set": f"Role {(row.payload or {}).get('role', 'not known')} given to {about} by {row.who}",
+        "roster.seat_given": f"Seat{team} given to {about} by {row.who}",
+        "roster.seat_taken": f"Seat{team} taken from {about} by {row.who}",
+        "token.created": f"{row.who} made an API token",
+        "token.revoked": f"{row.who} revoked an API token",
+    }
+    return texts.get(row.action, f"{row.action.replace('.', ' ').replace('_', ' ')} by {row.who}")
+
+
+def event_of(row: EntryRow, entry_href: str) -> Event:
+    """Make a line of history."""
+    is_told = row.is_changed or row.action != "revision.planned"
+    detail = f": {row.reason}" if row.reason and is_told else ""
+    return Event(
+        icon="fail" if row.is_refusal or row.is_changed else ICONS.get(row.action, "nd"),
+        text=f"{event_text(row)}{detail}",
+        when=when(row.at),
+        seq=row.seq,
+        href=entry_href,
+    )

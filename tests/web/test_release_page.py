@@ -1,0 +1,63 @@
+"""Putting a decision into force, or ending its review, on its page."""
+
+import pytest
+
+from reviews.models import Activation, Decision
+from tests.reviews.factories import Cast, documents, planned, sign
+from tests.reviews.logins import prove
+from tests.reviews.rules.test_rule_10_activation import approved
+from tests.web.conftest import Visit
+from tests.web.test_decision_page import PAGE, text
+
+pytestmark = pytest.mark.django_db
+
+RELEASE = f"{PAGE}release/"
+
+
+def sent(decision: Decision, act: str, **changes: str) -> dict[str, str]:
+    subject = decision.revisions.latest("number").planned.subject
+    words = {"statement": "Rolled out.", "reason": "Not needed.", "rollback": "none"}
+    return words | {"act": act, "seen_subject": subject} | changes
+
+
+def test_an_approved_decision_leads_to_its_release_and_is_put_into_force(people: Cast, visit: Visit) -> None:
+    decision = approved(people).decision
+    client = visit(people.dave)
+    assert 'href="release/">Put into force</a>' in text(client)
+    assert client.post(RELEASE, sent(decision, "activate")).status_code == 302
+    assert Activation.objects.get().statement == "Rolled out."
+    page = text(client)
+    assert "<b>Effective.</b> tp1-pp1-ep1-dp1 since " in page
+    assert "r1 was put into force" in client.get(RELEASE).content.decode()
+
+
+def test_what_is_not_approved_says_why_the_form_is_off(decided: Decision, people: Cast, visit: Visit) -> None:
+    page = visit(people.bob).get(RELEASE).content.decode()
+    activate = page.split('id="activate"')[1].split("</section>")[0]
+    assert ("disabled" in activate, "Waiting on networking, serving." in activate) == (True, True)
+
+
+def test_a_refused_release_keeps_what_was_typed(decided: Decision, people: Cast, visit: Visit) -> None:
+    answer = visit(people.bob).post(RELEASE, sent(decided, "activate", statement="My words."))
+    page = answer.content.decode()
+    assert (answer.status_code, "is not approved" in page, "My words.</textarea>" in page) == (409, True, True)
+
+
+def test_an_old_proof_is_asked_for_again(people: Cast, visit: Visit) -> None:
+    decision = approved(people).decision
+    client = visit(people.dave)
+    prove(client, people.dave, method="password", age_s=301)
+    assert client.post(RELEASE, sent(decision, "activate")).status_code == 302
+    assert not Activation.objects.exists()
+
+
+@pytest.mark.parametrize("act", ["withdraw", "reject", "close"])
+def test_a_review_is_ended_on_its_page(act: str, people: Cast, visit: Visit) -> None:
+    revision = planned(people, pair=documents(floor=600))
+    meaning = "reject" if act == "reject" else "approve"
+    for signer, team in ((people.bob, "serving"), (people.carol, "networking")):
+        sign(people, revision, signer, team=team, meaning=meaning)
+    who = people.alice if act == "withdraw" else people.dave
+    assert visit(who).post(RELEASE, sent(revision.decision, act)).status_code == 302
+    ended = {"withdraw": "WITHDRAWN", "reject": "REJECTED", "close": "CLOSED"}[act]
+    assert Decision.objects.get().state == ended
