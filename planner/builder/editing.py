@@ -251,13 +251,14 @@ def take_back(draft: Draft, contract: ContractDocument, run: str) -> Draft:
 
 
 def decide_held(draft: Draft, run: str, *, use: bool, by: str, because: str) -> Draft:
-    """Decide about a run that its importer held; one that is no evidence is never used."""
+    """Decide about a run that its importer held; one that is not to be used leaves its place."""
     read = run_of(draft, run)
     check(("/use", use, bool), ("/by", by, Id), ("/because", because, Prose))
     if read.status != "held":
         raise refuse("builder/held", "/held", "a run that waits for a person", f"one that is {read.status}")
     decision = HeldDecision(use=use, by=by, because=because)
-    return replace(_next(draft), held={**draft.held, run: decision})
+    trials = draft.trials if use else _all_without(draft, run.__eq__)
+    return replace(_next(draft), trials=trials, held={**draft.held, run: decision})
 
 
 # What all of them do

@@ -20,6 +20,7 @@ from planner.builder.files import runs_of
 from planner.builder.limits import MAX_TRIALS
 from planner.builder.records import Draft, DraftTrial, DraftWindow
 from planner.documents import ContractDocument
+from planner.identity import same
 from planner.records.base import UnsetType
 from planner.records.contract import LoadPoint
 from planner.shown import shown
@@ -70,12 +71,12 @@ def _is_like(facts: RunFacts, point: LoadPoint) -> bool:
         return _says(facts, "concurrent_requests", point.concurrent_requests)
     rate = _says(facts, "offered_requests_per_s", point.requests_per_s)
     burst = facts.value("burstiness")
-    return rate and (burst is None or isinstance(point.burstiness, UnsetType) or burst.value == point.burstiness)
+    return rate and (burst is None or isinstance(point.burstiness, UnsetType) or same(burst.value, point.burstiness))
 
 
 def _says(facts: RunFacts, name: str, wanted: float | UnsetType) -> bool:
     value = facts.value(name)
-    return value is not None and not isinstance(wanted, UnsetType) and value.value == wanted
+    return value is not None and not isinstance(wanted, UnsetType) and same(value.value, wanted)
 
 
 # Which trial
@@ -119,7 +120,7 @@ def _arranged(draft: Draft, contract: ContractDocument) -> dict[str, DraftTrial]
 
 def _placeable(draft: Draft) -> list[RunFacts]:
     """Return the runs that may get a place, by id."""
-    without = {*repeats(draft), *draft.left_out}
+    without = {*repeats(draft), *draft.left_out, *(run for run, decision in draft.held.items() if not decision.use)}
     earlier = {file.before for file in draft.files.values()}
     return [
         facts_of(run, file, read)

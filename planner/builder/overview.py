@@ -5,14 +5,16 @@ from collections.abc import Iterator
 from planner.builder.assembly import assembled
 from planner.builder.conflicts import conflicts_of
 from planner.builder.coverage import judged_trials
-from planner.builder.facts import facts_of
+from planner.builder.facts import RunFacts, facts_of
 from planner.builder.files import runs_of
 from planner.builder.grouping import repeats, why_unused
+from planner.builder.pointing import ANY
 from planner.builder.questions import questions_of
 from planner.builder.records import Draft, ReadRun
 from planner.builder.state import DraftState, HeldRun, Prediction, RunNote, Unplaced
 from planner.builder.trees import Trees, trees_of
 from planner.documents import ContractDocument
+from planner.pointers import steps
 
 __all__ = ["state_of"]
 
@@ -37,6 +39,7 @@ def state_of(draft: Draft, contract: ContractDocument, as_of: str) -> DraftState
         refused=tuple(_refused(draft)),
         unused=tuple(_unused(draft, contract)),
         repeated=tuple(_repeated(draft)),
+        idle=tuple(_idle(draft)),
         unplaced=tuple(_unplaced(draft, trees)),
         predictions=tuple(_predictions(draft)),
         differences=judged.differences,
@@ -72,9 +75,28 @@ def _unused(draft: Draft, contract: ContractDocument) -> Iterator[RunNote]:
     for run, file, read in runs_of(draft.files):
         if run in used or read.status == "refused" or run in repeated:
             continue
-        out = draft.left_out.get(run)
-        sentence = why_unused(facts_of(run, file, read), draft, contract) if out is None else f"left out: {out.because}"
-        yield RunNote(run=run, file=file.name, sentence=sentence)
+        yield RunNote(run=run, file=file.name, sentence=_why_unused(facts_of(run, file, read), draft, contract))
+
+
+def _why_unused(facts: RunFacts, draft: Draft, contract: ContractDocument) -> str:
+    out, decision = draft.left_out.get(facts.id), draft.held.get(facts.id)
+    if out is not None:
+        return f"left out: {out.because}"
+    if decision is not None and not decision.use:
+        return f"not to be used: {decision.because}"
+    return why_unused(facts, draft, contract)
+
+
+def _idle(draft: Draft) -> Iterator[str]:
+    """Yield what was said of trials and windows that are not there (any more)."""
+    for at in sorted({*draft.answers, *draft.settled}):
+        path = steps(at)
+        if path[0] not in ("trials", "identities") or len(path) < 2:
+            continue
+        trials = [trial for name, trial in draft.trials.items() if path[1] in (ANY, name)]
+        in_window = path[0] == "trials" and path[2:3] == ("windows",) and path[3:4] != (ANY,)
+        if not trials or (in_window and not any(path[3] in trial.windows for trial in trials)):
+            yield at
 
 
 def _repeated(draft: Draft) -> Iterator[RunNote]:

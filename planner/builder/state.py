@@ -224,7 +224,11 @@ class Assembly(Record, frozen=True, kw_only=True):
 
 
 class DraftState(Record, frozen=True, kw_only=True):
-    """Everything about a draft at once. ``unused`` are runs in no trial, ``repeated`` runs that stand twice."""
+    """Everything about a draft at once.
+
+    ``unused`` are runs in no trial, ``repeated`` runs that stand twice, ``idle`` pointers of answers and settlements
+    whose trial or window is not there any more.
+    """
 
     complete: bool
     questions: tuple[Question, ...]
@@ -233,6 +237,7 @@ class DraftState(Record, frozen=True, kw_only=True):
     refused: tuple[RunNote, ...]
     unused: tuple[RunNote, ...]
     repeated: tuple[RunNote, ...]
+    idle: tuple[str, ...]
     unplaced: tuple[Unplaced, ...]
     predictions: tuple[Prediction, ...]
     differences: tuple[Difference, ...]

@@ -36,7 +36,7 @@ Path = tuple[str, ...]
 class TrialTree:
     """One trial while it is put together; every pointer is one of the document, with the trial's id in it.
 
-    ``values`` are the fields that have a value, ``open_conflicts`` those on which sources differ and nobody settled.
+    ``values`` are the fields that have a value, ``conflicts`` those on which sources differ, and whether it is settled.
     ``overlapping`` are fields that stand inside another field's value, ``resolved`` counts what was looked at of each.
     """
 

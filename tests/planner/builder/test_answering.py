@@ -6,6 +6,7 @@ import pytest
 
 from planner.builder import (
     Draft,
+    add_files,
     answer,
     assemble,
     confirm,
@@ -27,6 +28,7 @@ from tests.planner.builder.kit import (
     log,
     looked_at,
     memory,
+    read,
     run_named,
 )
 
@@ -211,9 +213,20 @@ def test_a_held_run_feeds_nothing_until_it_is_decided() -> None:
     assert [(held.file, held.decided) for held in looked_at(draft).held] == [("conc32.json", None)]
     assert any(point.code == "builder/held" for point in looked_at(draft).open)
     assert value(decide_held(draft, run, use=True, by=BY, because=BECAUSE), total) == 100_000
-    refused = decide_held(draft, run, use=False, by=BY, because=BECAUSE)
-    assert value(refused, total) is None
+    refused = decide_held(draft, run, use=False, by=BY, because="The wrong load.")
+    assert refused.trials["tp2"].windows == {}
+    assert [note.sentence for note in looked_at(refused).unused] == ["not to be used: The wrong load."]
     assert not any(point.code == "builder/held" for point in looked_at(refused).open)
+
+
+def test_what_was_said_of_a_window_that_is_gone_is_named() -> None:
+    purpose = "/trials/tp2/windows/saturated/purpose"
+    draft = answer(drafted(), contract(), purpose, "counted", by=BY)
+    assert looked_at(draft).idle == ()
+    more = [read(bench(date="20260301-091500"), "tp2_again.json")]
+    grown = add_files(draft, contract(), more).draft
+    assert sorted(grown.trials["tp2"].windows) == ["saturated-1", "saturated-2", "single"]
+    assert looked_at(grown).idle == (purpose,)
 
 
 def test_files_of_different_runs_are_no_trial() -> None:
