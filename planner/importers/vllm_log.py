@@ -217,7 +217,7 @@ class _Start:
             if self.sheet.value("all_reduce_path", paths[2]) is None:
                 self.sheet.put_text("all_reduce_path", paths[1], line.place, of=paths[2])
             return True
-        timeout = _TIMEOUT.search(line.message)
+        timeout = _TIMEOUT.search(line.message) if "Watchdog" in line.message else None
         if timeout:
             if timeout[1] not in self._timeouts and len(self._timeouts) < MAX_TIMEOUTS:
                 self._timeouts[timeout[1]] = timeout[2]
@@ -228,8 +228,10 @@ class _Start:
     def serving(self, line: LogLine) -> bool:
         """Read what the engine prints of its queue and KV cache every few seconds."""
         stats = _STATS.match(line.message)
+        if stats is None:
+            return False
         waiting, share = _WAITING.search(line.message), _USED.search(line.message)
-        if stats is None or waiting is None or share is None:
+        if waiting is None or share is None:
             return False
         engine, used = stats[1], float(share[1])
         self._samples += 1
