@@ -25,7 +25,7 @@ from planner.builder import (
     split_trial,
     take_back,
 )
-from planner.builder.limits import MAX_FILES, MAX_TRIALS
+from planner.builder.limits import MAX_FILES, MAX_RUNS, MAX_TRIALS, MAX_VALUES, check_files
 from planner.errors import DocumentRefusedError
 from tests.planner.builder.kit import (
     BECAUSE,
@@ -196,3 +196,20 @@ def test_a_draft_holds_so_much_and_no_more() -> None:
     for number in range(MAX_TRIALS - 1):
         draft = new_trial(draft, f"t{number}")
     assert refusal(lambda: new_trial(draft, "one-more"))[1] == "at most 100 trials in a draft"
+
+
+@pytest.mark.parametrize(
+    ("files", "runs", "values", "expected"),
+    [
+        (MAX_FILES, MAX_RUNS, MAX_VALUES, []),
+        (MAX_FILES + 1, MAX_RUNS, MAX_VALUES, ["at most 200 files in a draft"]),
+        (1, MAX_RUNS + 1, MAX_VALUES + 1, ["at most 5,000 runs in a draft", "at most 100,000 values in a draft"]),
+    ],
+)
+def test_every_limit_that_is_exceeded_is_named(files: int, runs: int, values: int, expected: list[str]) -> None:
+    found = []
+    try:
+        check_files(files, runs, values)
+    except DocumentRefusedError as refused:
+        found = [problem.expected for problem in refused.problems]
+    assert found == expected
