@@ -11,7 +11,7 @@ from django.db.models import Q, Subquery
 from django.utils import timezone
 
 from planner.canonical import content_id
-from reviews.blobs import checked
+from reviews.blobs import blob_read, checked
 from reviews.facts import Member, Newest, ScopeFact
 from reviews.models import (
     Activation,
@@ -26,6 +26,7 @@ from reviews.models import (
     Waiver,
     Workspace,
 )
+from reviews.planning import decode_plan
 from reviews.policies.document import PolicyDocument, quorums, read_policy
 from reviews.policies.requirements import (
     Approval,
@@ -37,6 +38,8 @@ from reviews.policies.requirements import (
 )
 from reviews.policies.scope import ScopeChange, scope_change
 from reviews.policies.signoff_status import AGAINST, OBJECT, JudgedSignOff, judge_signoff
+from reviews.policies.waiving import chosen_trial
+from reviews.selectors.openings import waived_gates
 from reviews.selectors.people import team_roster
 from reviews.selectors.revisions import revision_row, row_parts, with_digests
 from reviews.selectors.rows import Objection, RevisionRow
@@ -249,6 +252,15 @@ def newest_fact(revision: Revision, found: Found) -> Newest:
     )
 
 
+def _decision_word(revision: Revision, row: RevisionRow, found: Found) -> str | None:
+    """Return what the plan decides; a candidate that waivers let pass is a selection. Read only where there are any."""
+    if row.plan is None or revision.decision_id not in found.waivers or row.plan.decision_word == "SELECT_TOPOLOGY":
+        return row.plan.decision_word if row.plan else None
+    plan = decode_plan(blob_read(revision.planned.plan.blob_id, "plan"))
+    chosen = chosen_trial(plan, waived_gates(revision.decision_id, found.now))
+    return row.plan.decision_word if chosen is None else "SELECT_TOPOLOGY"
+
+
 def _judge(revision: Revision, found: Found, changes: Mapping[int, ScopeChange]) -> Judgement:
     newest, authors = newest_fact(revision, found), found.authors[revision.decision_id]
     document = found.documents[revision.policy_id]
@@ -266,7 +278,7 @@ def _judge(revision: Revision, found: Found, changes: Mapping[int, ScopeChange])
     )
     requirements = judge_requirements(case)
     row = revision_row(revision)
-    approval = judge_approval(requirements, judged, decision_word=row.plan.decision_word if row.plan else None)
+    approval = judge_approval(requirements, judged, decision_word=_decision_word(revision, row, found))
     if revision.decision_id in found.emergencies:
         incident, until = found.emergencies[revision.decision_id]
         requirements = overridden(requirements, incident=incident, until=f"{until:%Y-%m-%d %H:%M} UTC")

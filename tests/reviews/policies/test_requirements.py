@@ -50,7 +50,7 @@ def judged(*facts: SignOffFact) -> list[JudgedSignOff]:
 
 
 def requirement(*facts: SignOffFact, quorum: int = 1, **changes: Any) -> Requirement:
-    case = {
+    case: dict[str, Any] = {
         "quorums": {"serving": quorum},
         "newest": NEWEST,
         "judged": judged(*facts),

@@ -62,6 +62,7 @@ def test_a_carry_is_an_entry_that_names_both_subjects_and_the_scope(people: Cast
     second = planned(people, pair=pair(note="another owner"), decision=first.decision)
     carry = SignOffCarry.objects.get(signoff__team__slug="networking")
     entry = AuditEntry.objects.get(seq=carry.entry)
+    assert entry.payload is not None
     payload = json.loads(bytes(entry.payload.data))
     assert (entry.action, entry.team, entry.subject) == ("signoff.carried", "networking", second.planned.subject)
     assert payload == {

@@ -89,7 +89,7 @@ def test_openings_of_another_person_or_revision_do_not_count(people: Cast) -> No
 
 def test_opening_twice_is_noted_once_and_what_there_is_not_is_not_found(people: Cast) -> None:
     revision = planned(people, pair=documents(floor=600))
-    asked = {"actor": people.bob, "workspace": people.workspace, "number": 1, "team": "serving"}
+    asked: dict[str, Any] = {"actor": people.bob, "workspace": people.workspace, "number": 1, "team": "serving"}
     wanted = items(revision, people).items[0].id
     assert item_open(item=wanted, **asked) == item_open(item=wanted, **asked)
     assert ItemOpening.objects.count() == 1

@@ -127,6 +127,7 @@ def test_a_newer_decision_on_the_slot_supersedes_the_older(people: Cast) -> None
     assert (state(first), state(second)) == ("SUPERSEDED", "EFFECTIVE")
     entry = AuditEntry.objects.get(action="decision.superseded")
     assert entry.decision_number == 1
+    assert entry.payload is not None
     assert json.loads(bytes(entry.payload.data)) == {"by": 2, "slot": "own/one-device"}
 
 
@@ -143,7 +144,7 @@ def test_an_objection_to_what_is_in_force_contests_it_and_lifting_it_restores(pe
     activate(people, revision)
     objection = sign(people, revision, people.dave, meaning="object")
     assert state(revision) == "CONTESTED"
-    from_web = {"actor": people.dave, "workspace": people.workspace, "signoff_id": objection.pk}
+    from_web: dict[str, Any] = {"actor": people.dave, "workspace": people.workspace, "signoff_id": objection.pk}
     withdraw(reason="Measured since.", **from_web)
     assert state(revision) == "EFFECTIVE"
 

@@ -1,0 +1,36 @@
+"""A new version of the policy: one admin proposes it, another countersigns."""
+
+from planner.canonical import canonical_bytes, content_id
+from reviews.errors import ConflictError
+from reviews.models import Person, Policy, ProposalKind
+from reviews.policies.document import read_policy
+from reviews.policies.permissions import may_administer
+from reviews.services.acting import require
+from reviews.services.people import policy_set
+from reviews.services.two_persons import Handler, Proposing, wrong
+
+
+def _check(proposing: Proposing) -> str:
+    require(may_administer(proposing.standing))
+    body = proposing.body
+    newest = Policy.objects.filter(workspace=proposing.workspace).order_by("-version").first()
+    if newest is not None and body.get("base") != newest.content_id:
+        raise ConflictError(f"The policy moved: its newest version is {newest.version}. Propose a change of that one.")
+    if newest is not None and newest.content_id == content_id(body.get("policy")):
+        raise ConflictError("This is the policy already.")
+    try:
+        read_policy(canonical_bytes(body.get("policy")))
+    except (TypeError, ValueError) as error:
+        raise wrong("policy", "a policy document", error) from error
+    return ""
+
+
+def _carry_out(proposing: Proposing) -> None:
+    policy_set(
+        workspace=proposing.workspace,
+        policy=proposing.body["policy"],
+        actor=Person.objects.get(pk=proposing.standing.person_id),
+    )
+
+
+POLICY_CHANGE = Handler(kind=ProposalKind.POLICY, propose=_check, countersign=_check, carry_out=_carry_out)

@@ -1,0 +1,59 @@
+"""Asks teams to review again: what they signed so far counts no more, whatever carried it."""
+
+from collections.abc import Sequence
+
+from reviews.clock import database_now
+from reviews.errors import ConflictError, Finding, InvalidRequestError, NotAllowedError, printable
+from reviews.models import DecisionState, Person, ReReview, Revision, SignOff, Team, Workspace
+from reviews.services.acting import acting, require_prose
+from reviews.services.people import UNTRACED, Trace
+
+OPEN = (DecisionState.IN_REVIEW, DecisionState.EMERGENCY)
+
+
+def re_review_ask(
+    *, actor: Person, workspace: Workspace, number: int, teams: Sequence[str], reason: str, trace: Trace = UNTRACED
+) -> tuple[ReReview, ...]:
+    """Ask teams to look again; an author asks any team, a member their own.
+
+    Raises:
+        NotFoundError: no such decision, or the actor is no member of the workspace.
+        NotAllowedError: the actor is neither an author of it nor a member of every team named.
+        InvalidRequestError: no reason, or no team that the policy has.
+        ConflictError: the decision is not in review.
+    """
+    with acting(actor=actor, workspace=workspace, number=number, refused="re_review.refused", trace=trace) as act:
+        judgement = act.judged()
+        wanted = sorted(set(teams))
+        unknown = [team for team in wanted if team not in judgement.document.teams]
+        if unknown or not wanted:
+            expected = f"teams of the policy: {', '.join(sorted(judgement.document.teams))}"
+            problem = Finding("request", "request/teams", "teams", expected, printable(", ".join(unknown)) or "nothing")
+            raise InvalidRequestError((problem,))
+        if act.standing.person_id not in judgement.author_ids and not set(wanted) <= act.standing.teams:
+            raise NotAllowedError("Another review is asked for by an author of the decision, or by the team itself.")
+        said = require_prose("reason", reason)
+        if act.decision.state not in OPEN:
+            raise ConflictError(f"{act.decision.label} is not in review.")
+        last = SignOff.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+        newest = Revision.objects.get(decision=act.decision, number=judgement.newest.number)
+        asked = tuple(
+            ReReview.objects.create(
+                revision=newest,
+                team=team,
+                person_id=act.standing.person_id,
+                reason=said,
+                up_to=last,
+                asked_at=database_now(),
+            )
+            for team in Team.objects.filter(workspace=workspace, slug__in=wanted).order_by("slug")
+        )
+        act.record(
+            "re_review.asked",
+            revision=newest.number,
+            subject=judgement.newest.subject,
+            reason=said,
+            payload_type="topogate.re_review/v1",
+            payload={"teams": wanted},
+        )
+        return asked

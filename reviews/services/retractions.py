@@ -1,0 +1,103 @@
+"""Takes back evidence that was found faulty: decisions that counted it are listed, what is in force is contested."""
+
+from reviews.audit import Act, append, refusals_recorded, workspace_write
+from reviews.clock import database_now
+from reviews.errors import Finding, InvalidRequestError, NotAllowedError, printable
+from reviews.models import Decision, DecisionState, Person, Retraction, Revision, Workspace
+from reviews.selectors.people import standing_of
+from reviews.selectors.retractions import counted_evidence
+from reviews.selectors.revisions import with_digests
+from reviews.services.acting import require_proof, require_prose
+from reviews.services.people import UNTRACED, Trace
+from reviews.services.states import decision_move
+
+
+def evidence_retract(
+    *, actor: Person, workspace: Workspace, content_id: str, reason: str, trace: Trace = UNTRACED
+) -> tuple[Retraction, tuple[Decision, ...]]:
+    """Retract a document of evidence or one trial by its content id; return the decisions that counted it.
+
+    A second time returns the first retraction.
+
+    Raises:
+        NotFoundError: the actor is no member of the workspace.
+        NotAllowedError: the actor may not, or has not shown recently who they are.
+        InvalidRequestError: no reason, or nobody ever counted such evidence here.
+        TamperedError: a plan is not what was stored.
+    """
+    standing = standing_of(actor, workspace)
+    attempt = Act(
+        action="retraction.refused",
+        actor=standing.token,
+        authentication=trace.authentication,
+        request_id=trace.request_id,
+    )
+    with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
+        if standing.role not in ("member", "author") or (standing.role == "member" and not standing.teams):
+            raise NotAllowedError("Evidence is retracted by an author or by a member of a team.")
+        if trace.authentication is None or trace.authentication.method == "token":
+            raise NotAllowedError("An API token retracts nothing. Do it on the page.")
+        require_proof(trace.authentication)
+        said = require_prose("reason", reason)
+        counting = _counting(workspace, content_id)
+        if not counting:
+            expected = "the content id of evidence or a trial that a plan of this workspace counted"
+            problem = Finding("request", "request/content_id", "content_id", expected, printable(content_id, 71))
+            raise InvalidRequestError((problem,))
+        earlier = Retraction.objects.filter(workspace=workspace, content_id=content_id).first()
+        if earlier is not None:
+            return earlier, counting
+        now = database_now()
+        documents = Revision.objects.filter(decision__in=counting, evidence__content_id=content_id)
+        retraction = Retraction.objects.create(
+            workspace=workspace,
+            content_id=content_id,
+            is_trial=not documents.exists(),
+            person_id=standing.person_id,
+            reason=said,
+            retracted_at=now,
+        )
+        listed = [decision.number for decision in counting]
+        append(
+            workspace,
+            Act(
+                action="evidence.retracted",
+                actor=standing.token,
+                reason=said,
+                authentication=trace.authentication,
+                request_id=trace.request_id,
+                payload_type="topogate.retraction/v1",
+                payload={"content_id": content_id, "is_trial": retraction.is_trial, "decisions": listed},
+            ),
+        )
+        for decision in counting:
+            _contest(workspace, decision, retraction, attempt)
+    return retraction, counting
+
+
+def _counting(workspace: Workspace, content_id: str) -> tuple[Decision, ...]:
+    """Return the decisions whose newest revision counted the evidence or trial, by number."""
+    newest: dict[int, Revision] = {}
+    for revision in with_digests(Revision.objects.filter(decision__workspace=workspace)).order_by("number"):
+        newest[revision.decision_id] = revision
+    found = [revision.decision for revision in newest.values() if content_id in counted_evidence(revision)]
+    return tuple(sorted(found, key=lambda decision: decision.number))
+
+
+def _contest(workspace: Workspace, decision: Decision, retraction: Retraction, attempt: Act) -> None:
+    if decision.state != DecisionState.EFFECTIVE:
+        return
+    decision_move(decision, "object", retraction.retracted_at)
+    append(
+        workspace,
+        Act(
+            action="decision.contested",
+            actor=attempt.actor,
+            decision=decision.number,
+            reason=retraction.reason,
+            authentication=attempt.authentication,
+            request_id=attempt.request_id,
+            payload_type="topogate.state/v1",
+            payload={"state": "CONTESTED", "keys": [retraction.content_id]},
+        ),
+    )

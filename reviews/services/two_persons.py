@@ -1,0 +1,277 @@
+"""Acts that take two persons: one proposes, another countersigns, and with that it is carried out.
+
+Rules kept: the two are never the same person; both show recently who they are; whether each may is asked when they
+act, under the lock; proposal, countersignature and the act itself are entries, refused attempts too.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from planner.canonical import canonical_bytes
+from reviews.audit import Act, append, refusals_recorded, workspace_write
+from reviews.blobs import blob_keep, blob_read
+from reviews.clock import database_now
+from reviews.errors import ConflictError, Finding, InvalidRequestError, NotAllowedError, NotFoundError
+from reviews.facts import Authentication, Standing
+from reviews.models import (
+    AuditEntry,
+    Countersignature,
+    Decision,
+    Person,
+    Proposal,
+    ProposalKind,
+    ProposalWithdrawal,
+    Workspace,
+)
+from reviews.selectors.decision_page import decision_named
+from reviews.selectors.people import standing_of
+from reviews.services.acting import Acting, require_proof, require_prose
+from reviews.services.people import UNTRACED, Trace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposing:
+    """A proposal in somebody's hands, inside the lock. ``proposer_id`` and ``proposer_team`` are of who proposed it.
+
+    ``proposal_id`` is 0 while it is being proposed.
+    """
+
+    workspace: Workspace
+    standing: Standing
+    authentication: Authentication
+    decision: Decision | None
+    body: dict[str, Any]
+    reason: str
+    now: datetime
+    attempt: Act
+    proposer_id: int
+    proposer_team: str = ""
+    proposal_id: int = 0
+
+    def record(self, action: str, **said: Any) -> AuditEntry:
+        """Append the entry of what was carried out."""
+        return append(self.workspace, replace(self.attempt, **{"action": action, "reason": self.reason, **said}))
+
+    def acting(self) -> Acting:
+        """The same as an act on the decision.
+
+        Raises:
+            NotFoundError: the proposal is about no decision.
+        """
+        if self.decision is None:
+            raise NotFoundError("This proposal is about no decision.")
+        return Acting(self.workspace, self.standing, self.decision, self.attempt)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handler:
+    """One kind of proposal.
+
+    ``propose`` and ``countersign`` return the team from whose seat the person acts, empty where the role counts, and
+    raise where they may not or the body is wrong; ``carry_out`` does it.
+    """
+
+    kind: ProposalKind
+    propose: Callable[[Proposing], str]
+    countersign: Callable[[Proposing], str]
+    carry_out: Callable[[Proposing], None]
+
+
+def proposal_make(
+    handler: Handler,
+    *,
+    actor: Person,
+    workspace: Workspace,
+    body: dict[str, Any],
+    reason: str,
+    number: int | None = None,
+    trace: Trace = UNTRACED,
+) -> Proposal:
+    """Propose an act; ``number`` is the decision that it is about. The same proposal again returns the open one.
+
+    Raises:
+        NotFoundError: no such decision, or the actor is no member of the workspace.
+        NotAllowedError: the actor may not propose it, or has not shown recently who they are.
+        InvalidRequestError: no reason, or the body is wrong.
+        ConflictError: the state does not take it.
+    """
+    standing = standing_of(actor, workspace)
+    attempt = _attempt("proposal.refused", handler.kind, standing, number, trace)
+    with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
+        proposing = _proposing(workspace, standing, attempt, number, body, require_prose("reason", reason))
+        require_proof(proposing.authentication)
+        team = handler.propose(proposing)
+        kept = blob_keep(canonical_bytes(body)).sha256
+        same = Proposal.objects.filter(
+            workspace=workspace, kind=handler.kind, decision=proposing.decision, body_id=kept
+        )
+        earlier = same.filter(
+            person_id=standing.person_id, countersignature__isnull=True, withdrawal__isnull=True
+        ).first()
+        if earlier is not None:
+            return earlier
+        proposal = Proposal.objects.create(
+            workspace=workspace,
+            kind=handler.kind,
+            decision=proposing.decision,
+            body_id=kept,
+            reason=proposing.reason,
+            team=team,
+            person_id=standing.person_id,
+            proposed_at=proposing.now,
+        )
+        proposing.record(
+            "proposal.made",
+            team=team or None,
+            payload_type="topogate.proposal/v1",
+            payload={"kind": str(handler.kind), "body": body},
+        )
+    return proposal
+
+
+def proposal_countersign(
+    handlers: dict[str, Handler], *, actor: Person, workspace: Workspace, proposal_id: int, trace: Trace = UNTRACED
+) -> Proposal:
+    """Agree to a proposal of somebody else, which carries it out.
+
+    Raises:
+        NotFoundError: no such proposal, or the actor is no member of the workspace.
+        NotAllowedError: the actor proposed it, may not countersign it, or has not shown recently who they are.
+        ConflictError: it is not open any more, or the state does not take it now.
+    """
+    standing = standing_of(actor, workspace)
+    proposal = proposal_named(workspace, proposal_id)
+    number = proposal.decision.number if proposal.decision else None
+    attempt = _attempt("countersignature.refused", ProposalKind(proposal.kind), standing, number, trace)
+    with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
+        proposal = proposal_named(workspace, proposal_id)
+        _require_open(proposal)
+        if proposal.person_id == standing.person_id:
+            raise NotAllowedError("You proposed this. It takes a second person.")
+        body = msgspec.json.decode(blob_read(proposal.body_id, "proposal"), type=dict[str, Any])
+        proposing = replace(
+            _proposing(workspace, standing, attempt, number, body, proposal.reason),
+            proposer_id=proposal.person_id,
+            proposer_team=proposal.team,
+            proposal_id=proposal.pk,
+        )
+        require_proof(proposing.authentication)
+        handler = handlers[proposal.kind]
+        team = handler.countersign(proposing)
+        Countersignature.objects.create(
+            proposal=proposal, person_id=standing.person_id, team=team, signed_at=proposing.now
+        )
+        proposing.record(
+            "proposal.countersigned",
+            team=team or None,
+            payload_type="topogate.countersignature/v1",
+            payload={"kind": proposal.kind, "body": body, "proposed_by": proposal.person.token},
+        )
+        handler.carry_out(proposing)
+    return proposal
+
+
+def proposal_withdraw(
+    *, actor: Person, workspace: Workspace, proposal_id: int, reason: str, trace: Trace = UNTRACED
+) -> ProposalWithdrawal:
+    """Take back one's own proposal; a second time returns the first.
+
+    Raises:
+        NotFoundError: no such proposal, or the actor is no member of the workspace.
+        NotAllowedError: it is somebody else's.
+        InvalidRequestError: no reason.
+        ConflictError: it was carried out.
+    """
+    standing = standing_of(actor, workspace)
+    proposal = proposal_named(workspace, proposal_id)
+    number = proposal.decision.number if proposal.decision else None
+    attempt = _attempt("proposal.withdrawal_refused", ProposalKind(proposal.kind), standing, number, trace)
+    with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
+        proposal = proposal_named(workspace, proposal_id)
+        if proposal.person_id != standing.person_id:
+            raise NotAllowedError("Only who proposed it withdraws a proposal.")
+        said = require_prose("reason", reason)
+        earlier = ProposalWithdrawal.objects.filter(proposal=proposal).first()
+        if earlier is not None:
+            return earlier
+        _require_open(proposal)
+        withdrawal = ProposalWithdrawal.objects.create(
+            proposal=proposal, person_id=standing.person_id, reason=said, withdrawn_at=database_now()
+        )
+        append(workspace, replace(attempt, action="proposal.withdrawn", reason=said))
+    return withdrawal
+
+
+def proposal_named(workspace: Workspace, proposal_id: int) -> Proposal:
+    """Return a proposal of the workspace.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    rows = Proposal.objects.filter(workspace=workspace, pk=proposal_id)
+    proposal = rows.select_related("decision", "person", "countersignature", "withdrawal").first()
+    if proposal is None:
+        raise NotFoundError("There is no such proposal in this workspace.")
+    return proposal
+
+
+def _require_open(proposal: Proposal) -> None:
+    if hasattr(proposal, "countersignature"):
+        raise ConflictError("This proposal was carried out already.")
+    if hasattr(proposal, "withdrawal"):
+        raise ConflictError("This proposal was withdrawn.")
+
+
+def _attempt(action: str, kind: ProposalKind, standing: Standing, number: int | None, trace: Trace) -> Act:
+    return Act(
+        action=action,
+        actor=standing.token,
+        decision=number,
+        meaning=str(kind),
+        authentication=trace.authentication,
+        request_id=trace.request_id,
+    )
+
+
+def _proposing(
+    workspace: Workspace, standing: Standing, attempt: Act, number: int | None, body: dict[str, Any], reason: str
+) -> Proposing:
+    return Proposing(
+        workspace=workspace,
+        standing=standing,
+        authentication=attempt.authentication or Authentication("none"),
+        decision=None if number is None else decision_named(workspace, number),
+        body=body,
+        reason=reason,
+        now=database_now(),
+        attempt=attempt,
+        proposer_id=standing.person_id,
+    )
+
+
+def wrong(name: str, expected: str, found: object) -> InvalidRequestError:
+    """Return the refusal of one field of a proposal."""
+    return InvalidRequestError((Finding("request", f"request/{name}", name, expected, str(found)[:80] or "nothing"),))
+
+
+def seat_of(proposing: Proposing, teams: set[str], *, author_ids: frozenset[int]) -> str:
+    """Return the team from whose seat the person acts: one of ``teams``.
+
+    Raises:
+        NotAllowedError: they have no seat in one, are an author of the decision, or came with a token.
+    """
+    standing = proposing.standing
+    if proposing.authentication.method == "token":
+        raise NotAllowedError("An API token does not do this. Do it on the page.")
+    if standing.role not in ("member", "author"):
+        raise NotAllowedError(f"Your role is {standing.role}. Members with the role {standing.role} never sign.")
+    if standing.person_id in author_ids:
+        raise NotAllowedError("You are an author of this decision. Its authors do not decide on it.")
+    held = sorted(standing.teams & teams)
+    if not held:
+        raise NotAllowedError(f"This takes a member of {' or '.join(sorted(teams)) or 'a team that there is not'}.")
+    return held[0]

@@ -1,0 +1,90 @@
+"""Waives one gate of one candidate in one decision for a time: its owning team and the team of waivers sign."""
+
+from datetime import UTC, datetime, timedelta
+
+from planner.records.plan import Plan
+from planner.times import parsed_time
+from reviews.clock import utc_text
+from reviews.errors import ConflictError, NotAllowedError
+from reviews.models import DecisionState, ProposalKind, Waiver
+from reviews.policies.document import gate_owner
+from reviews.policies.waiving import INTEGRITY_GATES, MAY_BE_WAIVED
+from reviews.selectors.planned import PlannedNewest, planned_newest
+from reviews.services.two_persons import Handler, Proposing, seat_of, wrong
+
+LONGEST = timedelta(days=180)
+
+
+def _checked(proposing: Proposing) -> tuple[PlannedNewest, str, datetime]:
+    """Return the newest revision with its plan, the owner of the gate, and the end."""
+    decision = proposing.acting().decision
+    if decision.state != DecisionState.IN_REVIEW:
+        raise ConflictError(f"{decision.label} is {DecisionState(decision.state).label.lower()}, not in review.")
+    newest = planned_newest(decision)
+    owner = gate_owner(newest.document, _family(proposing, newest.plan))
+    ends = parsed_time(str(proposing.body.get("ends_at", "")))
+    if ends is None or not proposing.now < ends <= proposing.now + LONGEST:
+        expected = f"UTC in whole seconds, after now, in at most {LONGEST.days} days"
+        raise wrong("ends_at", expected, proposing.body.get("ends_at"))
+    return newest, owner, ends.astimezone(UTC)
+
+
+def _family(proposing: Proposing, plan: Plan) -> str:
+    trial, gate = str(proposing.body.get("trial", "")), str(proposing.body.get("gate", ""))
+    candidate = plan.candidates.get(trial)
+    if candidate is None:
+        raise wrong("trial", f"a trial of the plan: {', '.join(plan.candidates)}", trial)
+    if gate in INTEGRITY_GATES:
+        raise ConflictError(
+            f"{gate} is an integrity gate: without it nobody knows what was measured. It is not waived."
+        )
+    outcome = candidate.gates.get(gate)
+    if outcome is None or outcome.outcome not in MAY_BE_WAIVED:
+        open_gates = (*candidate.failing, *candidate.unknown)
+        raise wrong("gate", f"a failing or unknown gate of {trial}: {', '.join(open_gates) or 'there is none'}", gate)
+    return outcome.family
+
+
+def _propose(proposing: Proposing) -> str:
+    newest, owner, _ = _checked(proposing)
+    return seat_of(proposing, {owner, newest.document.duties.waiver}, author_ids=newest.author_ids)
+
+
+def _countersign(proposing: Proposing) -> str:
+    newest, owner, _ = _checked(proposing)
+    teams = {owner, newest.document.duties.waiver}
+    wanted = teams - {proposing.proposer_team} or teams
+    if newest.document.duties.waiver not in newest.document.teams:
+        raise NotAllowedError(f"The policy has no team {newest.document.duties.waiver}, which signs every waiver.")
+    return seat_of(proposing, wanted, author_ids=newest.author_ids)
+
+
+def _carry_out(proposing: Proposing) -> None:
+    newest, owner, ends = _checked(proposing)
+    decision = proposing.acting().decision
+    waiver = Waiver.objects.create(
+        decision=decision,
+        proposal_id=proposing.proposal_id,
+        trial=proposing.body["trial"],
+        gate=proposing.body["gate"],
+        reason=proposing.reason,
+        owner_id=proposing.proposer_id,
+        granted_at=proposing.now,
+        ends_at=ends,
+    )
+    proposing.record(
+        "waiver.granted",
+        revision=newest.revision.number,
+        subject=newest.revision.planned.subject,
+        team=owner,
+        payload_type="topogate.waiver/v1",
+        payload={
+            "trial": waiver.trial,
+            "gate": waiver.gate,
+            "owner": waiver.owner.token,
+            "ends_at": utc_text(waiver.ends_at),
+        },
+    )
+
+
+WAIVER = Handler(kind=ProposalKind.WAIVER, propose=_propose, countersign=_countersign, carry_out=_carry_out)

@@ -1,0 +1,72 @@
+"""Rule 16: policy, rosters and delegations are entries; a policy is changed by two persons."""
+
+from typing import Any
+
+import pytest
+
+from planner.canonical import content_id
+from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
+from reviews.models import AuditEntry, Policy, Proposal
+from reviews.services.two_persons import proposal_withdraw
+from tests.reviews.factories import Cast, last_entry
+from tests.reviews.rules.board import BOARD, TRACE, board, countersign, propose, someone
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def people(db: None) -> Cast:
+    return board()
+
+
+def change(**changes: Any) -> dict[str, Any]:
+    return {"base": content_id(BOARD), "policy": BOARD | {"max_age_s": 3600} | changes}
+
+
+def test_two_admins_change_the_policy(people: Cast) -> None:
+    proposal = propose(people, "policy", "ada", change(), number=None)
+    assert Policy.objects.count() == 1
+    countersign(people, proposal, "abel")
+    newest = Policy.objects.order_by("-version")[0]
+    assert (newest.version, newest.content_id) == (2, content_id(BOARD | {"max_age_s": 3600}))
+    actions = list(AuditEntry.objects.order_by("-seq").values_list("action", flat=True)[:3])
+    assert actions == ["policy.set", "proposal.countersigned", "proposal.made"]
+
+
+def test_one_admin_alone_changes_nothing(people: Cast) -> None:
+    proposal = propose(people, "policy", "ada", change(), number=None)
+    with pytest.raises(NotAllowedError, match="It takes a second person"):
+        countersign(people, proposal, "ada")
+    assert (Policy.objects.count(), last_entry(people)["action"]) == (1, "countersignature.refused")
+
+
+@pytest.mark.parametrize("who", ["bob", "alice", "audrey"])
+def test_only_admins_propose(people: Cast, who: str) -> None:
+    with pytest.raises(NotAllowedError, match="needs the role admin"):
+        propose(people, "policy", who, change(), number=None)
+    assert last_entry(people)["action"] == "proposal.refused"
+
+
+def test_a_change_of_a_policy_that_moved_is_a_conflict(people: Cast) -> None:
+    first = propose(people, "policy", "ada", change(), number=None)
+    second = propose(people, "policy", "abel", change(max_age_s=7200), number=None)
+    countersign(people, first, "abel")
+    with pytest.raises(ConflictError, match="The policy moved: its newest version is 2"):
+        countersign(people, second, "ada")
+
+
+def test_what_is_no_policy_is_refused(people: Cast) -> None:
+    with pytest.raises(InvalidRequestError, match="policy: expected a policy document"):
+        propose(people, "policy", "ada", change(fallback_owner="nobody"), number=None)
+
+
+def test_a_proposal_is_made_once_and_withdrawn_by_who_made_it(people: Cast) -> None:
+    proposal = propose(people, "policy", "ada", change(), number=None)
+    assert propose(people, "policy", "ada", change(), number=None) == proposal
+    asked: dict[str, Any] = {"workspace": people.workspace, "proposal_id": proposal.pk, "trace": TRACE}
+    with pytest.raises(NotAllowedError, match="Only who proposed it"):
+        proposal_withdraw(actor=someone("abel"), reason="No.", **asked)
+    proposal_withdraw(actor=someone("ada"), reason="Another draft follows.", **asked)
+    with pytest.raises(ConflictError, match="was withdrawn"):
+        countersign(people, proposal, "abel")
+    assert Proposal.objects.count() == 1

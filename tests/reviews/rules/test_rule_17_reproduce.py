@@ -1,0 +1,91 @@
+"""Rules 12, 17 and 20: another review on request, reproducing, and the dry run of another planner."""
+
+import io
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError, TamperedError
+from reviews.models import Blob, Reproduction, Revision
+from reviews.services.people import Trace
+from reviews.services.re_reviews import re_review_ask
+from reviews.services.reproductions import revision_reproduce
+from tests.plugins.append_only import lifted
+from tests.reviews.factories import PROVEN, Cast, last_entry, planned, sign, statuses
+from tests.reviews.rules.test_rule_03_carry import pair
+from tests.reviews.rules.test_rule_10_activation import activate, approved
+
+pytestmark = pytest.mark.django_db
+
+TRACE = Trace("req-5", PROVEN)
+
+
+def ask(people: Cast, who: str = "alice", **changes: Any) -> Any:
+    request: dict[str, Any] = {"actor": getattr(people, who), "workspace": people.workspace, "number": 1, "teams": ["serving"]}
+    return re_review_ask(**(request | {"reason": "The driver changed.", "trace": TRACE} | changes))
+
+
+def test_another_review_voids_carried_signoffs_too(people: Cast) -> None:
+    first = planned(people, pair=pair())
+    sign(people, first)
+    second = planned(people, pair=pair(note="another owner"), decision=first.decision)
+    assert statuses(people) == [("CARRIED", "", ())]
+    ask(people)
+    assert statuses(people) == [("VOID", "RE_REVIEW_REQUESTED", ())]
+    assert (last_entry(people)["action"], last_entry(people)["payload"]) == ("re_review.asked", {"teams": ["serving"]})
+    sign(people, second)
+    assert statuses(people)[0] == ("CURRENT", "", ())
+
+
+def test_a_team_asks_itself_and_nobody_else_asks(people: Cast) -> None:
+    planned(people)
+    assert ask(people, "bob")[0].team.slug == "serving"
+    with pytest.raises(NotAllowedError, match="by an author of the decision, or by the team itself"):
+        ask(people, "carol")
+    with pytest.raises(InvalidRequestError, match="teams: expected teams of the policy"):
+        ask(people, teams=["finance"])
+
+
+def reproduce(people: Cast, who: str = "bob") -> Reproduction:
+    actor = getattr(people, who)
+    return revision_reproduce(actor=actor, workspace=people.workspace, number=1, revision=1, trace=TRACE)
+
+
+def test_a_reproduction_by_somebody_else_is_an_entry(people: Cast) -> None:
+    revision = planned(people)
+    made = reproduce(people)
+    assert (made.is_same, made.plan_id) == (True, revision.planned.plan.plan_id)
+    entry = last_entry(people)
+    assert (entry["action"], entry["reason"]) == ("revision.reproduced", "Reproduced, same plan id.")
+
+
+def test_an_author_reproduces_nothing(people: Cast) -> None:
+    planned(people)
+    with pytest.raises(NotAllowedError, match="Somebody else reproduces it"):
+        reproduce(people, "alice")
+    assert last_entry(people)["action"] == "reproduction.refused"
+
+
+def test_changed_bytes_are_not_reproduced(people: Cast) -> None:
+    revision = planned(people)
+    with lifted():
+        Blob.objects.filter(pk=revision.evidence.blob_id).update(data=b"{}")
+    with pytest.raises(TamperedError, match="The stored evidence is not what was uploaded"):
+        reproduce(people)
+
+
+def test_another_planner_version_reproduces_nothing(people: Cast) -> None:
+    revision = planned(people)
+    with lifted():
+        Revision.objects.filter(pk=revision.pk).update(planner_version="0.9.0")
+    with pytest.raises(ConflictError, match=r"was planned by planner 0.9.0"):
+        reproduce(people)
+
+
+def test_a_dry_run_says_which_effective_decisions_another_planner_would_change(people: Cast) -> None:
+    activate(people, approved(people))
+    out = io.StringIO()
+    call_command("planner_dry_run", stdout=out)
+    assert "lab D-0001 own/one-device" in out.getvalue()
+    assert out.getvalue().splitlines()[-1].endswith("0 of 1 effective decisions would change")
