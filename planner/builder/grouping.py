@@ -2,7 +2,7 @@
 
 Rules: runs that state their degrees make the trials; a run that does not joins by the hint of its name, by the time it
 shares with another, or because there is only one trial to join; what fits none or several stays without a place. A
-load makes a window of its own at the load point of the contract that it is like; loads of the same time share one.
+load makes a window of its own at the load point of the contract that it is like; two outputs of a benchmark share one.
 Telemetry joins the window of its time, or the only one; server logs belong to the trial; what is about the machine
 belongs to every trial. Every place says why, and a person may change it (``planner.builder.editing``). Runs that are
 refused, predicted, left out or seen before get no place.
@@ -255,7 +255,7 @@ def _windows(loads: Iterable[RunFacts], contract: ContractDocument) -> list[_Win
     counted: dict[str, list[list[RunFacts]]] = {}
     for load_point, facts in sorted(named, key=lambda pair: (pair[0] or "", pair[1].order)):
         if load_point is not None:
-            counted.setdefault(load_point, []).append([facts])
+            _count(facts, counted.setdefault(load_point, []))
     for load_point, facts in named:
         if load_point is None:
             _share(facts, [window for windows in counted.values() for window in windows])
@@ -264,11 +264,31 @@ def _windows(loads: Iterable[RunFacts], contract: ContractDocument) -> list[_Win
             id=load_point if len(windows) == 1 else f"{load_point}-{number}",
             load_point=load_point,
             runs=runs,
-            why=f"the load of {load_point}" + (", at the same time" if len(runs) > 1 else ""),
+            why=f"the load of {load_point}" + (", told by several files" if len(runs) > 1 else ""),
         )
         for load_point, windows in counted.items()
         for number, runs in enumerate(windows, 1)
     ]
+
+
+def _count(facts: RunFacts, windows: list[list[RunFacts]]) -> None:
+    """Give a load a window of its own, unless a file of another kind counted the very same one."""
+    twin = next((window for window in windows if _counts_alike(facts, window[0])), None)
+    if twin is None:
+        windows.append([facts])
+    else:
+        twin.append(facts)
+
+
+def _counts_alike(one: RunFacts, other: RunFacts) -> bool:
+    """Say whether two tools, or two outputs of one, counted the same requests and tokens: latencies may be rounded."""
+    if one.file.format == other.file.format:
+        return False
+    pairs = [(one.value(name), other.value(name)) for name in _COUNTS]
+    return all(mine is not None and theirs is not None and same(mine.value, theirs.value) for mine, theirs in pairs)
+
+
+_COUNTS = ("completed", "input_tokens_total", "output_tokens_total")
 
 
 def _share(facts: RunFacts, windows: Iterable[list[RunFacts]]) -> None:

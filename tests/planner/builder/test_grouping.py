@@ -18,6 +18,7 @@ from tests.planner.builder.kit import (
     placed_files,
     read,
 )
+from tests.planner.importers.test_serving_console import ARGUMENTS, vllm_block
 
 
 def arrangement(draft: Draft) -> dict[str, Any]:
@@ -95,6 +96,20 @@ def test_repeats_are_windows_in_the_order_of_time() -> None:
     draft = drafted({"late.json": bench(date="20260301-121500"), "early.json": bench(date="20260301-101500")})
     (trial,) = arrangement(draft).values()
     assert (trial["saturated-1"], trial["saturated-2"]) == (["early.json"], ["late.json"])
+
+
+def test_two_outputs_of_one_benchmark_share_a_window() -> None:
+    console = f"{ARGUMENTS.replace('max_concurrency=4', 'max_concurrency=64')}\n" + vllm_block(
+        **{
+            "Maximum request concurrency": "64",
+            "Successful requests": "2000",
+            "Total input tokens": "200000",
+            "Total generated tokens": "100000",
+        }
+    )
+    draft = drafted({"a.log": log(2), "run.json": bench(), "run.txt": console})
+    assert arrangement(draft) == {"tp2": {"saturated": ["run.json", "run.txt"], "": ["a.log"]}}
+    assert draft.trials["tp2"].windows["saturated"].why == "the load of saturated, told by several files"
 
 
 def test_a_run_that_stands_twice_is_used_once() -> None:
