@@ -17,7 +17,7 @@ from planner.gates import GATES
 from planner.gates.base import EVERY_LOAD_POINT, Ask, Finding, Gate, Limit, Owed, Quantity, Standing
 from planner.gates.slo import THROUGHPUT_READS
 from planner.keys import key_value
-from planner.numbers import plain
+from planner.numbers import plain, plain_ratio
 from planner.records.plan import Candidate, GateOutcome, LimitOutcome, OrderKey, Outcome, State, Value
 from planner.view import TrialView
 
@@ -171,6 +171,9 @@ def restated(candidate: Candidate, gates: Mapping[str, GateOutcome], keys: Mappi
 
 
 def _worst(limits: Mapping[str, LimitOutcome]) -> Outcome:
+    if len(limits) == 1:
+        (only,) = limits.values()
+        return only.outcome
     outcomes = {limit.outcome for limit in limits.values()}
     return next((outcome for outcome in WORST_FIRST if outcome in outcomes), "NOT_DECLARED")
 
@@ -306,9 +309,7 @@ def _distrusted(finding: Finding, doubts: tuple[str, ...]) -> Finding:
 
 def _gate_outcome(called: Called, findings: Mapping[str, Finding]) -> GateOutcome:
     limits = {name: _limit_outcome(called, name, finding) for name, finding in findings.items()}
-    outcomes = {limit.outcome for limit in limits.values()}
-    worst: Outcome = next((outcome for outcome in WORST_FIRST if outcome in outcomes), "NOT_DECLARED")
-    return GateOutcome(family=called.gate.family, outcome=worst, limits=limits)
+    return GateOutcome(family=called.gate.family, outcome=_worst(limits), limits=limits)
 
 
 def _limit_outcome(called: Called, name: str, finding: Finding) -> LimitOutcome:
@@ -341,10 +342,11 @@ def _limit_pointer(gate: Gate, name: str, finding: Finding, limit: Limit | Stand
 
 def _margin_share(finding: Finding) -> Value:
     margin, limit = finding.margin, finding.limit
-    if not isinstance(margin, Fraction) or not isinstance(limit, Fraction) or limit == 0:
+    if type(margin) is not Fraction or type(limit) is not Fraction or limit.numerator == 0:
         return None
-    return plain(Fraction(margin.numerator * limit.denominator, abs(limit.numerator) * margin.denominator))
+    return plain_ratio(margin.numerator * limit.denominator, abs(limit.numerator) * margin.denominator)
 
 
 def _value(value: Quantity) -> Value:
-    return plain(value) if isinstance(value, Fraction) else value
+    # Asked for their very type: whether one is a fraction's child takes several times as long to find out.
+    return plain(value) if type(value) is Fraction else value  # type: ignore[return-value]

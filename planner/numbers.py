@@ -79,7 +79,7 @@ def exact(value: Exactable) -> Fraction:
         return _decimal(value)
     if type(value) is int:
         return _whole(value)
-    if isinstance(value, Fraction):
+    if type(value) is Fraction or isinstance(value, Fraction):
         return value
     if isinstance(value, Ratio):
         return Fraction(int(value.num), int(value.den))

@@ -8,7 +8,7 @@ peaks, pools, injections, a recovery) leaves the gate to be asked.
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from planner.alike.form import DURATION, Column, Form, Pair, Table, UnlikeError
+from planner.alike.form import DURATION, TOKENS, Column, Form, Pair, Table, UnlikeError
 from planner.alike.measures import SOME, Batch, Likeness, Measure, worst_of
 from planner.failure import losses
 from planner.gates.failure import SHARE_LOST, FailureDomainLimit
@@ -21,7 +21,7 @@ from planner.records.base import UNSET, UnsetType
 
 __all__ = ["measured_loss", "measured_peak"]
 
-LONGEST = "longest_sequence_tokens"
+LONGEST, TOKENS_OF = "longest_sequence_tokens", "output_tokens_total"
 OF_A_DEVICE, EXACT = (UNSET, "rank", "device"), (UNSET, "exact")
 """What an array of peaks may say for the figure of each device to be the true one."""
 
@@ -38,7 +38,7 @@ def measured_peak(likeness: Likeness, limit: MemoryHeadroomLimit) -> tuple[Measu
         raise UnlikeError
     if not view.site.shared_devices.isdisjoint(view.rank_device):
         raise UnlikeError
-    if not all(_is_true_peak(likeness.forms[at]) for at in places):
+    if not all(_is_true_peak(likeness.forms[at], limit) for at in places):
         raise UnlikeError
     wanted = view.workload.context_tokens
     longest = [(at, _longest(likeness, likeness.forms[at])) for at in places]
@@ -47,18 +47,35 @@ def measured_peak(likeness: Likeness, limit: MemoryHeadroomLimit) -> tuple[Measu
         for at, columns in longest:
             for column in columns(batch.tables[at]):
                 batch.only([tokens >= wanted for tokens in column])
+        for at in places:
+            batch.only(_sampled_closely(batch.tables[at], limit))
         peaks = [_peaks(batch, batch.tables[at]) for at in places]
         return all_parts(peaks[0] if len(peaks) == 1 else list(map(max, *peaks)))
 
     return measure, allowed.pop()
 
 
-def _is_true_peak(form: Form) -> bool:
-    """Say whether an array of peaks is recorded whose figures are the true ones of each device."""
+def _is_true_peak(form: Form, limit: MemoryHeadroomLimit) -> bool:
+    """Say whether an array of peaks is recorded whose figures are the true ones of each device, if sampled closely."""
     metric = form.arrays.get(PEAK)
-    if metric is None or metric.sample_interval_s is not UNSET:
+    if metric is None or (metric.sample_interval_s is not UNSET and limit.max_sample_interval_s is UNSET):
         return False
     return metric.scope in OF_A_DEVICE and metric.bound in EXACT
+
+
+def _sampled_closely(table: Table, limit: MemoryHeadroomLimit) -> list[bool]:
+    """Say of every window whether its samples are surely close enough, and enough of them, to have seen the peak."""
+    most, metric = limit.max_sample_interval_s, table.form.arrays[PEAK]
+    if isinstance(most, UnsetType) or metric.sample_interval_s is UNSET:
+        return [True] * table.size
+    intervals, samples = table.sampled[PEAK]
+    if metric.samples is UNSET:
+        return [interval <= most for interval in intervals]
+    # A sample more than the gate asks for leaves no doubt about the last digit.
+    return [
+        interval <= most and (interval == 0 or interval * count >= seconds)
+        for interval, count, seconds in zip(intervals, samples, table.seconds, strict=True)
+    ]
 
 
 def _longest(likeness: Likeness, form: Form) -> Callable[[Table], Sequence[Column]]:
@@ -102,40 +119,62 @@ def measured_loss(likeness: Likeness, limit: FailureDomainLimit) -> Measure:
         raise UnlikeError
     of_need = (1 - reserve) / required if required else Fraction(0)
     lost = [loss.groups for loss in distinct_in(view, limit.domain, found)]
-    places = [(at, _replicas_lost(likeness, likeness.forms[at], lost)) for at in likeness.at(limit.load_point)]
+    places = [(at, _taken(likeness, likeness.forms[at], lost)) for at in likeness.at(limit.load_point)]
 
     def measure(batch: Batch) -> list[Pair]:
         columns = []
-        for at, replicas in places:
-            most, whole = _heaviest(batch.tables[at], replicas)
+        for at, taken in places:
+            most, whole, shares = taken(batch.tables[at])
             durations = batch.tables[at].numbers[DURATION]
             lasting = [tokens > 0 and seconds > 0 for tokens, seconds in zip(whole, durations, strict=True)]
             batch.only(lasting)
-            pairs = zip(most, whole, strict=True) if is_share else _left(batch.tables[at], most, whole, of_need)
+            pairs = (
+                zip(most, whole, strict=True) if is_share else _left(batch.tables[at], most, whole, of_need / shares)
+            )
             columns.append([pair if fits else SOME for pair, fits in zip(pairs, lasting, strict=True)])
         return worst_of(columns, "highest" if is_share else "lowest")
 
     return measure
 
 
-TOKENS_OF = "output_tokens_total"
+Taken = Callable[[Table], tuple[list[int], list[int], int]]
+"""Gives, of every window, the tokens of the loss that takes most, those of all groups, and how often each counts."""
 
 
-def _replicas_lost(likeness: Likeness, form: Form, lost: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return the replicas, in the order of the form, of the groups of each loss."""
-    replicas = likeness.view.replicas(form.window)
-    if replicas is None or TOKENS_OF not in form.columns or not form.has(DURATION):
+def _taken(likeness: Likeness, form: Form, lost: Sequence[Sequence[int]]) -> Taken:
+    """Return how to find what the heaviest loss takes: by the tokens of each replica, or by equal shares of them all.
+
+    Raises:
+        UnlikeError: groups differ in shape and nothing is recorded of each, or replicas are not the groups.
+    """
+    view = likeness.view
+    if not form.has_rate:
         raise UnlikeError
+    if not form.replicas:
+        if len(set(view.group_shapes)) > 1:
+            raise UnlikeError
+        heaviest, groups = max(map(len, lost)), len(view.serving_groups)
+        return lambda table: _evenly(table, heaviest, groups)
+    replicas = view.replicas(form.window)
+    if replicas is None or TOKENS_OF not in form.columns:
+        raise UnlikeError
+    # Columns stand in the order of the document, groups in their own.
     place = {name: index for index, name in enumerate(form.replicas)}
-    return [[place[replicas[group][0]] for group in groups] for groups in lost]
+    places = [[place[replicas[group][0]] for group in groups] for groups in lost]
+    return lambda table: _heaviest(table, places)
 
 
-def _heaviest(table: Table, lost: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
-    """Return the tokens of the loss that takes most, and of all replicas."""
+def _evenly(table: Table, heaviest: int, groups: int) -> tuple[list[int], list[int], int]:
+    tokens = [int(value) for value in table.numbers[TOKENS]]
+    return [value * heaviest for value in tokens], [value * groups for value in tokens], groups
+
+
+def _heaviest(table: Table, lost: Sequence[Sequence[int]]) -> tuple[list[int], list[int], int]:
     tokens = table.replicas[TOKENS_OF]
     each = [list(map(sum, zip(*(tokens[place] for place in places), strict=True))) for places in lost]
     whole = list(map(sum, zip(*tokens, strict=True)))
-    return [int(value) for value in (each[0] if len(each) == 1 else map(max, *each))], [int(value) for value in whole]
+    most = each[0] if len(each) == 1 else list(map(max, *each))
+    return [int(value) for value in most], [int(value) for value in whole], 1
 
 
 def _left(table: Table, most: Sequence[int], whole: Sequence[int], of_need: Fraction) -> list[Pair]:

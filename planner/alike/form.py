@@ -42,7 +42,8 @@ class UnlikeError(Exception):
 class Table(Struct, gc=False):
     """The columns of many windows of one form; entry i of each belongs to window i.
 
-    ``numbers`` are by pointer below a window, ``arrays`` by metric. ``replicas`` has, by field, a column for each
+    ``numbers`` are by pointer below a window, ``arrays`` by metric, ``sampled`` beside them the intervals and counts of
+    samples of those that were sampled. ``replicas`` has, by field, a column for each
     replica in the order of the form. ``strangers`` are the windows of another form.
     """
 
@@ -50,6 +51,7 @@ class Table(Struct, gc=False):
     size: int
     numbers: dict[str, Column]
     arrays: dict[str, Sequence[Sequence[Number]]]
+    sampled: dict[str, tuple[Sequence[Any], Sequence[Any]]]
     replicas: dict[str, list[Column]]
     spans: list[tuple[str, str]]
     seconds: list[int]
@@ -93,18 +95,20 @@ def _hold(column: Sequence[Any], expected: Any, into: Table) -> None:
         into.strangers.update(at for at, value in enumerate(column) if value != expected)
 
 
-def _hold_any(column: Sequence[Any], into: Table) -> None:
-    """Find strangers by a field in which windows say any number, but say one."""
-    if UNSET in column:
-        into.strangers.update(at for at, value in enumerate(column) if value is UNSET)
-
-
 def _like(column: Sequence[Any], fits: Callable[[Iterable[type]], bool], own: Any, into: Table) -> Sequence[Any]:
     """Return the column with the form's own value in place of those of other types, which only strangers have."""
     if fits(map(type, column)):
         return column
     into.strangers.update(at for at, value in enumerate(column) if not fits((type(value),)))
     return [value if fits((type(value),)) else own for value in column]
+
+
+def _owed(column: Sequence[Any], own: Any, into: Table) -> Sequence[Any]:
+    """Return a column of numbers where the form has one, else of nothing."""
+    if type(own) in NUMBERS:
+        return _like(column, NUMBERS.issuperset, own, into)
+    _hold(column, own, into)
+    return column
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +135,7 @@ class Form:
 
     def table(self, windows: Sequence[Window]) -> Table:
         """Return the columns of windows."""
-        table = Table(self, len(windows), {}, {}, {}, [], [], set())
+        table = Table(self, len(windows), {}, {}, {}, {}, [], [], set())
         self.root.read(windows, table)
         self._read_times(windows, table)
         self._read_arrays([window.per_rank for window in windows], table)
@@ -156,12 +160,15 @@ class Form:
             table.strangers.update(at for at, fit in enumerate(fits) if not fit)
             recorded = [metrics if fit else own for metrics, fit in zip(recorded, fits, strict=True)]
         for name, metric in self.arrays.items():
-            *said, values = zip(*map(astuple, [each[name] for each in recorded]), strict=True)
+            *said, intervals, samples, values = zip(*map(astuple, [each[name] for each in recorded]), strict=True)
             for column, expected in zip(said, astuple(metric), strict=False):
-                # How closely an array was sampled is one of its numbers.
-                _hold(column, expected, table) if type(expected) not in NUMBERS else _hold_any(column, table)
+                _hold(column, expected, table)
+            table.sampled[name] = (
+                _owed(intervals, metric.sample_interval_s, table),
+                _owed(samples, metric.samples, table),
+            )
             if set(map(len, values)) != {self.ranks} or not NUMBERS.issuperset(map(type, chain.from_iterable(values))):
-                fits = [len(each) == self.ranks and NUMBERS.issuperset(map(type, each)) for each in values]
+                fits = [_is_full(each, self.ranks) for each in values]
                 table.strangers.update(at for at, fit in enumerate(fits) if not fit)
                 values = tuple(each if fit else own[name].values for each, fit in zip(values, fits, strict=True))
             table.arrays[name] = values
@@ -204,7 +211,7 @@ def form_of(window_id: str, window: Window, ranks: int) -> Form:
     """Return the form of a window.
 
     Raises:
-        UnlikeError: it has none: it is not counted, or has a section that is not read.
+        UnlikeError: it has none: it is not counted, has a section that is not read, or an array lacks a rank.
     """
     if window.purpose != "counted" or any(getattr(window, section) is not UNSET for section in NOT_READ):
         raise UnlikeError
@@ -212,6 +219,8 @@ def form_of(window_id: str, window: Window, ranks: int) -> Form:
         raise UnlikeError
     replicas = {} if isinstance(window.replicas, UnsetType) else window.replicas
     metrics = {} if isinstance(window.per_rank, UnsetType) else window.per_rank
+    if not all(_is_full(metric.values, ranks) for metric in metrics.values()):
+        raise UnlikeError
     root = _node(window, "", APART)
     return Form(
         window_id=window_id,
@@ -244,6 +253,10 @@ def _pointers(node: Node) -> Iterable[str]:
     yield from (pointer for _, pointer in node.numbers)
     for _, inner in node.inside:
         yield from _pointers(inner)
+
+
+def _is_full(values: Sequence[Any], ranks: int) -> bool:
+    return len(values) == ranks and NUMBERS.issuperset(map(type, values))
 
 
 def _in_all(name: str, replicas: Mapping[str, Replica]) -> bool:

@@ -89,8 +89,8 @@ class Kin:
         """
         windows = [[member.trial.windows[form.window_id] for member in members] for form in self.likeness.forms]
         tables = tuple(form.table(own) for form, own in zip(self.likeness.forms, windows, strict=True))
-        injected = {at for at, member in enumerate(members) if member.trial.failures is not UNSET}
-        strangers = injected.union(*(table.strangers for table in tables))
+        unlike = {at for at, member in enumerate(members) if not self._has_kin_beside(member.trial)}
+        strangers = unlike.union(*(table.strangers for table in tables))
         batch = Batch(len(members), tables, set(strangers), {})
         for at, test in self.tests:
             batch.only(test(tables[at]))
@@ -107,6 +107,13 @@ class Kin:
             findings=self._findings(members, batch, view_of),
         )
         return self._glances(members, block, batch.odd), strangers
+
+    def _has_kin_beside(self, trial: Trial) -> bool:
+        """Say whether a trial is like its kin beside its counted windows: no injections, and others for the same."""
+        if trial.failures is not UNSET:
+            return False
+        found = ((trial.windows[name], window) for name, window in self.likeness.others.items())
+        return all((own.purpose, own.load_point) == (its.purpose, its.load_point) for own, its in found)
 
     def _want_repeats(self, batch: Batch) -> None:
         least = self.likeness.view.min_repeats
@@ -133,7 +140,7 @@ class Kin:
     def _checked(self, view: TrialView) -> TrialView:
         """Return a view that has its identities from its kin: the same ones are evaluated, and hold."""
         checks = self.likeness.view.checks
-        return replace(view, checked={name: (window, checks[name]) for name, window in view.trial.windows.items()})
+        return replace(view, checked={name: (view.trial.windows[name], found) for name, found in checks.items()})
 
     def _glances(self, members: Sequence[Member], block: Block, odd: set[int]) -> list[Glance | None]:
         passed = [[room >= 0 for room in answers.room] for answers in block.answers]
@@ -171,8 +178,10 @@ def kin_of(view: TrialView, verdict: Verdict, order: Order) -> Kin:
     """
     if not _is_sound(view, verdict):
         raise UnlikeError
-    forms = tuple(form_of(name, window, view.ranks) for name, window in sorted(view.trial.windows.items()))
-    likeness = Likeness(view=view, forms=forms)
+    windows = sorted(view.trial.windows.items())
+    forms = tuple(form_of(name, window, view.ranks) for name, window in windows if window.purpose == "counted")
+    others = {name: window for name, window in windows if window.purpose != "counted"}
+    likeness = Likeness(view=view, forms=forms, others=others)
     tests = [(at, test) for at, form in enumerate(forms) for test in tests_of(form, view.facts(form.window))]
     same: dict[str, dict[str, Figure]] = {gate: {} for gate in verdict.docket.speaking}
     differing: list[Differing] = []

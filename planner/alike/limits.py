@@ -31,6 +31,7 @@ from planner.gates.service import SHARES, ErrorsLimit
 from planner.gates.slo import LatencyLimit, ThroughputLimit, TpotLimit
 from planner.keys import usd_per_million
 from planner.numbers import exact
+from planner.presence import TRACED
 from planner.readings import number
 from planner.records.base import UnsetType
 from planner.times import parsed_time
@@ -92,6 +93,8 @@ def rule_of(likeness: Likeness, gate: str, limit: Any) -> Built:
 def _telemetry(likeness: Likeness, standing: Standing) -> Built:
     """What is recorded is the form's; how many samples there are, and how far apart, is not."""
     wants = required(likeness.view.contract, standing.owed)
+    if likeness.others and any(want.section in TRACED for want in wants):
+        raise UnlikeError
     if any(want.min_samples is not None or want.max_interval is not None for want in wants):
         raise UnlikeError
     return None
@@ -102,6 +105,8 @@ def _freshness(likeness: Likeness, standing: Standing) -> Built:
     validity = view.contract.validity
     most = None if isinstance(validity, UnsetType) else number(validity.max_evidence_age_s)
     read = {window.id for window in windows_read(view, standing)}
+    if not read.isdisjoint(likeness.others):
+        raise UnlikeError
     places = [at for at, form in enumerate(likeness.forms) if form.window_id in read]
 
     def measure(batch: Batch) -> list[Pair]:

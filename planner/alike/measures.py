@@ -6,7 +6,7 @@ no tokens, nothing sent) is odd, and has any number in its place. Not handled: c
 (``planner.alike.limits``).
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
@@ -17,6 +17,7 @@ from planner.alike.form import Column, Form, Pair, Table, UnlikeError
 from planner.numbers import all_parts
 from planner.readings import FROM_START, samples_needed, side_of
 from planner.records.base import UnsetType
+from planner.records.evidence import Window
 from planner.view import TrialView
 
 __all__ = [
@@ -36,10 +37,11 @@ SOME: Pair = (1, 1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likeness:
-    """What trials alike share: the view of one of them, and the form of each window."""
+    """What trials alike share: the view of one of them, the form of each counted window, and the other windows."""
 
     view: TrialView
     forms: tuple[Form, ...]
+    others: Mapping[str, Window]
     built: dict[Hashable, "Measure"] = field(default_factory=dict, repr=False)
 
     def once(self, key: Hashable, build: Callable[[], "Measure"]) -> "Measure":
@@ -50,7 +52,7 @@ class Likeness:
         return found
 
     def at(self, load_point: str) -> tuple[int, ...]:
-        """Return which windows are at a load point.
+        """Return which counted windows are at a load point.
 
         Raises:
             UnlikeError: none is, so that there is nothing to read.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from planner.alike import Glance, Member, Verdicts, figures_of, outcomes_of, weigh_all
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import DocumentRefusedError
-from planner.evaluate import recorded, weigh
+from planner.evaluate import Verdict, recorded, weigh
 from planner.frontier import frontier, frontier_point
 from planner.intake import read_contract, read_evidence
 from planner.order import order_expand
@@ -21,6 +21,7 @@ from tests.planner.test_never_raises import AT_SATURATED, EVERY_GATE, TAIL, full
 SERVICE_GATES: dict[str, Any] = {
     **{name: limits for name, limits in EVERY_GATE.items() if name not in ("steady_state", "link_utilization")},
     "ttft": {"tail": TAIL | {"max_ms": 450}, "mean": TAIL | {"statistic": "mean", "max_ms": 336.5}},
+    "memory_headroom": {"ranks": AT_SATURATED | {"max_sample_interval_s": 1}},
     "throughput": {"floor": AT_SATURATED | {"min_output_tokens_per_s": 200.5}},
     "completeness": {"most": AT_SATURATED | {"min_completed_share": 0.99}},
     "errors": {"failed": AT_SATURATED | {"max_failed_share": 0.01}},
@@ -55,6 +56,12 @@ CONTRACTS: dict[str, tuple[Change, ...]] = {
     "owed closely": (("/evidence_required", {"ttft": OWED | {"metric": "load.ttft_ms", "min_samples": 205}}),),
     "cheapest": (("/selection", {"keys": [{"key": "usd_per_million_output_tokens"}, {"key": "ttft"}]}),),
 }
+WARM_UP = {
+    "purpose": "warmup",
+    "load_point": SATURATED,
+    "start": "2026-10-01T12:00:00Z",
+    "end": "2026-10-01T12:05:00Z",
+}
 TRIALS: dict[str, tuple[Change, ...]] = {
     "two groups": (),
     "one window": (("/windows/w2", ABSENT),),
@@ -68,6 +75,17 @@ TRIALS: dict[str, tuple[Change, ...]] = {
     ),
     "no replicas": (("/windows/w1/replicas", ABSENT), ("/windows/w2/replicas", ABSENT)),
     "soaked": (("/windows/w2/purpose", "soak"),),
+    "warmed up": (("/windows/w0", WARM_UP),),
+    "sampled": tuple(
+        (f"/windows/{window}/per_rank/device_used_peak_bytes/{field}", value)
+        for window in ("w1", "w2")
+        for field, value in (("sample_interval_s", 1), ("samples", 100))
+    ),
+    "capacity of KV": tuple(
+        (f"/windows/{window}/replicas/{replica}/kv_capacity_tokens", 40_000)
+        for window in ("w1", "w2")
+        for replica in ("r0", "r1")
+    ),
 }
 
 
@@ -85,7 +103,7 @@ def a_trial(kind: str, *, completed: int = 200, ttft: float = 336, peak: int = 5
     return tree
 
 
-SPOTS = [pointer for pointer in pointers(a_trial("two groups")) if pointer.startswith("/windows/")]
+SPOTS = [pointer for pointer in pointers(a_trial("sampled")) if pointer.startswith("/windows/")]
 NUMBERS = (0, 1, 4095, 200, 9900, 300.5, 500, 0.1, 1e-9, 5e-324, 1e300, 2**53 - 1, 64 * GIB)
 TEXTS = ("x1", "soak", "open", "2026-10-01T12:10:00Z", "2026-10-01T12:11:40", "2026-10-03T00:00:00Z")
 ODD = st.sampled_from([ABSENT, None, *NUMBERS, *TEXTS])
@@ -153,7 +171,7 @@ def test_numbers_give_the_verdict_of_the_gates(documents: tuple[ContractDocument
     assert_alike(*documents)
 
 
-@pytest.mark.parametrize("kind", sorted(TRIALS.keys() - {"soaked"}))
+@pytest.mark.parametrize("kind", TRIALS)
 def test_of_trials_alike_the_gates_judge_one(kind: str) -> None:
     tree = a_contract(("/selection", {"preset": "smallest_first"}), gates=SERVICE_GATES)
     trials = {f"t{index}": a_trial(kind, completed=200 + index, ttft=336 + index / 4) for index in range(5)}
@@ -161,3 +179,35 @@ def test_of_trials_alike_the_gates_judge_one(kind: str) -> None:
     evidence = read_evidence(raw(changed(an_evidence(tree), ("/trials", trials))), contract)
     decided = assert_alike(contract, evidence)
     assert [isinstance(verdict, Glance) for verdict in decided.verdicts.values()] == [False, True, True, True, True]
+
+
+def judged_alike(*changes: tuple[Change, ...]) -> list[type]:
+    """Return how trials were judged that differ from one of two groups by changes."""
+    tree = a_contract(("/selection", {"preset": "smallest_first"}), gates=SERVICE_GATES)
+    trials = {f"t{index}": changed(a_trial("sampled", ttft=336 + index / 4), *own) for index, own in enumerate(changes)}
+    contract = read_contract(raw(tree))
+    evidence = read_evidence(raw(changed(an_evidence(tree), ("/trials", trials))), contract)
+    return [type(verdict) for verdict in assert_alike(contract, evidence).verdicts.values()]
+
+
+PEAKS = "/windows/w1/per_rank/device_used_peak_bytes"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        pytest.param((f"{PEAKS}/values/1", None), id="a rank without a peak"),
+        pytest.param((f"{PEAKS}/samples", ABSENT), id="another form"),
+        pytest.param((f"{PEAKS}/samples", 50), id="too few samples"),
+        pytest.param(("/windows/w1/load/ttft_ms/n", 199), id="too few requests"),
+        pytest.param(("/windows/w1/load/e2e_ms/mean", 4000), id="a broken identity"),
+        pytest.param(("/windows/w1/end", "2026-10-01T12:11:40"), id="no zone"),
+        pytest.param(("/windows/w1/load/output_tokens_total", 0), id="no tokens"),
+        pytest.param(("/windows/w1/replicas/r0/longest_sequence_tokens", 4095), id="context not reached"),
+        pytest.param(("/windows/w1/replicas/r0/ranks", [0, 2]), id="replicas that are no groups"),
+        pytest.param(("/windows/w1/load/ttft_ms", ABSENT), id="nothing measured"),
+    ],
+)
+def test_what_numbers_do_not_settle_the_gates_judge(odd: Change) -> None:
+    assert judged_alike((), (), (odd,), ()) == [Verdict, Glance, Verdict, Glance]
+    assert judged_alike((odd,), (), (), ())[0] is Verdict
