@@ -4,6 +4,7 @@ Read by the reader of ``topogate model``, which takes both files together and pr
 estimates; here every file is on its own. The revision is in neither.
 """
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,7 +33,9 @@ def _recognise(source: Source) -> Recognised | None:
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    found = read_config([File(name=source.name, reading=read(source.raw()))])
+    # Text around the value is none of it, and the strict reader knows nothing of such text.
+    raw = json.dumps(source.first).encode() if source.skipped_lines else source.raw()
+    found = read_config([File(name=source.name, reading=read(raw))])
     sheet = Sheet("run-1", {}, line=1)
     _take(sheet, found)
     for notice in found.notices:

@@ -170,7 +170,7 @@ class Source:
             yield number, _plain(line).rstrip("\r\n").rpartition("\r")[2]
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield line and cells of every row of a CSV file, empty rows included."""
+        """Yield line and cells of every row of a CSV file; a blank line is a row without cells."""
         reader = csv.reader(line for _, line in self.lines())
         while True:
             line = reader.line_num + 1
@@ -180,7 +180,7 @@ class Source:
                 _refuse("import/syntax", "rows of comma-separated values", str(error), line)
             if row is None:
                 return
-            yield line, row
+            yield line, row if len(row) != 1 or row[0].strip() else []
 
     def text(self) -> str:
         """Return the whole file; DocumentRefusedError above 64 MiB or where it is not UTF-8."""
@@ -189,9 +189,9 @@ class Source:
         return "".join(block for _, block in self._blocks(MAX_BYTES))
 
     def raw(self) -> bytes:
-        """Return the bytes of a file of at most 64 MiB, of a larger one a byte more than that."""
+        """Return the bytes of a file of at most 64 MiB without a byte-order mark, of a larger one a byte more."""
         self._handle.seek(self._skipped[0])
-        return self._handle.read(MAX_BYTES + 1)
+        return self._handle.read(MAX_BYTES + 1).removeprefix(_BOM)
 
 
 def _plain(text: str) -> str:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ from tests.planner.importers import (
 )
 from tests.planner.importers.perf_samples import aiperf_record
 from tests.planner.importers.samples import imported, refusals, vllm_run
+from tests.planner.importers.test_other_readers import CONFIG
 
 SECONDS = 10
 """Reading takes a tenth of it; what grows with the square of its length takes minutes."""
@@ -67,10 +69,22 @@ def test_other_packings_are_named() -> None:
     assert in_time(b"\xfd7zXZ\x00\x00") == ["import/encoding"]
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
-def test_what_windows_writes_is_read(encoding: str) -> None:
-    text = json.dumps(vllm_run(), indent=1).replace("\n", "\r\n")
-    assert imported(text.encode(encoding)).status == "usable"
+FORMS: dict[str, Callable[[str], bytes]] = {
+    "UTF-16": lambda text: text.encode("utf-16"),
+    "byte-order mark": lambda text: text.encode("utf-8-sig"),
+    "line ends of Windows": lambda text: text.replace("\n", "\r\n").encode(),
+    "gzip": lambda text: gzip.compress(text.encode()),
+    "blank lines around": lambda text: f"\n\n  \n{text}\n\n".encode(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_same_content_is_read_in_every_form(form: str) -> None:
+    samples = [*TEXTS.values(), json.dumps(vllm_run(), indent=1), json.dumps(CONFIG, indent=1)]
+    for text in samples:
+        plain, read = imported(text), imported(FORMS[form](text))
+        assert (read.format, read.status) == (plain.format, plain.status)
+        assert [len(run.values) for run in read.runs] == [len(run.values) for run in plain.runs]
 
 
 @pytest.mark.parametrize(
@@ -172,6 +186,11 @@ def test_text_around_a_value_is_left_out_and_named() -> None:
     (run,) = read.runs
     assert (read.format, read.status, run.place.line) == ("vllm-bench-serve", "usable", 3)
     assert [remark.code for remark in run.remarks] == ["import/line_skipped"]
+
+
+def test_text_around_a_configuration_is_left_out() -> None:
+    read = imported(f"$ cat config.json\n{json.dumps(CONFIG)}\n$\n")
+    assert (read.format, read.status) == ("hf-config", "usable")
 
 
 def test_a_value_that_is_damaged_below_text_is_refused() -> None:
