@@ -7,6 +7,7 @@ from reviews.errors import NotFoundError
 from reviews.models import Decision, Person, Revision, Workspace
 from reviews.selectors.decision_page import decision_named, decision_page
 from reviews.selectors.log import EntryRow, history_rows
+from reviews.selectors.proposals import ProposalRow, WaiverRow, earlier_in_force, open_proposals, waiver_rows
 from reviews.selectors.reviewing import Reviewing, reviewing_of
 from reviews.selectors.rollbacks import RollbackChoice, rollback_choices
 from reviews.selectors.rows import DecisionPage
@@ -74,21 +75,31 @@ def reusable_documents(decision: Decision, revision: int | None = None) -> Reusa
     return Reusable(*found)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseView:
-    """A decision with where its slot can go back to."""
+    """A decision with all that its acts can be about. ``earlier`` is number and topology of what was in force."""
 
     page: DecisionPage
+    plan: PlanRecord | None
     rollbacks: tuple[RollbackChoice, ...]
+    earlier: tuple[tuple[int, str], ...]
+    proposals: tuple[ProposalRow, ...]
+    waivers: tuple[WaiverRow, ...]
 
 
 def release_view(*, actor: Person, workspace: Workspace, number: int) -> ReleaseView:
-    """Return what the page needs on which a decision is put into force or ended.
+    """Return what the page needs on which a decision is put into force, ended, or gone past.
 
     Raises:
         NotFoundError: no such decision, or the actor is no member of the workspace.
     """
     page = decision_page(actor=actor, workspace=workspace, number=number)
-    plan = page.plan()
-    choices = rollback_choices(decision_named(workspace, number), plan) if plan is not None else ()
-    return ReleaseView(page, choices)
+    plan, decision = page.plan(), decision_named(workspace, number)
+    return ReleaseView(
+        page=page,
+        plan=plan,
+        rollbacks=rollback_choices(decision, plan) if plan is not None else (),
+        earlier=earlier_in_force(decision),
+        proposals=open_proposals(actor=actor, workspace=workspace, number=number),
+        waivers=waiver_rows(decision),
+    )

@@ -21,6 +21,7 @@ from reviews.policies.validity import valid_until
 from reviews.policies.waiving import chosen_trial
 from reviews.selectors.judgement import Judgement
 from reviews.selectors.openings import waived_gates
+from reviews.selectors.retractions import retracted_in
 from reviews.selectors.revisions import with_digests
 from reviews.selectors.rollbacks import rollback_choices
 from reviews.services.acting import Acting, acting, require, require_proof, require_prose
@@ -115,6 +116,8 @@ def _release(act: Acting, judgement: Judgement, seen_subject: str, statement: st
         )
     if not judgement.approval.approved:
         raise ConflictError(f"{decision.label} r{newest.number} is not approved. {judgement.approval.because}")
+    if retracted_in(decision):
+        raise ConflictError(f"{decision.label} r{newest.number} counts evidence that was retracted.")
     revision = (
         with_digests(Revision.objects.filter(decision=decision))
         .select_related("planned__basis")

@@ -1,116 +1,314 @@
-"""What can be done with a reviewed decision, as rows of text: put into force, reject, close, withdraw. Pure."""
+"""What can be done with a reviewed decision, as forms: put into force, end, go past, roll back. Pure.
 
-from dataclasses import dataclass
+Every act that fits the state is shown; where the reader cannot do it, its form is off and says why.
+"""
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from planner.records.plan import Plan
 from reviews.policies.requirements import NOTHING_SELECTED
-from reviews.policies.signoff_status import AGAINST
+from reviews.policies.waiving import INTEGRITY_GATES
+from reviews.selectors.pages import ReleaseView
+from reviews.selectors.proposals import ProposalRow, WaiverRow
 from reviews.selectors.rows import ActivationRow, DecisionPage
 from reviews.web.formats import when
-from reviews.web.page_rows import STATES, team_title
+from reviews.web.page_rows import team_title
+
+IN_FORCE = ("EFFECTIVE", "CONTESTED", "STALE", "EXPIRED")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One field of a form; ``kind`` is area, text, number, date, select or checks. ``typed`` holds what was chosen."""
+
+    name: str
+    label: str
+    kind: str = "area"
+    hint: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    typed: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> str:
+        """What stands in a field of one value."""
+        return self.typed[0] if self.typed else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActForm:
-    """One act: ``off`` says why the reader cannot do it now; ``field`` is what the text is called."""
+    """One act: ``off`` says why the reader cannot do it now, ``problem`` why it was refused."""
 
     id: str
     title: str
     text: str
-    field: str
-    hint: str
+    fields: tuple[Field, ...]
     button: str
-    off: str
-    typed: str = ""
+    off: str = ""
     problem: str = ""
+    is_bound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class InForce:
-    """What was put into force last, as lines of name and value."""
+class Lines:
+    """A heading with lines of name and value."""
 
     title: str
     lines: tuple[tuple[str, str], ...]
 
 
-def acts_of(page: DecisionPage, *, typed: dict[str, str], problem: str) -> tuple[ActForm, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """A proposal that waits for its second person."""
+
+    id: int
+    title: str
+    text: str
+    lines: tuple[tuple[str, str], ...]
+    is_mine: bool
+
+
+def reason(hint: str) -> Field:
+    """Return the field for a reason."""
+    return Field(name="reason", label="Reason", hint=f"{hint} It is kept in the audit log.")
+
+
+def acts_of(found: ReleaseView, *, typed: Mapping[str, Sequence[str]], problem: str) -> tuple[ActForm, ...]:
     """Return the acts that fit the state of a decision; what was typed and refused is kept in its form."""
-    forms = [*_releases(page), *([_withdrawal(page)] if page.is_author else [])]
-    chosen = typed.get("act", "")
+    chosen = next(iter(typed.get("act", ())), "")
     return tuple(
-        ActForm(
-            id=form.id,
-            title=form.title,
-            text=form.text,
-            field=form.field,
-            hint=form.hint,
-            button=form.button,
-            off=form.off,
-            typed=typed.get(form.field, "") if form.id == chosen else "",
-            problem=problem if form.id == chosen else "",
+        form
+        if form.id != chosen
+        else replace(
+            form,
+            problem=problem,
+            fields=tuple(replace(field, typed=tuple(typed.get(field.name, ()))) for field in form.fields),
         )
-        for form in forms
+        for form in _acts(found)
     )
 
 
-def _releases(page: DecisionPage) -> list[ActForm]:
+def _acts(found: ReleaseView) -> Iterator[ActForm]:
+    page = found.page
+    if page.state in ("IN_REVIEW", "EMERGENCY"):
+        yield from _releases(found)
+        yield _re_review(page)
+    if page.state == "IN_REVIEW" and found.plan is not None:
+        yield from _exceptions(page, found.plan)
+    if page.is_author and page.state in ("IN_REVIEW", "DRAFT"):
+        yield ActForm(
+            id="withdraw",
+            title="Withdraw",
+            text="For its authors. It is final; the history stays.",
+            fields=(reason("Why it is not needed any more."),),
+            button="Withdraw the decision",
+        )
+    yield from _objections(page)
+    if page.state in IN_FORCE:
+        yield from _ways_back(found)
+    if found.plan is not None:
+        yield from _checks(page, found.plan)
+
+
+def _releases(found: ReleaseView) -> Iterator[ActForm]:
+    page = found.page
     refused = "" if page.may_release.allowed else page.may_release.reason
-    is_open = page.state in ("IN_REVIEW", "EMERGENCY")
-    state = "" if is_open else f"{page.label} is {STATES[page.state].text.lower()}."
     plan = page.newest.plan
-    selects = page.approval.approved or (plan is not None and plan.decision_word == "SELECT_TOPOLOGY")
+    if page.approval.approved or (plan is not None and plan.decision_word == "SELECT_TOPOLOGY"):
+        yield ActForm(
+            id="activate",
+            title="Put into force",
+            text="Everything is judged again at this moment; what it rests on is kept. The slot's older decision ends.",
+            fields=(
+                Field(
+                    name="rollback",
+                    label="If it goes wrong, back to",
+                    kind="select",
+                    options=tuple((choice.value, choice.text) for choice in found.rollbacks),
+                ),
+                Field(
+                    name="statement",
+                    label="Statement",
+                    hint="What you checked before the roll-out. It is kept in the audit log.",
+                ),
+            ),
+            button="Put into force",
+            off=refused or ("" if page.approval.approved else page.approval.because),
+            is_bound=True,
+        )
+    else:
+        yield ActForm(
+            id="close",
+            title="Close without a selection",
+            text=f"Closes the decision as what it found. {NOTHING_SELECTED}",
+            fields=(reason("What was learnt."),),
+            button="Close",
+            off=refused or ("" if page.is_agreed else "Not every team agrees yet."),
+        )
     rejecting = {row.team for row in page.signoffs if row.judged.counts and row.meaning == "reject"}
     named = ", ".join(team_title(team).lower() for team in sorted(rejecting)) or "no team"
-    activate = ActForm(
-        id="activate",
-        title="Put into force",
-        text="Everything is judged again at this moment; what it rests on is kept. An older decision of the slot ends.",
-        field="statement",
-        hint="What you checked before the roll-out. It is kept in the audit log.",
-        button="Put into force",
-        off=state or refused or ("" if page.approval.approved else page.approval.because),
-    )
-    close = ActForm(
-        id="close",
-        title="Close without a selection",
-        text=f"Closes the decision as what it found. {NOTHING_SELECTED}",
-        field="reason",
-        hint="What was learnt. It is kept in the audit log.",
-        button="Close",
-        off=state or refused or ("" if page.is_agreed else "Not every team agrees yet."),
-    )
-    reject = ActForm(
+    yield ActForm(
         id="reject",
         title="Close as rejected",
-        text=f"Takes two teams whose sign-off says {AGAINST['reject'].lower()}, or one with a hard veto. Now: {named}.",
-        field="reason",
-        hint="Why it ends here. It is kept in the audit log.",
+        text=f"Takes two teams that reject it, or one with a hard veto. Now: {named}.",
+        fields=(reason("Why it ends here."),),
         button="Close as rejected",
-        off=state or refused or ("" if rejecting else "No team rejects it."),
+        off=refused or ("" if rejecting else "No team rejects it."),
     )
-    return [activate if selects else close, reject]
 
 
-def _withdrawal(page: DecisionPage) -> ActForm:
-    can = page.state in ("IN_REVIEW", "DRAFT")
+def _re_review(page: DecisionPage) -> ActForm:
+    teams = [row.team for row in page.requirements if row.status != "NOT_APPLICABLE"]
+    mine = teams if page.is_author else [seat.team for seat in page.seats if seat.team in teams]
     return ActForm(
-        id="withdraw",
-        title="Withdraw",
-        text="For its authors. It is final; the history stays.",
-        field="reason",
-        hint="Why it is not needed any more. It is kept in the audit log.",
-        button="Withdraw the decision",
-        off="" if can else f"{page.label} is {STATES[page.state].text.lower()}.",
+        id="re_review",
+        title="Ask for another review",
+        text="What the teams signed so far counts no more, carried or not. Authors ask any team, members their own.",
+        fields=(
+            Field(name="teams", label="Teams", kind="checks", options=tuple((team, team_title(team)) for team in mine)),
+            reason("What changed that no digest shows."),
+        ),
+        button="Ask for another review",
+        off="" if mine else "You are neither an author of this decision nor a member of a team that it asks.",
     )
 
 
-def in_force_of(row: ActivationRow | None) -> InForce | None:
+def _exceptions(page: DecisionPage, plan: Plan) -> Iterator[ActForm]:
+    open_gates = [
+        (trial, gate)
+        for trial, candidate in plan.candidates.items()
+        for gate in (*candidate.failing, *candidate.unknown)
+        if gate not in INTEGRITY_GATES
+    ]
+    if open_gates:
+        yield ActForm(
+            id="waiver",
+            title="Propose a waiver",
+            text="One gate of one candidate, for a time. Its owning team and the team of waivers sign, two persons.",
+            fields=(
+                Field(
+                    name="gate",
+                    label="Gate",
+                    kind="select",
+                    options=tuple((f"{trial}:{gate}", f"{gate} × {trial}") for trial, gate in open_gates),
+                ),
+                Field(name="ends", label="Until (UTC)", kind="date", hint="At most 180 days."),
+                reason("Why it can be let pass by, and what makes up for it."),
+            ),
+            button="Propose the waiver",
+        )
+    yield ActForm(
+        id="emergency",
+        title="Declare an emergency",
+        text="Puts one named candidate into force for 72 h at most, before its review is done. "
+        "Incident response and an owner of a failing gate, two persons; the review is still owed.",
+        fields=(
+            Field(
+                name="trial",
+                label="Candidate",
+                kind="select",
+                options=tuple((trial, f"{row.topology} ({trial})") for trial, row in plan.candidates.items()),
+            ),
+            Field(name="incident", label="Incident", kind="text"),
+            Field(name="hours", label="Hours", kind="number"),
+            Field(
+                name="failing_gates",
+                label="Failing and unknown gates, one per line",
+                hint="All of the candidate's, named by you.",
+            ),
+            reason("Why it cannot wait."),
+        ),
+        button="Propose the emergency",
+    )
+
+
+def _objections(page: DecisionPage) -> Iterator[ActForm]:
+    standing = [row for row in page.signoffs if row.meaning == "object" and row.withdrawn_at is None]
+    if standing:
+        yield ActForm(
+            id="lift_objection",
+            title="Lift an objection",
+            text="Its signer withdraws it. Without them it takes the team's lead with a reason, and a second member.",
+            fields=(
+                Field(
+                    name="signoff",
+                    label="Objection",
+                    kind="select",
+                    options=tuple(
+                        (str(row.id), f"{row.person} for {team_title(row.team).lower()}") for row in standing
+                    ),
+                ),
+                reason("Why it no longer stands."),
+            ),
+            button="Propose to lift it",
+        )
+
+
+def _ways_back(found: ReleaseView) -> Iterator[ActForm]:
+    if found.page.state == "CONTESTED":
+        yield ActForm(
+            id="revocation",
+            title="Revoke",
+            text="For good. It takes one person of each revoking team.",
+            fields=(reason("What was found."),),
+            button="Propose to revoke it",
+        )
+    if found.earlier:
+        yield ActForm(
+            id="rollback",
+            title="Roll back",
+            text="A new decision on the very bytes of an earlier one, in one act. "
+            "It takes a releasing team and incident response, two persons.",
+            fields=(
+                Field(
+                    name="to",
+                    label="Back to",
+                    kind="select",
+                    options=tuple((str(number), f"D-{number:04d}, {topology}") for number, topology in found.earlier),
+                ),
+                reason("What went wrong."),
+            ),
+            button="Propose to roll back",
+        )
+
+
+def _checks(page: DecisionPage, plan: Plan) -> Iterator[ActForm]:
+    yield ActForm(
+        id="reproduce",
+        title="Reproduce",
+        text="Plans the stored bytes again, by somebody who is no author. Whether the plan id is the same is an entry.",
+        fields=(),
+        button="Plan again",
+        off="You are an author of this decision. Somebody else reproduces it." if page.is_author else "",
+    )
+    yield ActForm(
+        id="retract",
+        title="Retract evidence",
+        text="For faulty evidence. Every decision that counted it is listed, and what is in force is contested.",
+        fields=(
+            Field(
+                name="content_id",
+                label="What is faulty",
+                kind="select",
+                options=(
+                    (page.newest.evidence, "the whole evidence"),
+                    *((row.trial_content_id, f"trial {trial}") for trial, row in plan.candidates.items()),
+                ),
+            ),
+            reason("What is wrong with it."),
+        ),
+        button="Retract it",
+    )
+
+
+def in_force_of(row: ActivationRow | None) -> Lines | None:
     """Write what was put into force last."""
     if row is None:
         return None
     until = f"{when(row.valid_until)} UTC" if row.valid_until else "no limit"
-    return InForce(
-        title=f"Emergency {row.incident}" if row.incident else f"r{row.revision} was put into force",
-        lines=(
+    return Lines(
+        f"Emergency {row.incident}" if row.incident else f"r{row.revision} was put into force",
+        (
             ("topology", f"{row.topology} ({row.trial})"),
             ("by", f"{row.person}, {when(row.activated_at)} UTC"),
             ("valid until", until),
@@ -118,3 +316,24 @@ def in_force_of(row: ActivationRow | None) -> InForce | None:
             ("statement", row.statement),
         ),
     )
+
+
+def waiting_of(row: ProposalRow) -> Waiting:
+    """Write a proposal that waits for its second person."""
+    team = f" for {team_title(row.team).lower()}" if row.team else ""
+    return Waiting(
+        id=row.id,
+        title=row.title,
+        text=f"{row.person}{team}, {when(row.proposed_at)} UTC: {row.reason}",
+        lines=tuple((name.replace("_", " "), _said(value)) for name, value in sorted(row.body.items())),
+        is_mine=row.is_mine,
+    )
+
+
+def _said(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def waiver_line(row: WaiverRow) -> tuple[str, str]:
+    """Write a waiver; it is never shown as a pass."""
+    return f"{row.gate} × {row.trial}", f"waived until {when(row.ends_at)} UTC, {row.owner}: {row.reason}"

@@ -21,6 +21,7 @@ from reviews.web import (
     memory,
     openings,
     people,
+    policy,
     release,
     stress,
     submissions,
@@ -130,6 +131,8 @@ urlpatterns = [
     re_path(rf"{WORKSPACE}/audit/entries\.(?P<suffix>csv|json)$", log.audit_download, name="audit-download"),
     re_path(rf"{WORKSPACE}/digests/{DIGEST}/$", digests.digest_detail, name="digest-detail"),
     re_path(rf"{WORKSPACE}/digests/{DIGEST}/raw$", digests.digest_raw, name="digest-raw"),
+    path("w/<slug:slug>/settings/policy", policy.policy_detail, name="policy-detail"),
+    path("w/<slug:slug>/settings/delegations", policy.delegation_list, name="delegation-list"),
     path("w/<slug:slug>/settings/tokens", tokens.token_list, name="token-list"),
     path("w/<slug:slug>/settings/tokens/<int:token_id>/revoke", tokens.token_revoked, name="token-revoke"),
 ]

@@ -1,10 +1,14 @@
 """Putting a decision into force, or ending its review, on its page."""
 
-import pytest
+from datetime import timedelta
 
-from reviews.models import Activation, Decision
+import pytest
+from django.utils import timezone
+
+from reviews.models import Activation, Decision, Proposal, Reproduction, ReReview, Waiver
 from tests.reviews.factories import Cast, documents, planned, sign
 from tests.reviews.logins import prove
+from tests.reviews.rules.board import board, someone
 from tests.reviews.rules.test_rule_10_activation import approved
 from tests.web.conftest import Visit
 from tests.web.test_decision_page import PAGE, text
@@ -61,3 +65,43 @@ def test_a_review_is_ended_on_its_page(act: str, people: Cast, visit: Visit) -> 
     assert visit(who).post(RELEASE, sent(revision.decision, act)).status_code == 302
     ended = {"withdraw": "WITHDRAWN", "reject": "REJECTED", "close": "CLOSED"}[act]
     assert Decision.objects.get().state == ended
+
+
+def test_a_waiver_is_proposed_and_countersigned_on_the_page(db: None, visit: Visit) -> None:
+    people = board()
+    planned(people, pair=documents(floor=600))
+    day = (timezone.now() + timedelta(days=20)).strftime("%Y-%m-%d")
+    form = {"act": "waiver", "gate": "t-1:throughput", "ends": day, "reason": "The pilot is small."}
+    assert visit(people.bob).post(RELEASE, form).status_code == 302
+    erin = visit(someone("erin"))
+    page = erin.get(RELEASE).content.decode()
+    assert "Waits for a second person</h2>" in page
+    assert "The pilot is small." in page
+    assert erin.post(RELEASE, {"act": "countersign", "proposal": str(Proposal.objects.get().pk)}).status_code == 302
+    assert Waiver.objects.get().gate == "throughput"
+    assert "a gate waived is not a gate passed" in erin.get(RELEASE).content.decode()
+
+
+def test_an_emergency_is_proposed_and_countersigned_on_the_page(db: None, visit: Visit) -> None:
+    people = board()
+    planned(people, pair=documents(floor=600))
+    form = {"act": "emergency", "trial": "t-1", "incident": "INC-7", "hours": "24", "reason": "Users wait."}
+    assert visit(someone("ivan")).post(RELEASE, form | {"failing_gates": "throughput\n"}).status_code == 302
+    bob = visit(people.bob)
+    assert bob.post(RELEASE, {"act": "countersign", "proposal": str(Proposal.objects.get().pk)}).status_code == 302
+    assert Decision.objects.get().state == "EMERGENCY"
+    assert "Emergency INC-7</h2>" in bob.get(RELEASE).content.decode()
+
+
+def test_another_review_is_asked_for_and_a_plan_reproduced_on_the_page(
+    decided: Decision, people: Cast, visit: Visit
+) -> None:
+    form = {"act": "re_review", "teams": ["serving"], "reason": "The driver changed."}
+    assert visit(people.alice).post(RELEASE, form).status_code == 302
+    assert ReReview.objects.get().team.slug == "serving"
+    assert visit(people.bob).post(RELEASE, {"act": "reproduce", "revision": "1"}).status_code == 302
+    assert Reproduction.objects.get().is_same
+
+
+def test_an_act_that_there_is_not_is_not_found(decided: Decision, people: Cast, visit: Visit) -> None:
+    assert visit(people.bob).post(RELEASE, {"act": "crown"}).status_code == 404

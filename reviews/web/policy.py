@@ -1,0 +1,165 @@
+"""The policy of a workspace, changed by two admins; and seats that are lent for a time."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from reviews.errors import ConflictError, Finding, InvalidRequestError, NotAllowedError, ProofNeededError, ReviewError
+from reviews.selectors.policy_page import DelegationRow, delegation_page, policy_page
+from reviews.services.delegations import delegation_end, delegation_make
+from reviews.services.people import Trace
+from reviews.services.proposals import HANDLERS
+from reviews.services.two_persons import proposal_countersign, proposal_make, proposal_withdraw
+from reviews.web.formats import when
+from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
+from reviews.web.links import number_or_none
+from reviews.web.page_rows import team_title
+from reviews.web.reauthentication import ask_again, typed_before
+from reviews.web.release_rows import waiting_of
+
+REFUSED = (ConflictError, InvalidRequestError, NotAllowedError)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+def policy_detail(request: PersonRequest, slug: str) -> HttpResponse:
+    """Show the policy; take a proposal to change it, or the countersignature of another admin."""
+    here = reverse("policy-detail", args=[slug])
+    if request.method != "POST":
+        return _policy_shown(request, slug, typed=typed_before(request))
+    typed = {name: request.POST.get(name, "") for name in ("act", "policy", "base", "reason", "proposal")}
+    try:
+        _change(request, slug, typed)
+    except ProofNeededError:
+        return ask_again(request, back=here, typed=typed)
+    except REFUSED as refused:
+        return _policy_shown(request, slug, typed=typed, refused=refused)
+    return redirect(here)
+
+
+def _change(request: PersonRequest, slug: str, typed: dict[str, str]) -> None:
+    common = _common(request, slug)
+    proposal_id = number_or_none(typed["proposal"]) or 0
+    if typed["act"] == "countersign":
+        proposal_countersign(HANDLERS, proposal_id=proposal_id, **common)
+    elif typed["act"] == "withdraw_proposal":
+        proposal_withdraw(proposal_id=proposal_id, reason=typed["reason"], **common)
+    else:
+        body = {"base": typed["base"], "policy": _json(typed["policy"])}
+        proposal_make(HANDLERS["policy"], body=body, reason=typed["reason"], **common)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        problem = Finding("request", "request/policy", "policy", "a policy document in JSON", str(error)[:80])
+        raise InvalidRequestError((problem,)) from error
+
+
+def _common(request: PersonRequest, slug: str) -> dict[str, Any]:
+    trace = Trace(request_id(), authentication(request))
+    return {"actor": request.user, "workspace": workspace_of(slug), "trace": trace}
+
+
+def _policy_shown(
+    request: PersonRequest, slug: str, *, typed: dict[str, str], refused: ReviewError | None = None
+) -> HttpResponse:
+    found = policy_page(actor=request.user, workspace=workspace_of(slug))
+    context = frame(
+        slug,
+        "policy",
+        version=found.version,
+        content_id=found.content_id,
+        teams=[
+            (
+                team.title,
+                team.quorum,
+                "hard veto" if team.hard_veto else "",
+                ", ".join(found.members.get(name, ())) or "nobody",
+            )
+            for name, team in sorted(found.document.teams.items())
+        ],
+        owners=[
+            *((pointer, team_title(team)) for pointer, team in sorted(found.document.identity_owners.items())),
+            *((f"gates: {family}", team_title(team)) for family, team in sorted(found.document.gate_owners.items())),
+            ("everything else", team_title(found.document.fallback_owner)),
+        ],
+        max_age=f"{found.document.max_age_s // 86400} days" if found.document.max_age_s else "no limit",
+        versions=[(number, digest, who, when(at)) for number, digest, who, at in found.versions],
+        waiting=tuple(map(waiting_of, found.proposals)),
+        off="" if found.may_change.allowed else found.may_change.reason,
+        policy=typed.get("policy") or json.dumps(found.tree, indent=2, sort_keys=True),
+        reason=typed.get("reason", ""),
+        problem=refused.message if refused else "",
+    )
+    return render(request, "reviews/policy_detail.html", context, status=refused.status if refused else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+def delegation_list(request: PersonRequest, slug: str) -> HttpResponse:
+    """Show who signs in whose place; lend one's own seat, or end a delegation."""
+    here = reverse("delegation-list", args=[slug])
+    if request.method != "POST":
+        return _delegations_shown(request, slug, typed=typed_before(request))
+    typed = {name: request.POST.get(name, "") for name in ("act", "team", "taker", "starts", "ends", "reason", "id")}
+    try:
+        if typed["act"] == "end":
+            delegation_end(delegation_id=number_or_none(typed["id"]) or 0, **_common(request, slug))
+        else:
+            delegation_make(
+                team=typed["team"],
+                taker=typed["taker"],
+                starts_at=_day("starts", typed["starts"]),
+                ends_at=_day("ends", typed["ends"]),
+                reason=typed["reason"],
+                **_common(request, slug),
+            )
+    except ProofNeededError:
+        return ask_again(request, back=here, typed=typed)
+    except REFUSED as refused:
+        return _delegations_shown(request, slug, typed=typed, refused=refused)
+    return redirect(here)
+
+
+def _day(name: str, text: str) -> datetime:
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError as error:
+        problem = Finding("request", f"request/{name}", name, "a day such as 2026-09-20", text[:40] or "nothing")
+        raise InvalidRequestError((problem,)) from error
+
+
+def _delegations_shown(
+    request: PersonRequest, slug: str, *, typed: dict[str, str], refused: ReviewError | None = None
+) -> HttpResponse:
+    found = delegation_page(actor=request.user, workspace=workspace_of(slug))
+    now = timezone.now()
+    context = frame(
+        slug,
+        "delegations",
+        rows=[
+            (row, team_title(row.team), when(row.starts_at), when(row.ends_at), state_of(row, now))
+            for row in found.rows
+        ],
+        teams=[(team, team_title(team)) for team in found.teams],
+        typed=typed,
+        problem=refused.message if refused else "",
+    )
+    return render(request, "reviews/delegation_list.html", context, status=refused.status if refused else 200)
+
+
+def state_of(row: DelegationRow, now: datetime) -> str:
+    """Say where a delegation stands."""
+    if row.ended_at is not None:
+        return f"ended {when(row.ended_at)} UTC"
+    if now < row.starts_at:
+        return "to come"
+    return "holds" if now < row.ends_at else "over"

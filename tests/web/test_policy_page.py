@@ -1,0 +1,77 @@
+"""The policy and delegations on their pages."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from reviews.models import Delegation, DelegationEnd, Policy, Proposal
+from tests.reviews.factories import Cast
+from tests.reviews.rules.board import BOARD, board, someone
+from tests.web.conftest import Visit
+
+pytestmark = pytest.mark.django_db
+
+POLICY = "/w/lab/settings/policy"
+DELEGATIONS = "/w/lab/settings/delegations"
+
+
+@pytest.fixture
+def people(db: None) -> Cast:
+    return board()
+
+
+def change(**changes: Any) -> dict[str, str]:
+    newest = Policy.objects.order_by("-version")[0]
+    form = {"act": "propose", "base": newest.content_id, "reason": "A shorter life.", "proposal": ""}
+    return form | {"policy": json.dumps(BOARD | {"max_age_s": 3600}), **changes}
+
+
+def test_two_admins_change_the_policy_on_its_page(people: Cast, visit: Visit) -> None:
+    assert visit(someone("ada")).post(POLICY, change()).status_code == 302
+    abel = visit(someone("abel"))
+    page = abel.get(POLICY).content.decode()
+    assert "Waits for a second person</h2>" in page
+    assert "A shorter life." in page
+    sent = {"act": "countersign", "proposal": str(Proposal.objects.get().pk)}
+    assert abel.post(POLICY, sent).status_code == 302
+    assert Policy.objects.count() == 2
+    assert "version 2" in abel.get(POLICY).content.decode()
+
+
+def test_what_is_no_policy_is_said_and_kept(people: Cast, visit: Visit) -> None:
+    answer = visit(someone("ada")).post(POLICY, change(policy="{ my words"))
+    page = answer.content.decode()
+    assert (answer.status_code, "policy: expected a policy document in JSON" in page) == (422, True)
+    assert "{ my words</textarea>" in page
+
+
+def test_a_member_reads_it_and_the_form_is_off(people: Cast, visit: Visit) -> None:
+    page = visit(people.bob).get(POLICY).content.decode()
+    assert "Changing people and policy needs the role admin." in page
+    assert "Bob, Dave" in page
+    assert visit(people.bob).post(POLICY, change()).status_code == 403
+
+
+def lend(**changes: str) -> dict[str, str]:
+    today = timezone.now().date()
+    days = {"starts": str(today), "ends": str(today + timedelta(days=7))}
+    return {"act": "lend", "team": "serving", "taker": "erin", "reason": "On leave.", "id": ""} | days | changes
+
+
+def test_a_seat_is_lent_and_taken_back_on_the_page(people: Cast, visit: Visit) -> None:
+    bob = visit(people.bob)
+    assert bob.post(DELEGATIONS, lend()).status_code == 302
+    row = Delegation.objects.get()
+    page = bob.get(DELEGATIONS).content.decode()
+    assert "On leave." in page
+    assert "holds</td>" in page
+    assert bob.post(DELEGATIONS, {"act": "end", "id": str(row.pk)}).status_code == 302
+    assert DelegationEnd.objects.get().delegation == row
+
+
+def test_a_day_that_is_none_is_named(people: Cast, visit: Visit) -> None:
+    answer = visit(people.bob).post(DELEGATIONS, lend(ends="soon"))
+    assert (answer.status_code, "ends: expected a day such as 2026-09-20" in answer.content.decode()) == (422, True)
