@@ -230,7 +230,8 @@ def _group(
     rows = tuple(question_row(number, same, typed.get(same[0].field)) for number, same in enumerate(questions))
     unanswered = sum(not row.is_answered for row in rows)
     summary = f"{count(unanswered, 'question')} open" if unanswered else f"{count(len(rows), 'question')}, all answered"
-    return QuestionGroup(id=id_, title=GROUPS[group], questions=rows, open=unanswered, summary=summary)
+    title = GROUPS[group] if questions[0][0].needed else f"{GROUPS[group]}, if you know"
+    return QuestionGroup(id=id_, title=title, questions=rows, open=unanswered, summary=summary)
 
 
 def question_row(number: int, same: Sequence[Question], typed: Mapping[str, str] | None) -> QuestionRow:
