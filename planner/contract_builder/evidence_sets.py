@@ -166,9 +166,17 @@ def with_set(tree: Mapping[str, Any], chosen: EvidenceSet) -> dict[str, Any]:
         for name, wanted in chosen.wanted.items()
         if name not in held and wanted.metric not in metrics and (is_moe or not wanted.is_of_experts)
     }
-    limits = {gate: entries for gate, entries in chosen.limits.items() if gate not in gates}
+    limits = {
+        gate: {name: _limit(limit, points) for name, limit in entries.items()}
+        for gate, entries in chosen.limits.items()
+        if gate not in gates
+    }
     part: dict[str, Any] = {"evidence_required": added} if added else {}
     return merged(tree, part | ({"gates": limits} if limits else {}))
+
+
+def _limit(limit: Mapping[str, Any], points: list[str]) -> dict[str, Any]:
+    return {name: value for name, value in limit.items() if name != "load_point" or value in points}
 
 
 def _entry(wanted: _Wanted, points: list[str]) -> dict[str, Any]:

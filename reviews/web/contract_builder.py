@@ -215,7 +215,7 @@ def step_page(
         conflict=conflict,
         lost=lost,
         typed=request.POST,
-        is_checked=request.POST.get("act") == "check",
+        is_unsaved=bool(problems or conflict or request.POST.get("act") == "check"),
         **builder_page(draft, step, request.GET.get("open", "")),
     )
     if step is REVIEW:

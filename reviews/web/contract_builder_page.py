@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -19,12 +19,14 @@ from planner.gates import GATES
 from planner.intake.parts import object_at
 from planner.undeclared import undeclared
 from reviews.web.contract_builder_rows import (
+    CollectionRow,
     FieldRow,
     PartRow,
     dom_id,
     field_ids,
     needed_sentence,
     part_row,
+    parts_of,
     wrong_sentence,
 )
 from reviews.web.formats import count
@@ -101,16 +103,17 @@ def builder_page(draft: ContractDraft, step: Step, opened: str) -> dict[str, Any
     """Return the context of one step."""
     found = judged(draft.tree)
     parts = [part_row(form_at(draft.tree, at, opened=opened), found.problems, draft.origins) for at in step.pointers]
-    shown = {name for part in parts for name in _names(part)}
+    shown, folded = _names(parts), _folded(parts)
     here = [problem for problem in found.problems if step_at(problem.pointer) is step]
     rows = _steps(draft, found, step)
     return {
         "step": step,
         "steps": rows,
         "current": next(row for row in rows if row.is_current),
-        "parts": parts,
+        "loose": [part for part in parts if isinstance(part, FieldRow)],
+        "parts": [part for part in parts if not isinstance(part, FieldRow)],
         "slots": ",".join(f"#{name}-said" for part in parts for name in field_ids(part)),
-        "elsewhere": [_problem_row(problem, draft.tree) for problem in here if problem.pointer not in shown],
+        "elsewhere": [_problem_row(problem, draft.tree) for problem in here if not _is_placed(problem, shown, folded)],
         "lines": _lines(found, step),
         "open_count": sum(map(is_open, found.problems)),
         "wrong_count": len(found.wrong),
@@ -134,12 +137,24 @@ def step_before(step: Step) -> Step | None:
     return STEPS[place - 1] if place else None
 
 
-def _names(row: PartRow) -> list[str]:
-    if isinstance(row, FieldRow):
-        return [row.name]
-    inner = (*row.parts, *getattr(row, "alternatives", ()))
-    closed = [entry.name for entry in getattr(row, "closed", ())]
-    return [row.name, *closed, *(name for part in inner for name in _names(part))]
+def _names(rows: Iterable[PartRow]) -> set[str]:
+    """Return the pointers that have a place of their own on the page."""
+    return {name for row in rows for name in (row.name, *_names(parts_of(row)))}
+
+
+def _folded(rows: Iterable[PartRow]) -> set[str]:
+    """Return the pointers of what is listed, or only counted, and says of itself what is wrong inside."""
+    found: set[str] = set()
+    for row in rows:
+        if isinstance(row, CollectionRow):
+            found |= {entry.name for entry in row.closed} | ({row.name} if row.more else set())
+        found |= _folded(parts_of(row))
+    return found
+
+
+def _is_placed(problem: Problem, shown: set[str], folded: set[str]) -> bool:
+    ends = (place for place, sign in enumerate(f"{problem.pointer}/") if sign == "/")
+    return problem.pointer in shown or any(problem.pointer[:end] in folded for end in ends)
 
 
 def _steps(draft: ContractDraft, found: Judged, current: Step) -> list[StepRow]:
@@ -154,10 +169,14 @@ def _steps(draft: ContractDraft, found: Judged, current: Step) -> list[StepRow]:
             is_current=step is current,
             wrong=tallies[step.id][False],
             needed=tallies[step.id][True],
-            is_blank=bool(step.pointers) and not any(_held(draft.tree, pointer) for pointer in step.pointers),
+            is_blank=found.document is None if step is REVIEW else not _has_any(draft.tree, step),
         )
         for number, step in enumerate(STEPS, start=1)
     ]
+
+
+def _has_any(tree: Any, step: Step) -> bool:
+    return any(_held(tree, pointer) for pointer in step.pointers)
 
 
 def _held(tree: Any, pointer: str) -> bool:

@@ -21,6 +21,7 @@ __all__ = [
     "field_ids",
     "needed_sentence",
     "part_row",
+    "parts_of",
     "wrong_sentence",
 ]
 
@@ -134,10 +135,14 @@ def part_row(part: Part, problems: Sequence[Problem], origins: Mapping[str, str]
 
 def field_ids(row: PartRow) -> list[str]:
     """Return the ids of a part and of everything in it that says what is wrong with it."""
+    return [row.id, *(name for part in parts_of(row) for name in field_ids(part))]
+
+
+def parts_of(row: PartRow) -> tuple[PartRow, ...]:
+    """Return the parts inside a part; a field has none."""
     if isinstance(row, FieldRow):
-        return [row.id]
-    inner = (*row.parts, *(row.alternatives if isinstance(row, GroupRow) else ()))
-    return [row.id, *(name for part in inner for name in field_ids(part))]
+        return ()
+    return (*row.parts, *row.alternatives) if isinstance(row, GroupRow) else row.parts
 
 
 class _Rows:
@@ -163,6 +168,11 @@ class _Rows:
         wrong = tuple(wrong_sentence(problem) for problem in here if not is_open(problem))
         needed = next((needed_sentence(problem) for problem in here if is_open(problem)), "")
         return Said(wrong, needed)
+
+    def _said_of_group(self, pointer: str, *, has_alternatives: bool) -> Said:
+        said = self._said(pointer)
+        # Which ones stands below, each with its own words.
+        return Said(said.wrong, "Still needed: one of the values below.") if said.needed and has_alternatives else said
 
     def _has_problem(self, pointer: str) -> bool:
         return pointer in self.inside
@@ -203,7 +213,7 @@ class _Rows:
             is_entry=is_entry,
             parts=tuple(row for row in rows if row.name not in one_of),
             alternatives=tuple(row for row in rows if row.name in one_of),
-            said=self._said(group.pointer),
+            said=self._said_of_group(group.pointer, has_alternatives=bool(one_of)),
             can_rise=can_rise,
         )
 

@@ -391,3 +391,11 @@ def test_a_page_costs_the_same_queries_whatever_it_shows(alice: Client) -> None:
     full = begin(alice, act="upload", document=SimpleUploadedFile("c.json", example_pair().contract))
     at = "/w/lab/contracts/{}/limits/"
     assert cost(alice, at.format(empty.pk)) == cost(alice, at.format(full.pk))
+
+
+def test_what_closed_entries_need_is_counted_on_them_and_not_listed_again(alice: Client) -> None:
+    draft = begin(alice)
+    send(alice, draft, "hardware", "hardware-files", topology=SimpleUploadedFile("topo.txt", TOPO), copies="2")
+    page = shown(alice, draft, "hardware")
+    assert "/identity/hardware/devices/node-0-gpu0/type" not in page
+    assert "2 needed" in page

@@ -86,3 +86,8 @@ def test_what_is_there_stays_and_a_metric_is_wanted_once() -> None:
     assert "device_memory" not in found["evidence_required"]
     assert found["gates"]["errors"] == {"own": {"max_hangs": 0}}
     assert found == with_set(tree, RESILIENCE)
+
+
+def test_a_limit_names_no_load_point_that_the_contract_does_not_have() -> None:
+    assert with_set(skeleton(), RESILIENCE)["gates"]["steady_state"] == {"soak": {}}
+    assert judged(with_set(skeleton(), RESILIENCE)).wrong == ()
