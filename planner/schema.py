@@ -14,6 +14,7 @@ import msgspec
 from planner.gates import GATES
 from planner.records.contract import Contract
 from planner.records.evidence import Evidence
+from planner.records.matrix import Matrix
 from planner.records.overrides import Overridden
 from planner.records.plan import Plan
 from planner.records.stress import StressMatrix
@@ -26,6 +27,7 @@ KINDS: dict[str, type[msgspec.Struct]] = {
     "plan": Plan,
     "stress": StressMatrix,
     "what-if": Overridden,
+    "matrix": Matrix,
 }
 
 _UNITS = {
@@ -46,7 +48,7 @@ _UNITS = {
 """Unit by the end of a field's name, longest first."""
 
 
-def document_schema(kind: Literal["contract", "evidence", "plan", "stress", "what-if"]) -> dict[str, Any]:
+def document_schema(kind: Literal["contract", "evidence", "plan", "stress", "what-if", "matrix"]) -> dict[str, Any]:
     """Return the schema of one kind of document, a new tree at every call.
 
     Raises:

@@ -3,10 +3,10 @@
 from fractions import Fraction
 
 from planner.contract_view import ContractView
-from planner.matrix.records import CacheState
 from planner.numbers import exact
 from planner.records.base import UnsetType, stated
 from planner.records.contract import Contract
+from planner.records.matrix import CacheState
 
 __all__ = ["cache_states", "expected_hits", "prefix_cache_off"]
 

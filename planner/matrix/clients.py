@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from planner.matrix.records import CacheState, Command
 from planner.matrix.words import DATASET, OUT, OUTPUT_TOKENS, PROMPT_TOKENS, REPEAT, TARGET, Variable, Word, command
 from planner.numbers import exact, nearest_double
 from planner.records.base import UnsetType, stated
 from planner.records.contract import Contract, Lengths, LoadPoint
 from planner.records.evidence import LayoutName
+from planner.records.matrix import CacheState, Command
 
 __all__ = ["CLIENTS", "Load", "client_of", "commands_of"]
 

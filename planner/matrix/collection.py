@@ -10,8 +10,8 @@ Not handled: whether a tool runs on the fleet.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from planner.matrix.records import Answer, Brought
 from planner.matrix.runs import Reads
+from planner.records.matrix import Answer, Brought
 
 __all__ = ["BY_HAND", "ENGINE_TOOLS", "TOOLS", "answers_of"]
 

@@ -14,13 +14,13 @@ from msgspec.structs import replace
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.figures import number as plain_number
 from planner.matrix.axes import canonical, named
-from planner.matrix.records import Candidate, Cell, Coverage, Meter, Run, State
 from planner.matrix.runs import Reads
 from planner.presence import Want, presence
 from planner.rankmap import degrees_of, derived_name
 from planner.readings import WindowView, number
 from planner.records.base import UnsetType
 from planner.records.evidence import LayoutName, Load, Trial
+from planner.records.matrix import Candidate, Cell, Coverage, Meter, Run, State
 from planner.records.plan import Bound
 from planner.records.trials import Injection
 from planner.times import window_seconds

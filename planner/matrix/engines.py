@@ -6,9 +6,9 @@ Not handled: what a version changed; layouts name the version that their rules w
 from collections.abc import Mapping
 
 from planner.layouts import LAYOUTS
-from planner.matrix.records import PlannedEngine
 from planner.records.contract import Engine
 from planner.records.evidence import LayoutName
+from planner.records.matrix import PlannedEngine
 
 __all__ = ["engine_of"]
 

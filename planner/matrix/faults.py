@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from planner.contract_view import ContractView
 from planner.gates.failure_recovery import FIELDS, GROUP_FAULTS, OWED
-from planner.matrix.records import InjectionSteps
 from planner.records.base import UnsetType, stated
+from planner.records.matrix import InjectionSteps
 from planner.records.trials import InjectionKind
 
 __all__ = ["Asked", "asked_faults", "steps_of"]

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from planner.layouts import Degrees
 from planner.matrix.caches import prefix_cache_off
 from planner.matrix.places import natural
-from planner.matrix.records import Launched, Seats
 from planner.matrix.words import CONFIG, HEAD, HOSTS, Word, command
 from planner.records.base import UnsetType, stated
 from planner.records.contract import Contract
 from planner.records.evidence import LayoutName
+from planner.records.matrix import Launched, Seats
 
 __all__ = ["launched"]
 

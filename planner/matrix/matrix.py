@@ -23,7 +23,6 @@ from planner.matrix.coverage import covered
 from planner.matrix.engines import engine_of
 from planner.matrix.launch import launched
 from planner.matrix.places import ground_of
-from planner.matrix.records import MATRIX_CLAIM, Candidate, Cell, Coverage, Matrix, Run, Seats
 from planner.matrix.runs import left_out, reads_of, runs_of
 from planner.matrix.search import grouped_exclusions, search
 from planner.matrix.shared import shared_of
@@ -35,6 +34,7 @@ from planner.order import order_expand
 from planner.plan import check_binding
 from planner.records.base import UnsetType
 from planner.records.evidence import LayoutName, Placement
+from planner.records.matrix import MATRIX_CLAIM, Candidate, Cell, Coverage, Matrix, Run, Seats
 from planner.records.plan import Bound
 from planner.version import PLANNER_VERSION
 

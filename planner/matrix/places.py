@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from planner.layouts import LAYOUTS, Degrees, Launch, LayoutRefusedError
-from planner.matrix.records import PlannedFleet
 from planner.records.base import UNSET, UnsetType
 from planner.records.contract import Device
 from planner.records.evidence import LayoutName, Placement
+from planner.records.matrix import PlannedFleet
 from planner.site import Site
 
 __all__ = ["Ground", "NodePlace", "PlacedRanks", "ground_of", "place"]

@@ -24,10 +24,10 @@ from planner.hypotheses.parts import PartName, Stage, stage_parts, stages_of
 from planner.hypotheses.splits import InstanceSplit, instance_split
 from planner.hypotheses.steps import Steps
 from planner.layouts import Degrees, LayoutRefusedError
-from planner.matrix.records import Basis, Residency
 from planner.numbers import GIB, rounded
 from planner.records.base import UnsetType, stated
 from planner.records.evidence import LayoutName
+from planner.records.matrix import Basis, Residency
 from planner.widths import WIDTHS
 
 __all__ = ["RuledOut", "Weighing", "gib"]

@@ -16,13 +16,13 @@ from planner.matrix.caches import cache_states, expected_hits
 from planner.matrix.clients import Load, commands_of
 from planner.matrix.faults import asked_faults, steps_of
 from planner.matrix.places import natural
-from planner.matrix.records import CacheState, InjectionSteps, Run, RunKind
 from planner.matrix.topologies import topology_of, unmeasured
 from planner.matrix.windows import WindowNeeds
 from planner.numbers import exact, plain
 from planner.order import order_expand
 from planner.records.base import UnsetType, stated
 from planner.records.evidence import LayoutName
+from planner.records.matrix import CacheState, InjectionSteps, Run, RunKind
 
 __all__ = ["TRACED_METRICS", "Reads", "left_out", "reads_of", "runs_of"]
 

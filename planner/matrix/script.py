@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from planner.figures import grouped, number
 from planner.matrix.clients import CLIENTS
-from planner.matrix.records import Candidate, Command, Matrix, Run
 from planner.matrix.words import OUT, REPEAT, TARGET
+from planner.records.matrix import Candidate, Command, Matrix, Run
 from planner.shown import printable
 
 __all__ = ["matrix_script"]

@@ -20,11 +20,11 @@ from planner.contract_view import ContractView
 from planner.layouts import LAYOUTS, Degrees, DivisibilityCheck, LayoutRefusedError, checks
 from planner.matrix.axes import attention_ranks, decompositions, named
 from planner.matrix.places import Ground, place
-from planner.matrix.records import Excluded, Reason, Residency
 from planner.matrix.residency import Weighing
 from planner.matrix.topologies import refused_by_map, topology_of, unmeasured
 from planner.records.base import stated
 from planner.records.evidence import LayoutName
+from planner.records.matrix import Excluded, Reason, Residency
 from planner.view import TrialView
 
 __all__ = ["Found", "Search", "grouped_exclusions", "search", "worlds"]

@@ -8,9 +8,9 @@ from typing import Any
 
 from planner.contract_view import ContractView
 from planner.matrix.caches import prefix_cache_off
-from planner.matrix.records import Shared
 from planner.records.base import UnsetType, stated
 from planner.records.contract import Lengths
+from planner.records.matrix import Shared
 
 __all__ = ["shared_of"]
 

@@ -13,8 +13,8 @@ from planner.hypotheses.facts import MissingFactsError, SplitRefusedError
 from planner.hypotheses.splits import instance_split
 from planner.hypotheses.steps import steps_of
 from planner.layouts import LayoutRefusedError
-from planner.matrix.records import BoundaryBytes, GroupReach
 from planner.rankmap import degrees_of
+from planner.records.matrix import BoundaryBytes, GroupReach
 from planner.view import TrialView
 
 __all__ = ["boundary_bytes", "group_reach"]

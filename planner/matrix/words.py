@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from planner.matrix.records import Command
+from planner.records.matrix import Command
 
 __all__ = ["VARIABLES", "Variable", "Word", "command"]
 

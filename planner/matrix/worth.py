@@ -13,10 +13,10 @@ from planner.contract_view import ContractView
 from planner.layouts import Degrees
 from planner.matrix.axes import AXES
 from planner.matrix.places import Ground
-from planner.matrix.records import Compared, Excluded, Worth
 from planner.matrix.search import EXAMPLES, Found
 from planner.needs import HELD_BY
 from planner.records.base import UnsetType, stated
+from planner.records.matrix import Compared, Excluded, Worth
 
 __all__ = ["Listed", "listed"]
 

@@ -17,7 +17,7 @@ from planner.errors import Problem
 from planner.intake import read_contract
 from planner.intake.stored import decoded_evidence
 from planner.matrix import matrix_of_stored
-from planner.matrix.records import Matrix
+from planner.records.matrix import Matrix
 from planner.version import PLANNER_VERSION
 from reviews.models import DocumentKind, Draft, Person, Workspace
 from reviews.selectors.decision_page import decision_page

@@ -10,8 +10,8 @@ from django.views.decorators.http import require_safe
 from planner.matrix import matrix_bytes
 from planner.matrix.clients import CLIENTS
 from planner.matrix.markdown import matrix_markdown
-from planner.matrix.records import Matrix
 from planner.matrix.script import matrix_script
+from planner.records.matrix import Matrix
 from reviews.errors import NotFoundError
 from reviews.selectors.benchmark import benchmark_view, draft_benchmark
 from reviews.web.benchmark_rows import PAGE_SIZE, benchmark_table

@@ -8,7 +8,7 @@ from planner.figures import grouped
 from planner.figures import number as figure
 from planner.matrix.clients import CLIENTS
 from planner.matrix.markdown import cost_text
-from planner.matrix.records import (
+from planner.records.matrix import (
     Answer,
     BoundaryBytes,
     Brought,

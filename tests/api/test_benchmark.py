@@ -5,8 +5,8 @@ import pytest
 from planner.intake import read_contract, read_evidence
 from planner.matrix import benchmark_matrix, matrix_bytes
 from planner.matrix.markdown import matrix_markdown
-from planner.matrix.records import Matrix
 from planner.matrix.script import matrix_script
+from planner.records.matrix import Matrix
 from reviews.models import AuditEntry, Blob
 from tests.api.asking import Caller, problem
 from tests.api.test_stress import several

@@ -9,8 +9,8 @@ from django.test import Client
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.intake import read_contract, read_evidence
 from planner.matrix import benchmark_matrix, matrix_bytes
-from planner.matrix.records import Meter
 from planner.matrix.script import matrix_script
+from planner.records.matrix import Meter
 from reviews.models import AuditEntry, Blob, Decision, Draft
 from reviews.selectors import benchmark as selector
 from reviews.web.benchmark_rows import PAGE_SIZE, benchmark_table, meter_of

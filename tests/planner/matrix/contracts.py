@@ -5,7 +5,7 @@ from typing import Any
 from planner.contract_view import ContractView
 from planner.intake import ContractDocument, read_contract
 from planner.matrix import benchmark_matrix
-from planner.matrix.records import Matrix
+from planner.records.matrix import Matrix
 from tests.planner.documents import Change, changed, raw
 
 GIB = 2**30

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from planner.matrix.clients import CLIENTS
-from planner.matrix.records import Matrix, Run
+from planner.records.matrix import Matrix, Run
 from tests.planner.matrix.arguments import (
     AIPERF,
     GUIDELLM,

@@ -6,7 +6,7 @@ from planner.importers import IMPORTERS
 from planner.matrix import benchmark_matrix, collection
 from planner.matrix.clients import CLIENTS
 from planner.matrix.collection import BY_HAND, CLIENT_FIELDS, COMMON_TOOLS, ENGINE_TOOLS, TOOLS
-from planner.matrix.records import Matrix
+from planner.records.matrix import Matrix
 from tests.planner.documents import contract
 from tests.planner.matrix.contracts import BECAUSE, a_matrix
 

@@ -7,7 +7,7 @@ import pytest
 
 from planner.intake import read_evidence
 from planner.matrix import benchmark_matrix
-from planner.matrix.records import Cell, Matrix
+from planner.records.matrix import Cell, Matrix
 from tests.planner.documents import Change, changed, contract, example, raw
 
 TRIALS = "/trials"

@@ -3,7 +3,7 @@
 import pytest
 
 from planner.matrix import benchmark_matrix
-from planner.matrix.records import Candidate, Matrix
+from planner.records.matrix import Candidate, Matrix
 from tests.planner.documents import contract
 from tests.planner.matrix.arguments import MPIRUN, SGLANG_SERVER, TRTLLM_SERVE, VLLM_SERVE
 from tests.planner.matrix.contracts import DENSE_70B, LATENT_MOE, a_matrix

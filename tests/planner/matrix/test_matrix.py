@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import jsonschema  # type: ignore[import-untyped]  # it ships no types
 import pytest
 from msgspec.structs import replace
 
@@ -15,8 +16,9 @@ from planner.errors import DocumentRefusedError, TamperedRecordError
 from planner.intake import read_evidence
 from planner.matrix import benchmark_matrix, matrix_bytes
 from planner.matrix.markdown import matrix_markdown
-from planner.matrix.records import MATRIX_CLAIM
 from planner.matrix.worth import MOST_LISTED
+from planner.records.matrix import MATRIX_CLAIM
+from planner.schema import document_schema
 from tests.planner.documents import contract, example, raw
 from tests.planner.matrix.contracts import DENSE_70B, LATENT_MOE, a_matrix, a_tree
 from tests.shared import ROOT
@@ -118,3 +120,11 @@ def test_markdown_has_every_part_and_no_cell_breaks_a_table() -> None:
     head = next(at for at, line in enumerate(rows) if line.startswith("| candidate"))
     width = rows[head].count(" | ")
     assert rows[head + 1].replace("\\|", "").count(" | ") == width
+
+
+def test_it_fits_its_schema() -> None:
+    document = contract(name="blast-radius")
+    evidence = read_evidence(raw(example("blast-radius", "evidence")), document)
+    tree = json.loads(matrix_bytes(benchmark_matrix(document, evidence)))
+    validator = jsonschema.Draft202012Validator(document_schema("matrix"))
+    assert [error.message for error in validator.iter_errors(tree)] == []

@@ -3,7 +3,7 @@
 from typing import Any
 
 from planner.matrix.places import ground_of, natural
-from planner.matrix.records import Matrix
+from planner.records.matrix import Matrix
 from tests.planner.matrix.contracts import DENSE_70B, a_matrix, a_view
 
 

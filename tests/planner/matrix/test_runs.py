@@ -7,8 +7,8 @@ import pytest
 
 from planner.figures import number
 from planner.matrix import benchmark_matrix
-from planner.matrix.records import Matrix
 from planner.matrix.runs import MOST_FAULTS, MOST_POINTS
+from planner.records.matrix import Matrix
 from tests.planner.documents import contract
 from tests.planner.matrix.contracts import BECAUSE, DENSE_70B, a_matrix
 

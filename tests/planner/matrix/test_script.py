@@ -9,8 +9,8 @@ import pytest
 
 from planner.matrix import benchmark_matrix
 from planner.matrix.clients import CLIENTS
-from planner.matrix.records import Matrix
 from planner.matrix.script import matrix_script
+from planner.records.matrix import Matrix
 from tests.planner.documents import contract
 from tests.planner.matrix.contracts import DENSE_70B, a_matrix
 

@@ -10,8 +10,8 @@ from planner.intake import read_evidence
 from planner.matrix import benchmark_matrix
 from planner.matrix.engines import engine_of
 from planner.matrix.places import ground_of
-from planner.matrix.records import Matrix
 from planner.matrix.search import search
+from planner.records.matrix import Matrix
 from tests.planner.documents import contract, example, raw
 from tests.planner.matrix.contracts import BECAUSE, DENSE_70B, LATENT_MOE, a_matrix, a_view
 
