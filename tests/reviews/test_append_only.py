@@ -8,29 +8,20 @@ from django.core.management.base import SystemCheckError
 from django.db import IntegrityError, connection, transaction
 
 from reviews.append_only import APPEND_ONLY_TABLES, guarded_tables
-from reviews.services.signoffs import signoff_give
-from reviews.services.withdrawals import signoff_withdraw
 from tests.plugins.append_only import lifted
 from tests.reviews.drafts import made
-from tests.reviews.factories import Cast, planned
+from tests.reviews.factories import Cast
+from tests.reviews.rules.board import board
+from tests.reviews.rules.everything import state_everything
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
 
 @pytest.fixture
-def full(people: Cast) -> None:
+def full(db: None) -> None:
     """At least one row in every protected table."""
-    revision = planned(people)
-    signoff = signoff_give(
-        actor=people.bob,
-        decision_number=1,
-        workspace=people.workspace,
-        team="serving",
-        meaning="approve",
-        statement="Read it.",
-        seen_subject=revision.planned.subject,
-    )
-    signoff_withdraw(actor=people.bob, workspace=people.workspace, signoff_id=signoff.pk, reason="Too early.")
+    people = board()
+    state_everything(people)
     made(people)
     connection.check_constraints()  # PostgreSQL truncates no table whose foreign keys are still to be checked
 
