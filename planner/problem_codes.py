@@ -69,7 +69,7 @@ PROBLEM_CODES: dict[str, str] = {
     "import/size": "A result file, or one value in it, is larger than is read.",
     "import/line_length": "A line of a result file is longer than 1 MiB, of JSON longer than 64 MiB.",
     "import/depth": "A result file is nested deeper than 64.",
-    "import/encoding": "A result file is not UTF-8 text.",
+    "import/encoding": "A result file is no text in UTF-8 or UTF-16, or it is packed otherwise than whole by gzip.",
     "import/syntax": "A result file is damaged or cut; line and column say where.",
     "import/yaml_alias": "YAML of a result file has anchors or aliases, which are never followed.",
     "import/duplicate_key": "A key of a result file stands twice with different values; neither is taken.",
