@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
@@ -45,14 +44,13 @@ def begin(client: Client, **fields: Any) -> Draft:
     return Draft.objects.order_by("-pk")[0]
 
 
-def send(client: Client, draft: Draft, step: str, act: str = "save", **fields: Any) -> HttpResponse:
+def send(client: Client, draft: Draft, step: str, act: str = "save", **fields: Any) -> Any:
     sent = {
         "act": act,
         "version": fields.pop("version", Draft.objects.get(pk=draft.pk).version),
         **fields.pop("typed", {}),
     }
-    answer: HttpResponse = client.post(f"/w/lab/contracts/{draft.pk}/{step}/", {**sent, **fields})
-    return answer
+    return client.post(f"/w/lab/contracts/{draft.pk}/{step}/", {**sent, **fields})
 
 
 def tree_of(draft: Draft) -> dict[str, Any]:
