@@ -21,9 +21,9 @@ ALLOWED = Verdict(True)
 
 
 def _role(standing: Standing) -> str:
-    """Say a role as guides do, which call members with a seat reviewers."""
+    """Say a role; members with a seat are team members."""
     if standing.role == "member" and standing.teams:
-        return f"You are a reviewer for {' and '.join(sorted(standing.teams))} (role member)."
+        return f"You are a team member of {' and '.join(sorted(standing.teams))} (role member)."
     return f"Your role is {standing.role}."
 
 

@@ -1,5 +1,6 @@
 """Logging in and confirming who one is: the library's flows on our own pages."""
 
+from collections.abc import Callable
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -62,6 +63,9 @@ def factors_of(person: Person) -> frozenset[str]:
 
 class ConfirmationMixin:
     """One page with every method that the person has, whichever of the three addresses answers."""
+
+    # Of the library's view beside it.
+    get_next_url: Callable[[], str | None]
 
     template_name = "account/reauthenticate.html"
     method: str

@@ -88,7 +88,8 @@ def person_role(request: PersonRequest, slug: str, login: str) -> HttpResponse:
 @page
 def person_seats(request: PersonRequest, slug: str, login: str) -> HttpResponse:
     """Change seats."""
-    seats = {name.removeprefix(SEAT_FIELD): seat for name, seat in request.POST.items() if name.startswith(SEAT_FIELD)}
+    names = [name for name in request.POST if name.startswith(SEAT_FIELD)]
+    seats = {name.removeprefix(SEAT_FIELD): request.POST.get(name, "") for name in names}
     return _acted(
         request, slug, login, "The seats are changed.", lambda asker: seats_set(asker=asker, login=login, seats=seats)
     )

@@ -164,7 +164,7 @@ def test_a_workspace_that_is_none_reads_like_one_of_others(people: Cast) -> None
 
 @pytest.mark.parametrize(
     ("person", "standing"),
-    [("bob", "You are a reviewer for serving (role member)."), ("audrey", "Your role is auditor.")],
+    [("bob", "You are a team member of serving (role member)."), ("audrey", "Your role is auditor.")],
 )
 def test_a_token_never_does_more_than_its_person(person: str, standing: str, people: Cast) -> None:
     """Somebody who was an author when the token was made, and is none any more."""

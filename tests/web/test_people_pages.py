@@ -24,12 +24,12 @@ def admin(people: Cast) -> Person:
 
 def invite(browser: Client, **typed: str) -> str:
     whole = {"login": "eve", "name": "Eve", "email": "", "role": "member"} | typed
-    return browser.post("/w/lab/people/invite", whole).content.decode()
+    return str(browser.post("/w/lab/people/invite", whole).content.decode())
 
 
 def link_of(page: str) -> str:
     [link] = set(re.findall(r"http://localhost:8000(/join/[\w-]{43})", page))
-    return link
+    return str(link)
 
 
 def test_people_and_teams_are_listed_with_role_and_seat(people: Cast, visit: Visit) -> None:

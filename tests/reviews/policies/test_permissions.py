@@ -15,7 +15,7 @@ def standing(role: str = "member", *, teams: frozenset[str] = frozenset({"servin
     [
         pytest.param(
             "member",
-            "You are a reviewer for serving (role member). Submitting needs the role author.",
+            "You are a team member of serving (role member). Submitting needs the role author.",
             False,
             id="member",
         ),
