@@ -9,7 +9,7 @@ PINNED := $(PIP) --require-hashes --only-binary :all:
 export PORT
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format fuzz bench screenshots requirements clean
+.PHONY: help run test lint format fuzz races bench screenshots requirements clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,10 @@ format: .venv/dev.stamp ## Format the code and mend what ruff can mend
 
 fuzz: .venv/dev.stamp ## Throw random documents at the intake for some minutes (not part of `make test`)
 	@$(BIN)/python -m tests.fuzz.fuzz_documents 20000
+
+races: .venv/dev.stamp ## Race a thousand sign-offs against new revisions, on PostgreSQL and on SQLite
+	@TOPOGATE_RACE_ROUNDS=250 $(BIN)/python -m pytest tests/reviews/test_review_races.py -q
+	@TOPOGATE_RACE_ROUNDS=250 TOPOGATE_TEST_DATABASE=sqlite $(BIN)/python -m pytest tests/reviews/test_review_races.py -q
 
 bench: .venv/dev.stamp ## Print how long planning takes beside parsing and hashing alone, and how it grows
 	@$(BIN)/python -m bench.bytes_to_plan

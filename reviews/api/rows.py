@@ -109,8 +109,14 @@ def decision_value(row: DecisionRow | DecisionPage, links: Links) -> dict[str, A
 
 
 def decision_detail_value(page: DecisionPage, links: Links) -> dict[str, Any]:
-    """Return one decision with its sign-offs."""
-    return {**decision_value(page, links), "signoffs": [_signoff(row) for row in page.signoffs]}
+    """Return one decision with its sign-offs, what was put into force, and its waivers."""
+    return {
+        **decision_value(page, links),
+        "state_because": page.state_because,
+        "activation": asdict(page.activation) if page.activation else None,
+        "waivers": [asdict(row) for row in page.waivers],
+        "signoffs": [_signoff(row) for row in page.signoffs],
+    }
 
 
 def _signoff(row: SignOffRow) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Answers only: nothing that is sent in is read by a serializer, documents least o
 
 from rest_framework import serializers
 
-from reviews.models import DecisionState, Meaning, PointKind
+from reviews.models import ActivationKind, DecisionState, Meaning, PointKind
 from reviews.services.submissions import TITLE_LENGTH
 
 DECISION_STATES = [(value, value) for value in DecisionState.values]
@@ -199,9 +199,39 @@ class DecisionPage(serializers.Serializer[object]):
     next = serializers.CharField(allow_null=True)
 
 
-class DecisionDetail(Decision):
-    """One decision with its sign-offs."""
+class Activation(serializers.Serializer[object]):
+    """What was put into force last; `incident` is empty unless it is an emergency."""
 
+    revision = serializers.IntegerField()
+    kind = serializers.ChoiceField([(value, value) for value in ActivationKind.values])
+    person = serializers.CharField()
+    statement = serializers.CharField()
+    trial = serializers.CharField()
+    topology = serializers.CharField()
+    rank_map_digest = serializers.CharField(help_text="a key of the identity that `check` compares")
+    rollback = serializers.CharField(allow_blank=True)
+    activated_at = serializers.DateTimeField()
+    valid_until = serializers.DateTimeField(allow_null=True)
+    incident = serializers.CharField(allow_blank=True)
+
+
+class Waiver(serializers.Serializer[object]):
+    """A gate that is let pass by until `ends_at`; it is not a gate that passed."""
+
+    trial = serializers.CharField()
+    gate = serializers.CharField()
+    reason = serializers.CharField()
+    owner = serializers.CharField()
+    granted_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField()
+
+
+class DecisionDetail(Decision):
+    """One decision with its sign-offs, what was put into force, and its waivers."""
+
+    state_because = serializers.CharField(allow_blank=True, help_text="what made it so, where that is more than an act")
+    activation = Activation(allow_null=True)
+    waivers = Waiver(many=True)
     signoffs = SignOff(many=True)
 
 

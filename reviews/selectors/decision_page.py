@@ -16,6 +16,7 @@ from reviews.models import (
     Revision,
     SignOff,
     SignOffPoint,
+    Waiver,
     Workspace,
 )
 from reviews.policies.document import releasing_teams
@@ -26,7 +27,7 @@ from reviews.selectors.in_force import activations_of, states_now
 from reviews.selectors.judgement import UNDER_REVIEW, Judgement, judge_decisions
 from reviews.selectors.people import standing_of
 from reviews.selectors.revisions import revision_row, row_parts, with_digests
-from reviews.selectors.rows import ActivationRow, DecisionPage, PointRow, SeatChoice, SignOffRow
+from reviews.selectors.rows import ActivationRow, DecisionPage, PointRow, SeatChoice, SignOffRow, WaiverRow
 from reviews.selectors.signoff_facts import printed_name
 
 
@@ -86,6 +87,7 @@ def decision_page(
         opened_by=decision.opened_by.display_name,
         opened_at=decision.opened_at,
         activation=_activation_row(decision),
+        waivers=_waiver_rows(decision),
         shown=shown_row,
         newest=judgement.newest,
         revisions=rows,
@@ -127,6 +129,22 @@ def _activation_row(decision: Decision) -> ActivationRow | None:
         activated_at=row.activated_at,
         valid_until=row.valid_until,
         incident=row.emergency.incident if row.kind == ActivationKind.EMERGENCY else "",
+    )
+
+
+def _waiver_rows(decision: Decision) -> tuple[WaiverRow, ...]:
+    """Return every waiver of a decision, the last granted first."""
+    rows = Waiver.objects.filter(decision=decision).select_related("owner").order_by("-pk")
+    return tuple(
+        WaiverRow(
+            trial=row.trial,
+            gate=row.gate,
+            reason=row.reason,
+            owner=row.owner.display_name,
+            granted_at=row.granted_at,
+            ends_at=row.ends_at,
+        )
+        for row in rows
     )
 
 

@@ -7,7 +7,7 @@ from reviews.errors import NotFoundError
 from reviews.models import Decision, Person, Revision, Workspace
 from reviews.selectors.decision_page import decision_named, decision_page
 from reviews.selectors.log import EntryRow, history_rows
-from reviews.selectors.proposals import ProposalRow, WaiverRow, earlier_in_force, open_proposals, waiver_rows
+from reviews.selectors.proposals import ProposalRow, earlier_in_force, open_proposals
 from reviews.selectors.reviewing import Reviewing, reviewing_of
 from reviews.selectors.rollbacks import RollbackChoice, rollback_choices
 from reviews.selectors.rows import DecisionPage
@@ -84,7 +84,6 @@ class ReleaseView:
     rollbacks: tuple[RollbackChoice, ...]
     earlier: tuple[tuple[int, str], ...]
     proposals: tuple[ProposalRow, ...]
-    waivers: tuple[WaiverRow, ...]
 
 
 def release_view(*, actor: Person, workspace: Workspace, number: int) -> ReleaseView:
@@ -101,5 +100,4 @@ def release_view(*, actor: Person, workspace: Workspace, number: int) -> Release
         rollbacks=rollback_choices(decision, plan) if plan is not None else (),
         earlier=earlier_in_force(decision),
         proposals=open_proposals(actor=actor, workspace=workspace, number=number),
-        waivers=waiver_rows(decision),
     )

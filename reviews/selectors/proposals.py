@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from reviews.blobs import checked
-from reviews.models import Activation, Decision, DecisionState, Person, Proposal, ProposalKind, Waiver, Workspace
+from reviews.models import Activation, Decision, DecisionState, Person, Proposal, ProposalKind, Workspace
 from reviews.selectors.people import standing_of
 
 
@@ -24,18 +24,6 @@ class ProposalRow:
     team: str
     proposed_at: datetime
     is_mine: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaiverRow:
-    """A gate that is let pass by until ``ends_at``, and who answers for it."""
-
-    trial: str
-    gate: str
-    reason: str
-    owner: str
-    granted_at: datetime
-    ends_at: datetime
 
 
 def open_proposals(*, actor: Person, workspace: Workspace, number: int | None = None) -> tuple[ProposalRow, ...]:
@@ -60,22 +48,6 @@ def open_proposals(*, actor: Person, workspace: Workspace, number: int | None = 
             is_mine=row.person_id == actor.pk,
         )
         for row in rows.select_related("body", "person").order_by("pk")
-    )
-
-
-def waiver_rows(decision: Decision) -> tuple[WaiverRow, ...]:
-    """Return every waiver of a decision, the last granted first."""
-    rows = Waiver.objects.filter(decision=decision).select_related("owner").order_by("-pk")
-    return tuple(
-        WaiverRow(
-            trial=row.trial,
-            gate=row.gate,
-            reason=row.reason,
-            owner=row.owner.display_name,
-            granted_at=row.granted_at,
-            ends_at=row.ends_at,
-        )
-        for row in rows
     )
 
 

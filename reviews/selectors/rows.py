@@ -179,6 +179,18 @@ class ActivationRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WaiverRow:
+    """A gate that is let pass by until ``ends_at``, and who answers for it."""
+
+    trial: str
+    gate: str
+    reason: str
+    owner: str
+    granted_at: datetime
+    ends_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionPage:
     """Everything the page of one decision shows for one of its revisions.
 
@@ -200,6 +212,7 @@ class DecisionPage:
     opened_by: str
     opened_at: datetime
     activation: ActivationRow | None
+    waivers: tuple[WaiverRow, ...]
     shown: RevisionRow
     newest: RevisionRow
     revisions: tuple[RevisionRow, ...]

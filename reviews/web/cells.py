@@ -86,17 +86,20 @@ def outcome_text(outcome: LimitOutcome) -> tuple[str, str]:
     return text, percent(outcome.margin_share)
 
 
-def cell_of(key: CellKey, outcome: LimitOutcome, *, href: str, is_open: bool, x: int, y: int) -> Cell:
-    """Make a cell of an outcome."""
+def cell_of(
+    key: CellKey, outcome: LimitOutcome, *, href: str, is_open: bool, x: int, y: int, is_waived: bool = False
+) -> Cell:
+    """Make a cell of an outcome; a waiver stands beside it and changes neither word nor colour."""
     text, margin = outcome_text(outcome)
     word = OUTCOMES[outcome.outcome]
-    spoken = f"{key.gate}{'' if key.limit == ALWAYS else ' ' + key.limit}: {word.text}"
+    waived = ", waived" if is_waived else ""
+    spoken = f"{key.gate}{'' if key.limit == ALWAYS else ' ' + key.limit}: {word.text}{waived}"
     return Cell(
         key=str(key),
         href=href,
         word=word,
         text=text,
-        margin=margin,
+        margin="waived" if is_waived else margin,
         bar=bar_of(outcome.outcome, outcome.margin_share),
         label=spoken if text == word.text else f"{spoken}, {text}",
         is_open=is_open,
@@ -150,6 +153,7 @@ def detail_of(
     close_href: str,
     map_href: str,
     documents: DocumentLinks,
+    waiver: str = "",
 ) -> Detail | None:
     """Open a cell; None when the plan has no such gate or limit."""
     gate = candidate.gates.get(key.gate)
@@ -167,7 +171,7 @@ def detail_of(
         because=outcome.because or "",
         facts=facts_of(outcome, documents),
         missing=tuple(Fact("Missing", pointer, documents.to(pointer)) for pointer in outcome.missing),
-        notes=outcome.notes,
+        notes=(*((waiver,) if waiver else ()), *outcome.notes),
         close_href=close_href,
         map_href=map_href,
     )

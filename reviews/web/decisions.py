@@ -25,9 +25,10 @@ from reviews.web.flip_rows import flip_groups
 from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
 from reviews.web.frontier_rows import frontier, order, order_text
 from reviews.web.links import Query, number_or_none
-from reviews.web.matrix_rows import matrix
+from reviews.web.matrix_rows import Waived, matrix
 from reviews.web.page_rows import Strip, answer_strips, moved_text, progress_of, stale_strip, turn_strip
 from reviews.web.reauthentication import ask_again, typed_before
+from reviews.web.release_rows import waived_of
 from reviews.web.sign_rows import FIELDS, Form, sign_panel
 from reviews.web.signoff_rows import requirements_of
 from reviews.web.what_if_asked import address
@@ -95,6 +96,7 @@ def shown(
             map_href=reverse("decision-map", args=[slug, decision.number]),
             what_if_href=reverse("decision-what-if", args=[slug, decision.number]),
             documents=links_of(slug, decision.number, decision.shown.number),
+            waived=waived_of(decision.waivers, now),
         ),
         **addresses_of(slug, decision.number, decision.shown.number),
         requirements=requirements_of(decision, now),
@@ -119,10 +121,10 @@ def shown(
 
 
 def answer_of(
-    plan: Plan, *, query: Query, map_href: str, what_if_href: str, documents: DocumentLinks
+    plan: Plan, *, query: Query, map_href: str, what_if_href: str, documents: DocumentLinks, waived: Waived
 ) -> dict[str, Any]:
     """Return what the page says of the plan; lists of candidates have those of the matrix's page."""
-    candidates = matrix(plan, query=query, titles=gate_titles(), map_href=map_href, documents=documents)
+    candidates = matrix(plan, query=query, titles=gate_titles(), map_href=map_href, documents=documents, waived=waived)
     shown_trials = tuple(head.trial for head in candidates.heads)
     return {
         "notices": notices(plan),

@@ -108,9 +108,13 @@ class Matrix:
         return self.blocking + self.passing
 
 
+Waived = Mapping[tuple[str, str], str]
+NOTHING_WAIVED: Waived = {}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What every part of the matrix needs: plan, names, order, address, titles."""
+    """What every part of the matrix needs: plan, names, order, address, titles, (trial, gate) -> its waiver."""
 
     plan: Plan
     names: Names
@@ -119,6 +123,7 @@ class Context:
     titles: Mapping[str, str]
     map_href: str
     documents: DocumentLinks
+    waived: Waived
 
     @property
     def selected(self) -> str:
@@ -206,7 +211,8 @@ def gate_row(context: Context, key: tuple[str, str], shown: tuple[str, ...], y: 
         cell_key = CellKey(trial=trial, gate=gate, limit=limit)
         is_open = opened == str(cell_key)
         href = context.query.link("cell", cell=None if is_open else str(cell_key))
-        cells.append(cell_of(cell_key, outcome, href=href, is_open=is_open, x=x, y=y))
+        is_waived = (trial, gate) in context.waived
+        cells.append(cell_of(cell_key, outcome, href=href, is_open=is_open, is_waived=is_waived, x=x, y=y))
         if is_open:
             detail = open_cell(context, cell_key)
     return GateRow(
@@ -232,6 +238,7 @@ def open_cell(context: Context, key: CellKey) -> Detail | None:
         close_href=context.query.link("matrix", cell=None),
         map_href=f"{context.map_href}?trial={key.trial}",
         documents=context.documents,
+        waiver=context.waived.get((key.trial, key.gate), ""),
     )
 
 
@@ -301,8 +308,16 @@ def summary_of(plan: Plan) -> str:
     return f"{count(len(states), 'candidate')}: {', '.join(parts)}"
 
 
-def matrix(plan: Plan, *, query: Query, titles: Mapping[str, str], map_href: str, documents: DocumentLinks) -> Matrix:
-    """Make the matrix of a plan.
+def matrix(
+    plan: Plan,
+    *,
+    query: Query,
+    titles: Mapping[str, str],
+    map_href: str,
+    documents: DocumentLinks,
+    waived: Waived = NOTHING_WAIVED,
+) -> Matrix:
+    """Make the matrix of a plan; a waived gate says so and keeps its outcome.
 
     ``query`` may hold ``rows`` (gates or candidates), ``page``, ``cell`` (``trial~gate~limit``) and ``passing``.
     ``titles`` are the gates' titles by id. Unknown values of the query are ignored.
@@ -311,7 +326,14 @@ def matrix(plan: Plan, *, query: Query, titles: Mapping[str, str], map_href: str
     number = page_number(query, order, PAGE_SIZE)
     query = query.changed(page=number if number > 1 else None)
     context = Context(
-        plan=plan, names=names, order=order, query=query, titles=titles, map_href=map_href, documents=documents
+        plan=plan,
+        names=names,
+        order=order,
+        query=query,
+        titles=titles,
+        map_href=map_href,
+        documents=documents,
+        waived=waived,
     )
     can_show_gates = len(context.order) <= GATES_AS_ROWS_UP_TO
     as_gates = can_show_gates and query.get("rows") != "candidates"

@@ -166,7 +166,7 @@ def _shown(
         problem="" if any(act.problem for act in acts) else problem,
         in_force=in_force_of(found.page.activation),
         waiting=tuple(map(waiting_of, found.proposals)),
-        waivers=tuple(map(waiver_line, found.waivers)),
+        waivers=tuple(map(waiver_line, found.page.waivers)),
         requirements=requirements_of(found.page, timezone.now()),
         subject=found.page.newest.subject or "",
         revision=found.page.newest.number,

@@ -5,13 +5,14 @@ Every act that fits the state is shown; where the reader cannot do it, its form 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from planner.records.plan import Plan
 from reviews.policies.requirements import NOTHING_SELECTED
 from reviews.policies.waiving import INTEGRITY_GATES
 from reviews.selectors.pages import ReleaseView
-from reviews.selectors.proposals import ProposalRow, WaiverRow
-from reviews.selectors.rows import ActivationRow, DecisionPage
+from reviews.selectors.proposals import ProposalRow
+from reviews.selectors.rows import ActivationRow, DecisionPage, WaiverRow
 from reviews.web.formats import when
 from reviews.web.page_rows import team_title
 
@@ -332,6 +333,15 @@ def waiting_of(row: ProposalRow) -> Waiting:
 
 def _said(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def waived_of(rows: Sequence[WaiverRow], now: datetime) -> dict[tuple[str, str], str]:
+    """Return (trial, gate) -> what the matrix says of a waiver in force."""
+    return {
+        (row.trial, row.gate): f"Waived until {when(row.ends_at)} UTC by {row.owner}: {row.reason} It is no pass."
+        for row in rows
+        if row.ends_at > now
+    }
 
 
 def waiver_line(row: WaiverRow) -> tuple[str, str]:

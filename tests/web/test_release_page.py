@@ -8,8 +8,9 @@ from django.utils import timezone
 from reviews.models import Activation, Decision, Proposal, Reproduction, ReReview, Waiver
 from tests.reviews.factories import Cast, documents, planned, sign
 from tests.reviews.logins import prove
-from tests.reviews.rules.board import board, someone
+from tests.reviews.rules.board import board, countersign, propose, someone
 from tests.reviews.rules.test_rule_10_activation import approved
+from tests.reviews.rules.test_rule_18_waivers import body as waiver_of
 from tests.web.conftest import Visit
 from tests.web.test_decision_page import PAGE, text
 
@@ -105,3 +106,13 @@ def test_another_review_is_asked_for_and_a_plan_reproduced_on_the_page(
 
 def test_an_act_that_there_is_not_is_not_found(decided: Decision, people: Cast, visit: Visit) -> None:
     assert visit(people.bob).post(RELEASE, {"act": "crown"}).status_code == 404
+
+
+def test_the_matrix_says_waived_and_shows_no_pass(db: None, visit: Visit) -> None:
+    people = board()
+    planned(people, pair=documents(floor=600))
+    countersign(people, propose(people, "waiver", "bob", waiver_of()), "erin")
+    page = visit(people.bob).get(f"{PAGE}?cell=t-1~throughput~floor").content.decode()
+    cell = page.split('data-key="t-1~throughput~floor"')[1].split("</a>")[0]
+    assert ("Fail" in cell, '<span class="c-margin">waived</span>' in cell) == (True, True)
+    assert "by Bob: The pilot depends on it. It is no pass." in page

@@ -88,7 +88,11 @@ def test_a_condition_blocks_until_it_is_met_and_a_follow_up_never_does(people: C
 
 def test_a_point_settled_twice_is_settled_once(people: Cast) -> None:
     sign(people, planned(people), meaning="approve_with_conditions", conditions=("Rerun the soak.",))
-    settle: dict[str, Any] = {"actor": people.bob, "workspace": people.workspace, "point_id": SignOffPoint.objects.get().pk}
+    settle: dict[str, Any] = {
+        "actor": people.bob,
+        "workspace": people.workspace,
+        "point_id": SignOffPoint.objects.get().pk,
+    }
     assert point_settle(note="Done.", **settle) == point_settle(note="Done again.", **settle)
     assert PointSettlement.objects.get().note == "Done."
 

@@ -17,7 +17,12 @@ TRACE = Trace("req-3", PROVEN)
 
 
 def act(people: Cast, who: str = "dave", **changes: Any) -> dict[str, Any]:
-    request: dict[str, Any] = {"actor": getattr(people, who), "workspace": people.workspace, "number": 1, "trace": TRACE}
+    request: dict[str, Any] = {
+        "actor": getattr(people, who),
+        "workspace": people.workspace,
+        "number": 1,
+        "trace": TRACE,
+    }
     return request | {"reason": "Not on these links."} | changes
 
 

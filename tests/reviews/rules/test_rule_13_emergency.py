@@ -135,7 +135,11 @@ def in_days(days: int) -> datetime:
 
 def lend(people: Cast, taker: str = "erin", **changes: Any) -> Any:
     now = timezone.now()
-    request: dict[str, Any] = {"team": "serving", "starts_at": now - timedelta(minutes=1), "ends_at": now + timedelta(days=7)}
+    request: dict[str, Any] = {
+        "team": "serving",
+        "starts_at": now - timedelta(minutes=1),
+        "ends_at": now + timedelta(days=7),
+    }
     said: dict[str, Any] = {"reason": "On leave.", "taker": taker, "trace": TRACE}
     return delegation_make(actor=people.bob, workspace=people.workspace, **(request | said | changes))
 

@@ -22,7 +22,12 @@ TRACE = Trace("req-5", PROVEN)
 
 
 def ask(people: Cast, who: str = "alice", **changes: Any) -> Any:
-    request: dict[str, Any] = {"actor": getattr(people, who), "workspace": people.workspace, "number": 1, "teams": ["serving"]}
+    request: dict[str, Any] = {
+        "actor": getattr(people, who),
+        "workspace": people.workspace,
+        "number": 1,
+        "teams": ["serving"],
+    }
     return re_review_ask(**(request | {"reason": "The driver changed.", "trace": TRACE} | changes))
 
 

@@ -22,7 +22,12 @@ def people(db: None) -> Cast:
 
 
 def retract(people: Cast, content_id: str, **changes: Any) -> Any:
-    request: dict[str, Any] = {"actor": people.bob, "workspace": people.workspace, "reason": "A cooling fault.", "trace": TRACE}
+    request: dict[str, Any] = {
+        "actor": people.bob,
+        "workspace": people.workspace,
+        "reason": "A cooling fault.",
+        "trace": TRACE,
+    }
     return evidence_retract(content_id=content_id, **(request | changes))
 
 
