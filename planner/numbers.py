@@ -9,6 +9,8 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import gcd, inf, isfinite, lcm
+from operator import eq
+from typing import cast
 
 from planner.records.base import SAFE_INTEGER
 from planner.records.plan import Ratio
@@ -51,16 +53,16 @@ def parts(value: int | float) -> tuple[int, int]:
     return Decimal(repr(value)).as_integer_ratio()
 
 
-def all_parts(values: Sequence[int | float]) -> list[tuple[int, int]]:
-    """Return the parts of many numbers."""
-    if set(map(type, values)) <= {int}:
-        return [(value, 1) for value in values]  # type: ignore[misc]  # whole numbers only
-    if not max(values) < _FEW_DIGITS:
-        return list(map(parts, values))
-    thousandths = [int(value * 1000 + 0.5) for value in values]
-    return [
-        (many, 1000) if many / 1000 == value else parts(value) for many, value in zip(thousandths, values, strict=True)
-    ]
+def all_parts(values: Sequence[int | float]) -> tuple[Sequence[int], Sequence[int]]:
+    """Return the numerators and the denominators of many numbers."""
+    if set(map(type, values)) == {int}:
+        return cast("Sequence[int]", values), [1] * len(values)
+    if max(values) < _FEW_DIGITS:
+        thousandths = [int(value * 1000 + 0.5) for value in values]
+        if all(map(eq, [many / 1000 for many in thousandths], values)):
+            return thousandths, [1000] * len(values)
+    numerators, denominators = zip(*map(parts, values), strict=True)
+    return numerators, denominators
 
 
 @lru_cache(maxsize=65_536)

@@ -8,8 +8,8 @@ peaks, pools, injections, a recovery) leaves the gate to be asked.
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from planner.alike.form import DURATION, TOKENS, Column, Form, Pair, Table, UnlikeError
-from planner.alike.measures import SOME, Batch, Likeness, Measure, worst_of
+from planner.alike.form import DURATION, TOKENS, Column, Form, Ratios, Table, UnlikeError
+from planner.alike.measures import Batch, Likeness, Measure, where, worst_of
 from planner.failure import losses
 from planner.gates.failure import SHARE_LOST, FailureDomainLimit
 from planner.gates.failure_capacity import distinct_in
@@ -43,14 +43,14 @@ def measured_peak(likeness: Likeness, limit: MemoryHeadroomLimit) -> tuple[Measu
     wanted = view.workload.context_tokens
     longest = [(at, _longest(likeness, likeness.forms[at])) for at in places]
 
-    def measure(batch: Batch) -> list[Pair]:
+    def measure(batch: Batch) -> Ratios:
         for at, columns in longest:
             for column in columns(batch.tables[at]):
                 batch.only([tokens >= wanted for tokens in column])
         for at in places:
             batch.only(_sampled_closely(batch.tables[at], limit))
         peaks = [_peaks(batch, batch.tables[at]) for at in places]
-        return all_parts(peaks[0] if len(peaks) == 1 else list(map(max, *peaks)))
+        return Ratios(*all_parts(peaks[0] if len(peaks) == 1 else list(map(max, *peaks))))
 
     return measure, allowed.pop()
 
@@ -121,17 +121,16 @@ def measured_loss(likeness: Likeness, limit: FailureDomainLimit) -> Measure:
     lost = [loss.groups for loss in distinct_in(view, limit.domain, found)]
     places = [(at, _taken(likeness, likeness.forms[at], lost)) for at in likeness.at(limit.load_point)]
 
-    def measure(batch: Batch) -> list[Pair]:
+    def measure(batch: Batch) -> Ratios:
         columns = []
         for at, taken in places:
             most, whole, shares = taken(batch.tables[at])
             durations = batch.tables[at].numbers[DURATION]
             lasting = [tokens > 0 and seconds > 0 for tokens, seconds in zip(whole, durations, strict=True)]
             batch.only(lasting)
-            pairs = (
-                zip(most, whole, strict=True) if is_share else _left(batch.tables[at], most, whole, of_need / shares)
-            )
-            columns.append([pair if fits else SOME for pair, fits in zip(pairs, lasting, strict=True)])
+            taken_of_it = Ratios(most, whole)
+            ratios = taken_of_it if is_share else _left(batch.tables[at], taken_of_it, of_need / shares)
+            columns.append(where(ratios, lasting))
         return worst_of(columns, "highest" if is_share else "lowest")
 
     return measure
@@ -177,10 +176,10 @@ def _heaviest(table: Table, lost: Sequence[Sequence[int]]) -> tuple[list[int], l
     return [int(value) for value in most], [int(value) for value in whole], 1
 
 
-def _left(table: Table, most: Sequence[int], whole: Sequence[int], of_need: Fraction) -> list[Pair]:
+def _left(table: Table, taken: Ratios, of_need: Fraction) -> Ratios:
+    """Return what is left, as a share of the need."""
     times, per = of_need.numerator, of_need.denominator
-    seconds = all_parts(table.numbers[DURATION])
-    return [
-        ((all_of_it - taken) * share * times, value * per)
-        for taken, all_of_it, (value, share) in zip(most, whole, seconds, strict=True)
-    ]
+    seconds, shares = all_parts(table.numbers[DURATION])
+    found = zip(taken.tops, taken.bottoms, shares, strict=True)
+    left = [(whole - most) * share * times for most, whole, share in found]
+    return Ratios(left, [value * per for value in seconds])

@@ -10,7 +10,8 @@ experts, hand-off, request shapes); a window with one of them has no form.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from operator import mul
+from typing import Any, cast
 
 from msgspec import Struct
 from msgspec.structs import astuple
@@ -20,19 +21,30 @@ from planner.records.base import UNSET, UnsetType
 from planner.records.evidence import PerRank, Replica, Window
 from planner.times import seconds_between
 
-__all__ = ["DURATION", "TOKENS", "Column", "Form", "Number", "Pair", "Table", "UnlikeError", "form_of"]
+__all__ = ["DURATION", "TOKENS", "Column", "Form", "Number", "Pair", "Ratios", "Table", "UnlikeError", "form_of"]
 
 Number = int | float
 Column = Sequence[Number]
 Pair = tuple[int, int]
 """Numerator and denominator (above 0), not always in lowest terms."""
 
+
+class Ratios(Struct, frozen=True, gc=False):
+    """One exact number of each trial: numerators over denominators."""
+
+    tops: Sequence[int]
+    bottoms: Sequence[int]
+
+    def at(self, place: int) -> Pair:
+        """Return the number of one trial."""
+        return self.tops[place], self.bottoms[place]
+
+
 NUMBERS = frozenset({int, float})
 APART = frozenset({"start", "end", "per_rank", "replicas"})
 """Fields of a window that are read by themselves."""
 NOT_READ = ("links", "experts", "handoff")
 TOKENS, DURATION = "/load/output_tokens_total", "/load/duration_s"
-NOTHING: Pair = (0, 1)
 
 
 class UnlikeError(Exception):
@@ -57,15 +69,11 @@ class Table(Struct, gc=False):
     seconds: list[int]
     strangers: set[int]
 
-    def rates(self) -> list[Pair]:
-        """Return the output tokens per second of every window, as numerator and denominator; 0 where it has none."""
-        tokens, durations = self.numbers[TOKENS], self.numbers[DURATION]
-        if all(durations) and set(map(type, durations)) == {int}:
-            return list(zip(tokens, durations, strict=True))  # type: ignore[arg-type]  # tokens are counts
-        return [
-            (int(total) * per, value) if value else NOTHING
-            for total, (value, per) in zip(tokens, all_parts(durations), strict=True)
-        ]
+    def rates(self) -> Ratios:
+        """Return the output tokens per second of every window, over 0 where it took no time."""
+        tokens, durations = cast("Sequence[int]", self.numbers[TOKENS]), self.numbers[DURATION]
+        seconds, per = all_parts(durations)
+        return Ratios(tokens if set(per) == {1} else list(map(mul, tokens, per)), seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

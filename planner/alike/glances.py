@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from msgspec import Struct
 
-from planner.alike.form import Pair
+from planner.alike.form import Pair, Ratios
 from planner.alike.limits import Answers
 from planner.alike.values import KeyValue, point_of
 from planner.evaluate import Verdict
@@ -38,8 +38,8 @@ class Block(Struct, frozen=True, kw_only=True, gc=False):
     topology: str
     limits: tuple[tuple[str, str, Fraction | None], ...]
     answers: tuple[Answers, ...]
-    keys: tuple[list[Pair] | None, ...]
-    figures: Mapping[str, list[Pair] | None]
+    keys: tuple[Ratios | None, ...]
+    figures: Mapping[str, Ratios | None]
     findings: list[dict[tuple[str, str], Finding]]
 
 
@@ -62,7 +62,7 @@ class Glance(Struct, frozen=True, gc=False):
         """The value of every selection key."""
         found = zip(self.block.kin_keys, self.block.keys, strict=True)
         return {
-            key.key.label: key.written(None if column is None else column[self.at], self.content_id)
+            key.key.label: key.written(None if column is None else column.at(self.at), self.content_id)
             for key, column in found
         }
 
@@ -81,7 +81,7 @@ class Glance(Struct, frozen=True, gc=False):
         """What every limit of every gate that speaks says: gate id -> limit id -> figure."""
         figures = {gate: dict(limits) for gate, limits in self.block.same.items()}
         for (gate, limit_id, limit), answers in zip(self.block.limits, self.block.answers, strict=True):
-            figures[gate][limit_id] = _read(answers.measured[self.at], answers.room[self.at], limit)
+            figures[gate][limit_id] = _read(answers.measured.at(self.at), answers.room[self.at], limit)
         for (gate, limit_id), finding in self.block.findings[self.at].items():
             figures[gate][limit_id] = figure_of(finding)
         return figures
@@ -101,7 +101,7 @@ class Glance(Struct, frozen=True, gc=False):
         """Where the trial stands beside the frontier; which trials nothing beats is not known here."""
         columns = self.block.figures.items()
         return point_of(
-            self.trial, self.state, {name: None if column is None else column[self.at] for name, column in columns}
+            self.trial, self.state, {name: None if column is None else column.at(self.at) for name, column in columns}
         )
 
 

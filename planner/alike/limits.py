@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from planner.alike.capacity import measured_loss, measured_peak
-from planner.alike.form import Pair, UnlikeError
+from planner.alike.form import Ratios, UnlikeError
 from planner.alike.measures import (
     Batch,
     Likeness,
@@ -49,7 +49,7 @@ class Answers:
     The margin is the room over the product of both denominators, the measured one's and the limit's; below 0 is FAIL.
     """
 
-    measured: list[Pair]
+    measured: Ratios
     room: list[int]
 
 
@@ -67,9 +67,10 @@ class Rule:
         if self.limit is None:
             return Answers(measured, [0] * batch.size)
         bound, per = self.limit.numerator, self.limit.denominator
+        pairs = zip(measured.tops, measured.bottoms, strict=True)
         if self.comparator == "<=":
-            return Answers(measured, [bound * own - value * per for value, own in measured])
-        return Answers(measured, [value * per - bound * own for value, own in measured])
+            return Answers(measured, [bound * bottom - top * per for top, bottom in pairs])
+        return Answers(measured, [top * per - bound * bottom for top, bottom in pairs])
 
 
 Built = Rule | None
@@ -109,11 +110,11 @@ def _freshness(likeness: Likeness, standing: Standing) -> Built:
         raise UnlikeError
     places = [at for at, form in enumerate(likeness.forms) if form.window_id in read]
 
-    def measure(batch: Batch) -> list[Pair]:
+    def measure(batch: Batch) -> Ratios:
         ages = [_ages(end for _, end in batch.tables[at].spans) for at in places]
         for column in ages:
             batch.only([age >= 0 for age in column])
-        return [(age, 1) for age in (ages[0] if len(ages) == 1 else map(max, *ages))]
+        return Ratios(ages[0] if len(ages) == 1 else list(map(max, *ages)), [1] * batch.size)
 
     def _ages(ends: Iterable[str]) -> list[int]:
         listed = list(ends)

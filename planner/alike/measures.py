@@ -9,11 +9,11 @@ no tokens, nothing sent) is odd, and has any number in its place. Not handled: c
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, cast
 
 from msgspec import Struct
 
-from planner.alike.form import Column, Form, Pair, Table, UnlikeError
+from planner.alike.form import Column, Form, Ratios, Table, UnlikeError
 from planner.numbers import all_parts
 from planner.readings import FROM_START, samples_needed, side_of
 from planner.records.base import UnsetType
@@ -29,10 +29,9 @@ __all__ = [
     "measured_share",
     "measured_statistic",
     "multiple_of",
+    "where",
     "worst_of",
 ]
-
-SOME: Pair = (1, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,9 +68,9 @@ class Batch(Struct, gc=False):
     size: int
     tables: tuple[Table, ...]
     odd: set[int]
-    measured: dict["Measure", list[Pair]] = {}
+    measured: dict["Measure", Ratios] = {}
 
-    def of(self, measure: "Measure") -> list[Pair]:
+    def of(self, measure: "Measure") -> Ratios:
         """Return what a measure reads of every trial."""
         found = self.measured.get(measure)
         if found is None:
@@ -84,19 +83,29 @@ class Batch(Struct, gc=False):
             self.odd.update(at for at, fit in enumerate(fits) if not fit)
 
 
-Measure = Callable[[Batch], list[Pair]]
+Measure = Callable[[Batch], Ratios]
 
 
-def worst_of(columns: Sequence[list[Pair]], worst_is: Literal["highest", "lowest"]) -> list[Pair]:
+def worst_of(columns: Sequence[Ratios], worst_is: Literal["highest", "lowest"]) -> Ratios:
     """Return the highest or lowest of each trial's numbers."""
     first, *others = columns
-    for column in others:
+    for other in others:
+        pairs = zip(first.tops, first.bottoms, other.tops, other.bottoms, strict=True)
         # In integers over a common denominator: exact.
-        first = [
-            one if (one[0] * other[1] >= other[0] * one[1]) == (worst_is == "highest") else other
-            for one, other in zip(first, column, strict=True)
+        worst = [
+            (top, bottom) if (top * per >= value * bottom) == (worst_is == "highest") else (value, per)
+            for top, bottom, value, per in pairs
         ]
+        first = Ratios(*zip(*worst, strict=True))
     return first
+
+
+def where(ratios: Ratios, fits: Sequence[bool]) -> Ratios:
+    """Return the numbers with any number in place of those that do not fit."""
+    if all(fits):
+        return ratios
+    tops = [top if fit else 1 for top, fit in zip(ratios.tops, fits, strict=True)]
+    return Ratios(tops, [bottom if fit else 1 for bottom, fit in zip(ratios.bottoms, fits, strict=True)])
 
 
 def measured_statistic(likeness: Likeness, field: str, name: str, load_point: str) -> Measure:
@@ -118,7 +127,7 @@ def _statistic(likeness: Likeness, field: str, name: str, load_point: str) -> Me
             raise UnlikeError
     least = samples_needed(name, likeness.view.beyond)
 
-    def measure(batch: Batch) -> list[Pair]:
+    def measure(batch: Batch) -> Ratios:
         values: list[Column] = []
         for at in places:
             samples = batch.tables[at].numbers[n]
@@ -126,7 +135,7 @@ def _statistic(likeness: Likeness, field: str, name: str, load_point: str) -> Me
                 batch.only([found >= least for found in samples])
             values.append(batch.tables[at].numbers[value])
         # Values as written order as the decimals that they mean.
-        return all_parts(values[0] if len(values) == 1 else list(map(max, *values)))
+        return Ratios(*all_parts(values[0] if len(values) == 1 else list(map(max, *values))))
 
     return measure
 
@@ -151,15 +160,15 @@ def _rate(likeness: Likeness, load_point: str) -> Measure:
     if not all(likeness.forms[at].has_rate for at in places):
         raise UnlikeError
 
-    def measure(batch: Batch) -> list[Pair]:
+    def measure(batch: Batch) -> Ratios:
         columns = []
         for at in places:
             rates = batch.tables[at].rates()
-            positive = [rate[0] > 0 for rate in rates]
-            if not all(positive):
-                batch.only(positive)
-                rates = [rate if fits else SOME for rate, fits in zip(rates, positive, strict=True)]
-            columns.append(rates)
+            fits = [True] * batch.size
+            if not all(rates.tops) or not all(rates.bottoms):
+                fits = [top > 0 and bottom > 0 for top, bottom in zip(rates.tops, rates.bottoms, strict=True)]
+                batch.only(fits)
+            columns.append(where(rates, fits))
         return worst_of(columns, "lowest")
 
     return measure
@@ -178,16 +187,15 @@ def measured_share(likeness: Likeness, part: str, load_point: str, worst_is: Lit
     point = likeness.view.workload.load_points.get(load_point)
     in_flight = None if point is None or isinstance(point.concurrent_requests, UnsetType) else point.concurrent_requests
 
-    def measure(batch: Batch) -> list[Pair]:
+    def measure(batch: Batch) -> Ratios:
         columns = []
         for at in places:
             numbers = batch.tables[at].numbers
             cut = numbers.get(cut_off, (0,) * batch.size)
             whole = _whole(numbers[sent], cut if in_flight is None else [min(each, in_flight) for each in cut])
-            columns.append([(int(one), of) for one, of in zip(numbers[some], whole, strict=True)])
-            if min(whole) <= 0:
-                batch.only([of > 0 for of in whole])
-                columns[-1] = [pair if pair[1] > 0 else SOME for pair in columns[-1]]
+            fits = [of > 0 for of in whole]
+            batch.only(fits)
+            columns.append(where(Ratios(cast("Sequence[int]", numbers[some]), whole), fits))
         return worst_of(columns, worst_is)
 
     return measure
@@ -199,11 +207,23 @@ def _whole(sent: Iterable[int | float], cut_off: Iterable[int | float]) -> list[
 
 def inverse_of(measure: Measure, times: Fraction) -> Measure:
     """Return how to read ``times`` over what is measured, which is above 0."""
-    numerator, denominator = times.numerator, times.denominator
-    return lambda batch: [(numerator * per, denominator * value) for value, per in batch.of(measure)]
+
+    def inverse(batch: Batch) -> Ratios:
+        ratios = batch.of(measure)
+        return Ratios(_times(ratios.bottoms, times.numerator), _times(ratios.tops, times.denominator))
+
+    return inverse
 
 
 def multiple_of(measure: Measure, times: Fraction) -> Measure:
     """Return how to read ``times`` what is measured."""
-    numerator, denominator = times.numerator, times.denominator
-    return lambda batch: [(numerator * value, denominator * per) for value, per in batch.of(measure)]
+
+    def multiple(batch: Batch) -> Ratios:
+        ratios = batch.of(measure)
+        return Ratios(_times(ratios.tops, times.numerator), _times(ratios.bottoms, times.denominator))
+
+    return multiple
+
+
+def _times(column: Sequence[int], factor: int) -> Sequence[int]:
+    return column if factor == 1 else [value * factor for value in column]

@@ -8,7 +8,7 @@ itself.
 from dataclasses import dataclass
 from fractions import Fraction
 
-from planner.alike.form import Pair, UnlikeError
+from planner.alike.form import Pair, Ratios, UnlikeError
 from planner.alike.measures import (
     Batch,
     Likeness,
@@ -39,7 +39,7 @@ class KeyValue:
     measure: Measure | None
     same: Value
 
-    def read(self, batch: Batch) -> list[Pair] | None:
+    def read(self, batch: Batch) -> Ratios | None:
         """Return what is measured; None for a key that is the same for all."""
         return None if self.measure is None else batch.of(self.measure)
 

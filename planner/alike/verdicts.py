@@ -20,8 +20,8 @@ __all__ = ["Member", "Verdicts", "weigh_all"]
 
 TRIES = 16
 """Kinds that are looked for among trials placed alike; one kind serves thousands, or there is none to be found."""
-AT_ONCE = 4096
-"""Trials whose columns are held at a time."""
+AT_ONCE = 256
+"""Trials that are read together: few enough for all of their records to stay in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
