@@ -40,6 +40,7 @@ class Shot:
 PAGES = {
     "inbox": ("reviewer-serving", "/w/demo/"),
     "new": ("author", "/w/demo/decisions/new"),
+    "contracts": ("author", "/w/demo/contracts/"),
     "decision": ("reviewer-serving", "/w/demo/decisions/{worked}/"),
     "map": ("reviewer-networking", "/w/demo/decisions/{worked}/map/"),
     "memory": ("reviewer-serving", "/w/demo/decisions/{worked}/memory/"),
