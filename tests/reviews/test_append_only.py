@@ -1,13 +1,16 @@
 """Rows that state what happened cannot be changed, deleted or truncated, on both databases."""
 
 import os
+from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
 
 from reviews.append_only import APPEND_ONLY_TABLES, guarded_tables
+from reviews.models import Checkpoint, LogTile
 from tests.plugins.append_only import lifted
 from tests.reviews.drafts import made
 from tests.reviews.factories import Cast
@@ -23,6 +26,9 @@ def full(db: None) -> None:
     people = board()
     state_everything(people)
     made(people)
+    log: dict[str, Any] = {"workspace": people.workspace}
+    LogTile.objects.create(level=0, index=0, hashes=b"\0" * 32, **log)
+    Checkpoint.objects.create(size=1, root=b"\0" * 32, key="k", note=b"n", signed_at=timezone.now(), **log)
     connection.check_constraints()  # PostgreSQL truncates no table whose foreign keys are still to be checked
 
 
