@@ -55,8 +55,9 @@ def test_operator_guide_lists_exactly_the_settings_that_are_read() -> None:
     table = guide.split("## Settings", 1)[1].split("\n## ", 1)[0]
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     listed = {name for row in rows for name in re.findall(r"`([A-Z_]+)`", row)}
-    settings = (ROOT / "config" / "settings.py").read_text()
-    read = set(re.findall(r'\b(?:env\.\w+|switch|seconds)\(\s*"([A-Z_]+)"', settings))
+    modules = ("settings", "account_settings", "environment")
+    settings = "\n".join((ROOT / "config" / f"{name}.py").read_text() for name in modules)
+    read = set(re.findall(r'\b(?:env\.\w+|switch|seconds|days|mebibytes)\(\s*"([A-Z_]+)"', settings))
     assert listed - NOT_SETTINGS == read
 
 
