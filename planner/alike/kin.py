@@ -89,8 +89,7 @@ class Kin:
         """
         windows = [[member.trial.windows[form.window_id] for member in members] for form in self.likeness.forms]
         tables = tuple(form.table(own) for form, own in zip(self.likeness.forms, windows, strict=True))
-        unlike = {at for at, member in enumerate(members) if not self._has_kin_beside(member.trial)}
-        strangers = unlike.union(*(table.strangers for table in tables))
+        strangers = self._unlike_beside(members).union(*(table.strangers for table in tables))
         batch = Batch(len(members), tables, set(strangers), {})
         for at, test in self.tests:
             batch.only(test(tables[at]))
@@ -108,12 +107,14 @@ class Kin:
         )
         return self._glances(members, block, batch.odd), strangers
 
-    def _has_kin_beside(self, trial: Trial) -> bool:
-        """Say whether a trial is like its kin beside its counted windows: no injections, and others for the same."""
-        if trial.failures is not UNSET:
-            return False
-        found = ((trial.windows[name], window) for name, window in self.likeness.others.items())
-        return all((own.purpose, own.load_point) == (its.purpose, its.load_point) for own, its in found)
+    def _unlike_beside(self, members: Sequence[Member]) -> set[int]:
+        """Return the trials that are unlike beside their counted windows: with injections, or others for other ends."""
+        unlike = {at for at, member in enumerate(members) if member.trial.failures is not UNSET}
+        for name, window in self.likeness.others.items():
+            end = (window.purpose, window.load_point)
+            found = enumerate(member.trial.windows[name] for member in members)
+            unlike.update(at for at, own in found if (own.purpose, own.load_point) != end)
+        return unlike
 
     def _want_repeats(self, batch: Batch) -> None:
         least = self.likeness.view.min_repeats

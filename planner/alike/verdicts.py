@@ -60,7 +60,12 @@ def _placed_alike(members: Sequence[Member], view_of: Callable[[str], TrialView]
         place = (id(trial.topology), id(trial.rank_map))
         if place not in placed:
             placed[place] = id(view_of(member.id).placed)
-        found.setdefault((placed[place], trial.identity_id, *sorted(trial.windows)), []).append(member)
+        names = tuple(trial.windows)
+        likely = (placed[place], trial.identity_id, names if len(names) == 1 else tuple(sorted(names)))
+        if likely in found:
+            found[likely].append(member)
+        else:
+            found[likely] = [member]
     return found.values()
 
 
