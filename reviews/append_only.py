@@ -13,6 +13,7 @@ APPEND_ONLY_TABLES = (
     "reviews_auditentry",
     "reviews_blob",
     "reviews_checkpoint",
+    "reviews_comment",
     "reviews_countersignature",
     "reviews_delegation",
     "reviews_delegationend",
@@ -21,6 +22,7 @@ APPEND_ONLY_TABLES = (
     "reviews_intakereceipt",
     "reviews_itemopening",
     "reviews_logtile",
+    "reviews_mention",
     "reviews_plan",
     "reviews_plannedrevision",
     "reviews_pointsettlement",
@@ -38,6 +40,8 @@ APPEND_ONLY_TABLES = (
     "reviews_signoffwithdrawal",
     "reviews_storeddocument",
     "reviews_teamscope",
+    "reviews_thread",
+    "reviews_threadresolution",
     "reviews_waiver",
 )
 

@@ -24,6 +24,7 @@ from reviews.models.drafts import Draft
 from reviews.models.jobs import JobState, Plan, PlanJob
 from reviews.models.people import Membership, Person, Role, Team, TeamSeat, Workspace
 from reviews.models.policy import Policy
+from reviews.models.preferences import SavedView
 from reviews.models.proposals import Countersignature, Proposal, ProposalKind, ProposalWithdrawal
 from reviews.models.scopes import ReviewBasis, TeamScope
 from reviews.models.signoffs import (
@@ -39,11 +40,13 @@ from reviews.models.signoffs import (
     SignOffPoint,
     SignOffWithdrawal,
 )
+from reviews.models.threads import AnchorKind, Comment, CommentDraft, Mention, Thread, ThreadResolution
 from reviews.models.tokens import ApiToken
 
 __all__ = [
     "Activation",
     "ActivationKind",
+    "AnchorKind",
     "ApiToken",
     "Attachment",
     "AttachmentPiece",
@@ -51,6 +54,8 @@ __all__ = [
     "Blob",
     "CacheEntry",
     "Checkpoint",
+    "Comment",
+    "CommentDraft",
     "Countersignature",
     "Decision",
     "DecisionState",
@@ -70,6 +75,7 @@ __all__ = [
     "LogTile",
     "Meaning",
     "Membership",
+    "Mention",
     "Person",
     "Plan",
     "PlanJob",
@@ -86,6 +92,7 @@ __all__ = [
     "ReviewBasis",
     "Revision",
     "Role",
+    "SavedView",
     "SignOff",
     "SignOffCarry",
     "SignOffPoint",
@@ -95,6 +102,8 @@ __all__ = [
     "Team",
     "TeamScope",
     "TeamSeat",
+    "Thread",
+    "ThreadResolution",
     "Waiver",
     "Workspace",
 ]
