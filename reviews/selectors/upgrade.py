@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from reviews.blobs import blob_read
 from reviews.models import Decision, DecisionState, Workspace
-from reviews.planning import PLANNER_VERSION, StoredBytes, StoredBytesError, decode_plan, make_plan
+from reviews.planning import StoredBytes, StoredBytesError, decode_plan, make_plan
 from reviews.selectors.in_force import activations_of
 
 
@@ -59,6 +59,3 @@ def upgraded_decisions(workspace: Workspace) -> Iterator[Upgraded]:
 
 def _stored(blob_id: str, what: str) -> StoredBytes:
     return StoredBytes(blob_read(blob_id, what), blob_id)
-
-
-__all__ = ["PLANNER_VERSION", "Upgraded", "upgraded_decisions"]

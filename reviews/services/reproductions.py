@@ -1,5 +1,7 @@
 """Plans a revision's stored bytes again, by somebody who is no author: "reproduced, same plan id" is an entry."""
 
+from dataclasses import replace
+
 from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.clock import database_now
 from reviews.errors import ConflictError, NotAllowedError, NotFoundError, TamperedError
@@ -50,33 +52,28 @@ def revision_reproduce(
                 f"{PLANNER_VERSION} runs here."
             )
         plan_id = _planned_again(found)
-        with workspace_write(workspace.pk):
-            made = Reproduction.objects.create(
-                revision=found,
-                person_id=standing.person_id,
-                plan_id=plan_id,
-                is_same=plan_id == found.planned.plan.plan_id,
-                made_at=database_now(),
-            )
-            append(
-                workspace,
-                Act(
-                    action="revision.reproduced" if made.is_same else "revision.not_reproduced",
-                    actor=standing.token,
-                    decision=number,
-                    revision=revision,
-                    subject=found.planned.subject,
-                    reason="Reproduced, same plan id." if made.is_same else "Planned again, another plan id.",
-                    authentication=trace.authentication,
-                    request_id=trace.request_id,
-                    payload_type="topogate.reproduction/v1",
-                    payload={
-                        "plan": plan_id,
-                        "expected": found.planned.plan.plan_id,
-                        "planner_version": PLANNER_VERSION,
-                    },
-                ),
-            )
+        return _stated(workspace, found, attempt, standing.person_id, plan_id)
+
+
+def _stated(workspace: Workspace, revision: Revision, attempt: Act, person_id: int, plan_id: str) -> Reproduction:
+    expected = revision.planned.plan.plan_id
+    with workspace_write(workspace.pk):
+        made = Reproduction.objects.create(
+            revision=revision,
+            person_id=person_id,
+            plan_id=plan_id,
+            is_same=plan_id == expected,
+            made_at=database_now(),
+        )
+        act = replace(
+            attempt,
+            action="revision.reproduced" if made.is_same else "revision.not_reproduced",
+            subject=revision.planned.subject,
+            reason="Reproduced, same plan id." if made.is_same else "Planned again, another plan id.",
+            payload_type="topogate.reproduction/v1",
+            payload={"plan": plan_id, "expected": expected, "planner_version": PLANNER_VERSION},
+        )
+        append(workspace, act)
     return made
 
 

@@ -3,6 +3,7 @@
 from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.clock import database_now
 from reviews.errors import Finding, InvalidRequestError, NotAllowedError, printable
+from reviews.facts import Standing
 from reviews.models import Decision, DecisionState, Person, Retraction, Revision, Workspace
 from reviews.selectors.people import standing_of
 from reviews.selectors.retractions import counted_evidence
@@ -33,11 +34,7 @@ def evidence_retract(
         request_id=trace.request_id,
     )
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
-        if standing.role not in ("member", "author") or (standing.role == "member" and not standing.teams):
-            raise NotAllowedError("Evidence is retracted by an author or by a member of a team.")
-        if trace.authentication is None or trace.authentication.method == "token":
-            raise NotAllowedError("An API token retracts nothing. Do it on the page.")
-        require_proof(trace.authentication)
+        _require_retracting(standing, trace)
         said = require_prose("reason", reason)
         counting = _counting(workspace, content_id)
         if not counting:
@@ -73,6 +70,14 @@ def evidence_retract(
         for decision in counting:
             _contest(workspace, decision, retraction, attempt)
     return retraction, counting
+
+
+def _require_retracting(standing: Standing, trace: Trace) -> None:
+    if standing.role not in ("member", "author") or (standing.role == "member" and not standing.teams):
+        raise NotAllowedError("Evidence is retracted by an author or by a member of a team.")
+    if trace.authentication is None or trace.authentication.method == "token":
+        raise NotAllowedError("An API token retracts nothing. Do it on the page.")
+    require_proof(trace.authentication)
 
 
 def _counting(workspace: Workspace, content_id: str) -> tuple[Decision, ...]:

@@ -65,7 +65,6 @@ def signoff_give(
         ConflictError: the subject moved, the decision is not in review, or something is still to be opened.
         TamperedError: stored bytes that the subject names were changed.
     """
-    standing = standing_of(actor, workspace)
     signing = Signing(
         team=printable(team),
         meaning=printable(meaning, 24),
@@ -76,10 +75,14 @@ def signoff_give(
         follow_ups=tuple(text.strip() for text in follow_ups),
         authentication=authentication or Authentication("none"),
     )
+    return _signed(standing_of(actor, workspace), workspace, decision_number, signing, request_id)
+
+
+def _signed(standing: Standing, workspace: Workspace, number: int, signing: Signing, request_id: str) -> SignOff:
     attempt = Act(
         action="signoff.refused",
         actor=standing.token,
-        decision=decision_number,
+        decision=number,
         subject=signing.seen_subject or None,
         team=signing.team,
         meaning=signing.meaning,
@@ -87,7 +90,7 @@ def signoff_give(
         request_id=request_id,
     )
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
-        decision = decision_named(workspace, decision_number)
+        decision = decision_named(workspace, number)
         delegation = require_signing(standing, decision, signing)
         revision = _signable(decision, signing)
         latest = _latest(revision, standing, signing)

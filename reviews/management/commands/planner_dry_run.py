@@ -5,7 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from reviews.models import Workspace
-from reviews.selectors.upgrade import PLANNER_VERSION, upgraded_decisions
+from reviews.planning import PLANNER_VERSION
+from reviews.selectors.upgrade import upgraded_decisions
 
 
 class Command(BaseCommand):
