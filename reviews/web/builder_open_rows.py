@@ -22,6 +22,8 @@ from reviews.web.words import Word
 QUESTIONS_A_PAGE = 40
 CONFLICTS_A_PAGE = 15
 HELD_SHOWN = 30
+MOST_ALIKE = 16
+"""Trials or windows that one question names; of more, all are answered at once, or the rest on the next round."""
 SHARED_KINDS = ("text", "count", "number", "switch", "choice", "json")
 """Kinds of answers that several trials often share; times, placements and degrees are each one's own."""
 
@@ -275,7 +277,7 @@ def _scopes(same: Sequence[Question]) -> tuple[tuple[str, str, bool], ...]:
     widest = question.answer_at[-1]
     return (
         (widest, scope_text(widest), True),
-        *((one.field, f"{of_text(one)} only", False) for one in same),
+        *((one.field, f"{of_text(one)} only", False) for one in same[:MOST_ALIKE]),
     )
 
 
@@ -291,7 +293,7 @@ def _proposals(same: Sequence[Question]) -> Iterator[ProposalRow]:
         if question.proposals:
             first = question.proposals[0]
             alike.setdefault((shown_json(first.value), first.sentence), []).append(question)
-    for questions in alike.values():
+    for questions in list(alike.values())[:MOST_ALIKE]:
         fields = [question.field for question in questions]
         yield proposal_row(
             questions[0],

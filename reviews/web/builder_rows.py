@@ -17,7 +17,7 @@ from reviews.web.byte_text import bytes_text
 from reviews.web.formats import count, grouped, listed, quantity
 from reviews.web.words import Word
 
-RUNS_A_PAGE = 100
+RUNS_A_PAGE = 50
 FILES_A_PAGE = 25
 TITLES = {importer.id: importer.title for importer in IMPORTERS}
 RUN_WORDS = {

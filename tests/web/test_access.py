@@ -42,6 +42,7 @@ PAGES: dict[str, list[Any]] = {
     "digest-detail": ["lab", DIGEST],
     "digest-raw": ["lab", DIGEST],
     "token-list": ["lab"],
+    "saved-view-list": ["lab"],
     "policy-detail": ["lab"],
     "delegation-list": ["lab"],
     "builder-list": ["lab"],
@@ -55,6 +56,8 @@ OF_A_DIGEST = ("digest", "evidence-detail", "attachment")
 UNMEASURED = ("memory-download", "communication-download")
 """Files of what the evidence of the smallest decision does not hold."""
 POSTS: dict[str, list[Any]] = {
+    "saved-view-rename": ["lab", 1],
+    "saved-view-delete": ["lab", 1],
     "builder-make": ["lab", 1],
     "builder-delete": ["lab", 1],
     "decision-sign": ["lab", 1],
@@ -111,8 +114,8 @@ def test_no_cache_keeps_a_page(name: str, decided: Decision, people: Cast, visit
 
 
 TAKING_FORMS = (
-    *("contract-builder", "decision-new", "decision-release"),
-    *("delegation-list", "policy-detail", "token-list"),
+    *("builder-list", "contract-builder", "decision-new", "decision-release"),
+    *("delegation-list", "policy-detail", "saved-view-list", "token-list"),
 )
 
 
@@ -133,6 +136,9 @@ def test_acts_need_a_form(name: str, people: Cast, visit: Visit) -> None:
         "decision-new",
         "token-list",
         "token-revoke",
+        "saved-view-list",
+        "saved-view-rename",
+        "saved-view-delete",
         "theme",
         "signoff-withdraw",
         "item-open",
