@@ -7,6 +7,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from planner.alike import Glance, Member, Verdicts, figures_of, outcomes_of, weigh_all
+from planner.alike.identities import QUICK
+from planner.consistency import IDENTITIES
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import DocumentRefusedError
 from planner.evaluate import Verdict, recorded, weigh
@@ -211,3 +213,7 @@ PEAKS = "/windows/w1/per_rank/device_used_peak_bytes"
 def test_what_numbers_do_not_settle_the_gates_judge(odd: Change) -> None:
     assert judged_alike((), (), (odd,), ()) == [Verdict, Glance, Verdict, Glance]
     assert judged_alike((odd,), (), (), ())[0] is Verdict
+
+
+def test_every_identity_has_a_test_of_its_own() -> None:
+    assert QUICK.keys() == {f"{each.__module__.rpartition('.')[2]}.{each.__name__}" for each in IDENTITIES}

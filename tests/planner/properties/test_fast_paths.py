@@ -17,7 +17,7 @@ from planner.gates.failure_capacity import Capacity, heaviest
 from planner.gates.memory import _deciding
 from planner.gates.memory_parts import added, all_explained
 from planner.intake.evidence import evidence_content_id, trial_bodies
-from planner.numbers import exact, parts, plain, plain_ratio, rounded, total
+from planner.numbers import all_parts, exact, parts, plain, plain_ratio, rounded, total
 from planner.order import order_expand
 from planner.records.evidence import PerRank
 from planner.records.plan import FrontierPoint, OrderKey, Value
@@ -54,6 +54,12 @@ def test_a_plan_writes_a_decimal_only_where_it_is_exact(value: Fraction) -> None
 @given(st.one_of(st.floats(0, allow_infinity=False), st.integers(0, 10**16).map(lambda value: value / 1000)))
 def test_a_double_is_its_shortest_decimal(value: float) -> None:
     assert Fraction(*parts(value)) == Fraction(repr(value))
+
+
+@given(st.lists(st.one_of(PARTS.filter(lambda value: value is not None), st.floats(0, 1e300)), min_size=1, max_size=6))
+def test_many_numbers_have_the_parts_of_each(values: list[Any]) -> None:
+    numerators, denominators = all_parts(values)
+    assert list(map(Fraction, numerators, denominators)) == [exact(value) for value in values]
 
 
 @given(FRACTIONS, st.integers(1, 10**6))
