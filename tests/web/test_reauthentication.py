@@ -138,3 +138,10 @@ def test_confirmations_are_paced(client: Client, ada: Person) -> None:
     log_in(client, ada)
     statuses = [client.post(CONFIRM, {"password": PASSWORD}).status_code for _ in range(21)]
     assert statuses == [302] * 20 + [429]
+
+
+@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example/", "javascript:alert(1)"])
+def test_the_page_shows_no_way_back_to_another_place(client: Client, ada: Person, target: str) -> None:
+    log_in(client, ada, age_s=900)
+    shown = client.get(CONFIRM, {"next": target}).content.decode()
+    assert ("Go back without confirming" in shown, f'value="{target}"' in shown) == (False, False)
