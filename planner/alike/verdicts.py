@@ -18,8 +18,13 @@ from planner.view import TrialView
 
 __all__ = ["Member", "Verdicts", "weigh_all"]
 
-TRIES = 16
-"""Kinds that are looked for among trials placed alike; one kind serves thousands, or there is none to be found."""
+PATIENCE = 16
+"""How many trials without kin are tried among those placed alike before the gates judge all that are left."""
+FEW_KIN, A_READING = 8, 5
+"""A kind that fewer than one in so many of the others have costs as much patience as so many trials without kin: all
+of them were read for it."""
+WORTH_IT = 4
+"""Trials of which one more is quicker judged by its numbers, with all that it takes to know how."""
 AT_ONCE = 256
 """Trials that are read together: few enough for all of their records to stay in the processor's cache."""
 
@@ -80,11 +85,15 @@ class _Judging:
 
     def judge(self, members: list[Member]) -> None:
         """Judge trials that are placed alike: kind by kind, the first of each by the gates."""
-        left, tries = members, 0
-        while left and tries < TRIES:
-            tries += 1
-            kin = self._by_gates(left[0], look_for_kin=True)
-            left = left[1:] if kin is None else self._by_kin(kin, left[1:])
+        left, patience = members, PATIENCE
+        while len(left) > WORTH_IT and patience > 0:
+            first, *others = left
+            kin = self._by_gates(first, look_for_kin=True)
+            left = others if kin is None else self._by_kin(kin, others)
+            if kin is None:
+                patience -= 1
+            elif (len(others) - len(left)) * FEW_KIN < len(others):
+                patience -= A_READING
         for member in left:
             self._by_gates(member)
 

@@ -126,7 +126,7 @@ def campaigns(draw: st.DrawFn) -> tuple[ContractDocument, EvidenceDocument]:
     contract = changed(contract, *CONTRACTS[draw(st.sampled_from(sorted(CONTRACTS)))])
     kinds = draw(st.lists(st.sampled_from(sorted(TRIALS)), min_size=1, max_size=2))
     trials = {}
-    for index in range(draw(st.integers(3, 6))):
+    for index in range(draw(st.integers(5, 8))):
         trial = a_trial(kinds[index % len(kinds)], completed=draw(COMPLETED), ttft=draw(TTFT), peak=draw(PEAK))
         for change in draw(CHANGES) if index else ():
             try:
@@ -211,8 +211,12 @@ PEAKS = "/windows/w1/per_rank/device_used_peak_bytes"
     ],
 )
 def test_what_numbers_do_not_settle_the_gates_judge(odd: Change) -> None:
-    assert judged_alike((), (), (odd,), ()) == [Verdict, Glance, Verdict, Glance]
-    assert judged_alike((odd,), (), (), ())[0] is Verdict
+    assert judged_alike((), (), (odd,), (), ()) == [Verdict, Glance, Verdict, Glance, Glance]
+    assert judged_alike((odd,), (), (), (), ())[0] is Verdict
+
+
+def test_few_trials_are_judged_by_the_gates_alone() -> None:
+    assert judged_alike((), (), (), ()) == [Verdict] * 4
 
 
 def test_every_identity_has_a_test_of_its_own() -> None:
