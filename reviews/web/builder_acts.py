@@ -30,6 +30,9 @@ def changes_of(form: QueryDict) -> tuple[Change, ...]:
     Raises:
         InvalidRequestError: the form asks for nothing that there is, or leaves out what it needs.
     """
+    if form.get("unanswer"):
+        # A button beside one answer of a form that saves many: it names the answer itself.
+        return (made.Unanswer(at=form.get("unanswer", "")),)
     act = ACTS.get(form.get("act", ""))
     if act is None:
         raise _invalid("act", f"one of {', '.join(ACTS)}", form.get("act", ""))
@@ -157,10 +160,6 @@ def _confirm(form: QueryDict) -> Iterator[Change]:
     yield made.Confirm(fields=tuple(fields))
 
 
-def _unanswer(form: QueryDict) -> Iterator[Change]:
-    yield made.Unanswer(at=form.get("at", ""))
-
-
 def _answers(form: QueryDict) -> Iterator[Change]:
     for number in range(MOST_ANSWERS):
         field, kind = form.get(f"f{number}", ""), form.get(f"k{number}", "")
@@ -263,7 +262,6 @@ ACTS: dict[str, Callable[[QueryDict], Iterator[Change]]] = {
     "settle": _settle,
     "split": _split,
     "take_back": _take_back,
-    "unanswer": _unanswer,
     "unsettle": _unsettle,
     "window": _window,
 }

@@ -182,6 +182,14 @@ def test_an_answer_that_does_not_fit_is_refused_and_kept(draft: Draft, people: C
     assert of(people, draft).work.draft.answers == {}
 
 
+def test_an_answer_is_taken_back(draft: Draft, people: Cast, visit: Visit) -> None:
+    client = visit(people.alice)
+    form: dict[str, Any] = {"f0": "/provenance/collected_by", "k0": "text", "was0": "", "v0": "pilot team"}
+    act(client, draft, "builder-questions", act="answers", **form)
+    act(client, draft, "builder-questions", unanswer="/provenance/collected_by")
+    assert of(people, draft).work.draft.answers == {}
+
+
 def test_ticked_proposals_are_confirmed(draft: Draft, people: Cast, visit: Visit) -> None:
     field = next(
         one.field
