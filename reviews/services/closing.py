@@ -2,7 +2,7 @@
 
 from reviews.clock import database_now
 from reviews.errors import ConflictError
-from reviews.models import Decision, Person, Workspace
+from reviews.models import Decision, DecisionState, Person, Workspace
 from reviews.policies.document import releasing_teams
 from reviews.policies.permissions import may_act_as_author, may_release
 from reviews.policies.requirements import is_agreed, teams_that
@@ -20,6 +20,8 @@ def decision_withdraw(
 ) -> Decision:
     """Withdraw a decision that is a draft or in review, with a reason; it is final.
 
+    One whose planning failed is a draft again first.
+
     Raises:
         NotFoundError: no such decision, or the actor is no member of the workspace.
         NotAllowedError: the actor is no author of it.
@@ -30,7 +32,10 @@ def decision_withdraw(
         judgement = act.judged()
         require(may_act_as_author(act.standing, author_ids=judgement.author_ids))
         said = require_prose("reason", reason)
-        decision_move(act.decision, "withdraw", database_now())
+        now = database_now()
+        if act.decision.state == DecisionState.EVALUATION_FAILED:
+            decision_move(act.decision, "reopen", now)
+        decision_move(act.decision, "withdraw", now)
         act.record("decision.withdrawn", reason=said, **_newest(judgement))
         return act.decision
 

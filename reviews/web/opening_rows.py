@@ -107,8 +107,8 @@ def why_of(item: Item, plan: Plan) -> str:
     """Say why an item is to be opened."""
     if item.kind == "change":
         return "changed"
-    if item.kind == "flip":
-        return "flip"
+    if item.flip is not None:
+        return f"{plan.flips[item.flip].kind} flip"
     if item.is_waived:
         return "waived"
     return OUTCOMES[plan.candidates[item.trial].gates[item.gate].outcome].text.lower()

@@ -49,6 +49,11 @@ class ActForm:
     problem: str = ""
     is_bound: bool = False
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the form is shown at once: what ends a review as it should, and what was refused."""
+        return self.id in ("activate", "close") or bool(self.problem)
+
 
 @dataclass(frozen=True, slots=True)
 class Lines:
@@ -96,7 +101,7 @@ def _acts(found: ReleaseView) -> Iterator[ActForm]:
         yield _re_review(page)
     if page.state == "IN_REVIEW" and found.plan is not None:
         yield from _exceptions(page, found.plan)
-    if page.is_author and page.state in ("IN_REVIEW", "DRAFT"):
+    if page.is_author and page.state in ("IN_REVIEW", "DRAFT", "EVALUATION_FAILED"):
         yield ActForm(
             id="withdraw",
             title="Withdraw",

@@ -23,6 +23,7 @@ REQUIREMENTS: dict[str, Word] = {
     "OVERRIDDEN": Word("Overridden", "stale", "unk"),
     "NOT_APPLICABLE": Word("Not applicable", "na", "na"),
 }
+CARRIED = Word("Satisfied, carried", "carry", "pass")
 BOUND = ("subject", "contract", "evidence", "plan", "policy")
 """The digests of a sign-off that are shown; the audit log has all of them."""
 REASONS = {
@@ -211,13 +212,22 @@ def still_owed(page: DecisionPage) -> tuple[str, ...]:
     )
 
 
+def word_of(row: Requirement, signed: Sequence[SignOffRow]) -> Word:
+    """Name a requirement's status; one that nobody signed anew for is shown as carried, never with a fresh tick."""
+    counting = [one for one in signed if one.judged.counts]
+    if row.status == "SATISFIED" and counting and all(one.status == "CARRIED" for one in counting):
+        return CARRIED
+    return REQUIREMENTS[row.status]
+
+
 def requirements_of(page: DecisionPage, now: datetime) -> Requirements:
     """Make the panel of requirements; sign-offs stand under the team they were given for."""
     mine = my_open_teams(page) if page.state in ("IN_REVIEW", "EMERGENCY") else ()
     rows = []
     for row in page.requirements:
         is_turn = row.team in mine
-        word = Word("Your turn", "turn", "plain") if is_turn else REQUIREMENTS[row.status]
+        signed = [one for one in page.signoffs if one.team == row.team]
+        word = Word("Your turn", "turn", "plain") if is_turn else word_of(row, signed)
         rows.append(
             RequirementLine(
                 team=team_title(row.team),
@@ -228,7 +238,7 @@ def requirements_of(page: DecisionPage, now: datetime) -> Requirements:
                 owed_by=listed(row.owed_by, "or"),
                 since=ago(row.since, now) if row.since and row.blocks else "",
                 is_turn=is_turn,
-                signoffs=tuple(signed_line(signed) for signed in page.signoffs if signed.team == row.team),
+                signoffs=tuple(map(signed_line, signed)),
             )
         )
     asked = [row for row in page.requirements if row.status != "NOT_APPLICABLE"]

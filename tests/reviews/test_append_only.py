@@ -68,7 +68,7 @@ def test_no_row_can_be_touched(full: None, attack: str) -> None:
 def test_no_table_can_be_emptied_in_another_way(full: None) -> None:
     attacks = {
         # There is no TRUNCATE in SQLite; the nearest thing is to replace a row through its own key.
-        "sqlite": ["INSERT OR REPLACE INTO {table} SELECT * FROM {table} ORDER BY {key} LIMIT 1"],
+        "sqlite": ["INSERT OR REPLACE INTO {table} SELECT * FROM {table} ORDER BY {key} DESC LIMIT 1"],
         "postgresql": [
             "SET LOCAL session_replication_role = replica; DELETE FROM {table}",
         ],

@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
+from reviews.audit import workspace_write
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
 from reviews.models import Decision, Revision
 from reviews.services.closing import decision_close, decision_reject, decision_withdraw
 from reviews.services.people import Trace
+from reviews.services.planned import revision_fail
 from tests.reviews.factories import POLICY, PROVEN, Cast, cast, documents, last_entry, planned, sign, submitted
 from tests.reviews.rules.test_rule_10_activation import activate, approved
 
@@ -40,6 +42,15 @@ def test_an_author_withdraws_a_decision_with_a_reason_and_it_is_final(people: Ca
     )
     with pytest.raises(ConflictError, match="withdrawn"):
         submitted(people, decision=revision.decision)
+
+
+def test_what_could_not_be_planned_is_withdrawn_too(people: Cast) -> None:
+    revision = submitted(people)
+    with workspace_write(people.workspace.pk):
+        revision_fail(people.workspace, revision, code="broken", reason="It broke.")
+    assert state() == "EVALUATION_FAILED"
+    decision_withdraw(**act(people, "alice"))
+    assert state() == "WITHDRAWN"
 
 
 @pytest.mark.parametrize(
