@@ -99,3 +99,38 @@ def may_act_as_author(standing: Standing, *, author_ids: Collection[int]) -> Ver
     if standing.role not in SUBMITTING_ROLES or standing.person_id not in author_ids:
         return Verdict(False, "You are no author of this decision. Only its authors do this.")
     return ALLOWED
+
+
+def may_comment(standing: Standing) -> Verdict:
+    """Every member reads and comments, but an auditor only reads."""
+    if standing.role == "auditor":
+        return Verdict(False, "Your role is auditor. Auditors read and verify, and write nothing.")
+    return ALLOWED
+
+
+def may_resolve(
+    standing: Standing,
+    *,
+    opener_id: int,
+    is_blocking: bool,
+    leads: Collection[str],
+    team: str,
+    author_ids: Collection[int],
+    authentication: Authentication,
+) -> Verdict:
+    """Whoever comments resolves a thread; a blocking one only its opener, or the lead of the team that it blocks.
+
+    ``leads``: teams that the person leads. An author of the decision lifts no block that somebody else set.
+    """
+    comments = may_comment(standing)
+    if not comments.allowed or not is_blocking:
+        return comments
+    if authentication.method == "token":
+        return Verdict(False, "An API token resolves no blocking thread. Do it on the page.")
+    if standing.person_id == opener_id:
+        return ALLOWED
+    if team not in leads:
+        return Verdict(False, f"Only its opener resolves a blocking thread, or the lead of {team} with a reason.")
+    if standing.person_id in author_ids:
+        return Verdict(False, "You made a revision of this decision. Its authors lift no block that others set.")
+    return ALLOWED

@@ -131,6 +131,8 @@ def _objected(case: Case, team: str, quorum: int) -> Requirement | None:
 
 
 def _untouched(case: Case, team: str, quorum: int) -> Requirement | None:
+    if case.blockers.get(team) and (quorum == 0 or not case.is_touched(team)):
+        return _blocked(case, team, 0)
     if not case.is_touched(team):
         because = "Owns no identity key of this contract and no gate that it declares."
         return Requirement(team, quorum, 0, "NOT_APPLICABLE", because)

@@ -44,6 +44,7 @@ from reviews.selectors.people import team_roster
 from reviews.selectors.revisions import revision_row, row_parts, with_digests
 from reviews.selectors.rows import Objection, RevisionRow
 from reviews.selectors.signoff_facts import StoredSignOffs, signoff_facts, stored_signoffs
+from reviews.selectors.thread_blockers import Blockers, blockers_of_teams, thread_blockers
 
 UNDER_REVIEW = (
     DecisionState.DRAFT,
@@ -112,6 +113,7 @@ class Found:
     scopes: Mapping[int, Mapping[str, TeamScope]]
     waivers: Mapping[int, str]
     emergencies: Mapping[int, tuple[str, datetime]]
+    blockers: Mapping[int, Blockers]
 
 
 def judge_decisions(
@@ -145,6 +147,7 @@ def fetched(workspace: Workspace, newest: Sequence[Revision]) -> Found:
         scopes=_scopes([revision.pk for revision in newest]),
         waivers=waiver_digests(decision_ids, now),
         emergencies=_emergencies(newest),
+        blockers=thread_blockers(decision_ids),
     )
 
 
@@ -274,6 +277,9 @@ def _judge(revision: Revision, found: Found, changes: Mapping[int, ScopeChange])
         judged=judged,
         members=found.members,
         author_ids=authors,
+        blockers=blockers_of_teams(
+            found.blockers.get(revision.decision_id, {}), document.teams, document.fallback_owner
+        ),
         admins=found.admins,
     )
     requirements = judge_requirements(case)

@@ -7,11 +7,13 @@ from django.utils import timezone
 
 from planner.times import time_text
 from reviews.models import SignOffPoint
+from reviews.services.comment_checks import Written
 from reviews.services.delegations import delegation_end, delegation_make
 from reviews.services.identity_reports import identity_report
 from reviews.services.re_reviews import re_review_ask
 from reviews.services.reproductions import revision_reproduce
 from reviews.services.retractions import evidence_retract
+from reviews.services.threads import comments_publish, thread_resolve
 from reviews.services.two_persons import proposal_withdraw
 from reviews.services.withdrawals import point_settle, signoff_withdraw
 from tests.reviews.factories import Cast, documents, planned, sign
@@ -53,3 +55,6 @@ def state_everything(people: Cast) -> None:
     countersign(people, propose(people, "emergency", "ivan", emergency, number=number), "bob")
     identity_report(actor=people.bob, slot=SLOT, live={"model": {"name": "x"}}, trace=TRACE, **space)
     evidence_retract(actor=people.bob, content_id=failing.evidence.content_id, reason="Faulty.", trace=TRACE, **space)
+    asked = Written(text="Which window, @erin?", kind="trial", name="t-1", team="serving", is_blocking=True)
+    comments_publish(actor=people.bob, number=1, comments=(asked,), trace=TRACE, **space)
+    thread_resolve(actor=people.bob, number=1, thread=1, trace=TRACE, **space)
