@@ -349,4 +349,4 @@ def _margin_share(finding: Finding) -> Value:
 
 def _value(value: Quantity) -> Value:
     # Asked for their very type: whether one is a fraction's child takes several times as long to find out.
-    return plain(value) if type(value) is Fraction else value  # type: ignore[return-value]
+    return plain(value) if type(value) is Fraction else value  # type: ignore[return-value]  # no child of it is made
