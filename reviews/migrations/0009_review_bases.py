@@ -17,7 +17,8 @@ def make_bases(apps: Apps, schema_editor: BaseDatabaseSchemaEditor | None) -> No
     planned = apps.get_model("reviews", "PlannedRevision").objects.filter(basis__isnull=True)
     for row in planned.select_related("revision__contract", "revision__policy", "plan").order_by("pk").iterator():
         revision = row.revision
-        plan = json.loads(bytes(blobs.get(pk=row.plan.blob_id).data))
+        raw = bytes(blobs.get(pk=row.plan.blob_id).data)
+        plan = json.loads(raw)
         basis = apps.get_model("reviews", "ReviewBasis").objects.create(
             planned=row,
             evidence_until=evidence_until(plan),
@@ -27,7 +28,7 @@ def make_bases(apps: Apps, schema_editor: BaseDatabaseSchemaEditor | None) -> No
             document=read_policy(bytes(blobs.get(pk=revision.policy.blob_id).data)),
             policy_id=revision.policy.content_id,
             identity=json.loads(bytes(blobs.get(pk=revision.contract.blob_id).data))["identity"],
-            plan=plan,
+            plan=raw,
         )
         for scope in scopes:
             data = canonical_bytes(dict(scope.items))

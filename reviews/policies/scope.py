@@ -14,7 +14,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from planner.canonical import content_id
+import msgspec
+from msgspec import Raw, Struct
+
+from planner.canonical import content_id, file_sha256
 from planner.identity import leaves
 from planner.pointers import joined
 from planner.times import parsed_time
@@ -67,15 +70,42 @@ class ScopeChange:
         return "SCOPE_CHANGED"
 
 
+class _Judged(Struct):
+    """As much of a gate's outcome as tells who owns it."""
+
+    family: str
+    outcome: str
+
+
+class _Candidate(Struct):
+    gates: dict[str, Raw]
+
+
+class _Selected(Struct):
+    topology: str
+    rank_map_digest: str
+    rank_map: Raw
+
+
+class _Plan(Struct):
+    """A plan with its outcomes as the bytes that they are: canonical, so that their digest is their content id."""
+
+    planner_version: str
+    decision: str
+    selected: _Selected | None
+    candidates: dict[str, _Candidate]
+
+
 def team_scopes(
-    *, document: PolicyDocument, policy_id: str, identity: Mapping[str, Any], plan: Mapping[str, Any]
+    *, document: PolicyDocument, policy_id: str, identity: Mapping[str, Any], plan: bytes
 ) -> tuple[Scope, ...]:
     """Return the scope of every team of the policy, in order of their names.
 
-    ``identity`` is the contract's identity, ``plan`` the plan, both as plain JSON values.
+    ``identity`` is the contract's identity as plain JSON values, ``plan`` the plan's canonical bytes.
     """
-    shared = _shared(policy_id, plan)
-    identities, gates = _owned_identity(document, identity), _owned_gates(document, plan)
+    read = msgspec.json.decode(plan, type=_Plan)
+    shared = _shared(policy_id, read)
+    identities, gates = _owned_identity(document, identity), _owned_gates(document, read)
     scopes = []
     for team in sorted(document.teams):
         mine, judged = identities.get(team, {}), gates.get(team, {})
@@ -90,16 +120,19 @@ def team_scopes(
     return tuple(scopes)
 
 
-def _shared(policy_id: str, plan: Mapping[str, Any]) -> dict[str, str]:
+def _shared(policy_id: str, plan: _Plan) -> dict[str, str]:
     """Return the items that are in every team's scope."""
-    selected = plan["selected"]
-    bound = selected and {key: selected[key] for key in ("topology", "rank_map_digest", "rank_map")}
-    values = {
+    values: dict[str, Any] = {
         "policy": policy_id,
-        "planner": plan["planner_version"],
-        "decision": plan["decision"],
-        SELECTED: bound,
-        **{f"{TRIAL}{trial}": True for trial in plan["candidates"]},
+        "planner": plan.planner_version,
+        "decision": plan.decision,
+        SELECTED: plan.selected
+        and {
+            "topology": plan.selected.topology,
+            "rank_map_digest": plan.selected.rank_map_digest,
+            "rank_map": plan.selected.rank_map,
+        },
+        **{f"{TRIAL}{trial}": True for trial in plan.candidates},
     }
     return {item: content_id(value) for item, value in values.items()}
 
@@ -112,14 +145,15 @@ def _owned_identity(document: PolicyDocument, identity: Mapping[str, Any]) -> di
     return owned
 
 
-def _owned_gates(document: PolicyDocument, plan: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+def _owned_gates(document: PolicyDocument, plan: _Plan) -> dict[str, dict[str, str]]:
     """Return the outcomes by owner. A gate that is not declared judges nothing, so nobody signs for it."""
     owned: dict[str, dict[str, str]] = {}
-    for trial, candidate in plan["candidates"].items():
-        for gate, outcome in candidate["gates"].items():
-            if outcome["outcome"] != "NOT_DECLARED":
-                owner = owned.setdefault(gate_owner(document, outcome["family"]), {})
-                owner[f"{GATE}{trial}:{gate}"] = content_id(outcome)
+    for trial, candidate in plan.candidates.items():
+        for gate, outcome in candidate.gates.items():
+            judged = msgspec.json.decode(outcome, type=_Judged)
+            if judged.outcome != "NOT_DECLARED":
+                owner = owned.setdefault(gate_owner(document, judged.family), {})
+                owner[f"{GATE}{trial}:{gate}"] = file_sha256(outcome)
     return owned
 
 

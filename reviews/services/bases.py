@@ -15,7 +15,8 @@ def basis_create(planned: PlannedRevision) -> ReviewBasis:
         TamperedError: a document, the plan or the policy is not what was stored.
     """
     revision = planned.revision
-    plan = plan_tree(blob_read(planned.plan.blob_id, "plan"))
+    raw = blob_read(planned.plan.blob_id, "plan")
+    plan = plan_tree(raw)
     selected = plan["selected"]
     basis = ReviewBasis.objects.create(
         planned=planned,
@@ -26,7 +27,7 @@ def basis_create(planned: PlannedRevision) -> ReviewBasis:
         document=read_policy(blob_read(revision.policy.blob_id, "policy")),
         policy_id=revision.policy.content_id,
         identity=identity_tree(blob_read(revision.contract.blob_id, "contract")),
-        plan=plan,
+        plan=raw,
     )
     TeamScope.objects.bulk_create(
         TeamScope(

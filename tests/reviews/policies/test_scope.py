@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from planner.canonical import canonical_bytes, content_id
 from reviews.policies.document import read_policy
 from reviews.policies.scope import Scope, evidence_until, scope_change, team_scopes
 from tests.reviews.factories import IDENTITY, POLICY
@@ -29,7 +30,7 @@ PLAN: dict[str, Any] = {
 
 
 def scopes(*, policy_id: str = "p1", identity: Any = IDENTITY, plan: dict[str, Any] = PLAN) -> dict[str, Scope]:
-    found = team_scopes(document=DOCUMENT, policy_id=policy_id, identity=identity, plan=plan)
+    found = team_scopes(document=DOCUMENT, policy_id=policy_id, identity=identity, plan=canonical_bytes(plan))
     return {scope.team: scope for scope in found}
 
 
@@ -73,6 +74,14 @@ def changed(value: Any, path: str, new: Any) -> Any:
 def test_a_scope_moves_with_what_its_team_owns(change: dict[str, Any], moved: set[str]) -> None:
     before, after = scopes(), scopes(**change)
     assert {team for team in before if after[team].digest != before[team].digest} == moved
+
+
+def test_the_digest_of_an_outcome_is_its_content_id() -> None:
+    outcome = PLAN["candidates"]["t-1"]["gates"]["throughput"]
+    assert scopes()["serving"].items["gate:t-1:throughput"] == content_id(outcome)
+    assert scopes()["serving"].items["selected"] == content_id(
+        {key: PLAN["selected"][key] for key in ("topology", "rank_map_digest", "rank_map")}
+    )
 
 
 def test_a_change_names_its_items() -> None:
