@@ -13,9 +13,9 @@ import msgspec
 
 from planner import builder
 from planner.documents import ContractDocument
-from planner.errors import DocumentRefusedError, Problem
+from planner.errors import DocumentRefusedError
 from planner.intake import read_contract
-from reviews.errors import DocumentName, DocumentsRefusedError, Finding, InvalidRequestError
+from reviews.errors import DocumentsRefusedError, Finding, InvalidRequestError
 
 __all__ = [
     "Body",
@@ -62,7 +62,7 @@ def contract_of(raw: bytes) -> ContractDocument:
     try:
         return read_contract(raw)
     except DocumentRefusedError as refused:
-        findings = tuple(_finding(problem, "contract") for problem in refused.problems)
+        findings = tuple(Finding.of(problem, "contract") for problem in refused.problems)
         raise DocumentsRefusedError(findings) from refused
 
 
@@ -112,16 +112,4 @@ def with_files(body: Body, readings: Iterable[builder.DraftFile]) -> builder.Dra
 
 def refusal_of(refused: DocumentRefusedError) -> InvalidRequestError:
     """Return the builder's refusal as one of the request: the places it names are those of the draft."""
-    return InvalidRequestError(tuple(_finding(problem, "request") for problem in refused.problems))
-
-
-def _finding(problem: Problem, document: DocumentName) -> Finding:
-    return Finding(
-        document=document,
-        code=problem.code,
-        pointer=problem.pointer,
-        expected=problem.expected,
-        found=problem.found,
-        line=problem.line,
-        column=problem.column,
-    )
+    return InvalidRequestError(tuple(Finding.of(problem, "request") for problem in refused.problems))

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from planner import builder
+from planner import builder, strict_json
 from planner.errors import DocumentRefusedError
-from reviews.building import Work, refusal_of
+from reviews.building import Work
 from reviews.errors import Finding, InvalidRequestError, printable
 
 __all__ = ["CHANGES", "Change", "apply", "changes_from"]
@@ -270,14 +270,19 @@ def changes_from(raw: bytes) -> tuple[Change, ...]:
         InvalidRequestError: it is not JSON, or no list of known changes.
     """
     try:
-        return msgspec.json.decode(raw, type=_Sent).changes
+        # As strictly as documents: what is taken here has to stand in one later.
+        return msgspec.convert(strict_json.parse(raw), type=_Sent).changes
+    except DocumentRefusedError as refused:
+        findings = (
+            Finding("request", "request/change", one.pointer, one.expected, one.found, one.line, one.column)
+            for one in refused.problems
+        )
+        raise InvalidRequestError(tuple(findings)) from refused
     except msgspec.ValidationError as wrong:
         # The message of the decoder names expectation, finding and place: "... - at `$.changes[0].run`".
         text, _, place = str(wrong).partition(" - at `$")
         pointer = "/changes" if not place else place.rstrip("`").replace(".", "/").replace("[", "/").replace("]", "")
         finding = Finding("request", "request/change", pointer, "changes as documented", printable(text, 200))
-    except msgspec.DecodeError as wrong:
-        finding = Finding("request", "request/change", "", "JSON", printable(str(wrong), 200))
     raise InvalidRequestError((finding,))
 
 
@@ -291,10 +296,9 @@ def apply(work: Work, changes: Sequence[Change], *, by: str) -> builder.Draft:
         try:
             work = Work(change.to(work, by), work.contract)
         except DocumentRefusedError as refused:
-            problems = refusal_of(refused).problems
-            raise InvalidRequestError(tuple(_placed(problem, number) for problem in problems)) from refused
+            placed = (
+                Finding.of(problem, "request", pointer=f"/changes/{number}{problem.pointer}")
+                for problem in refused.problems
+            )
+            raise InvalidRequestError(tuple(placed)) from refused
     return work.draft
-
-
-def _placed(problem: Finding, number: int) -> Finding:
-    return Finding("request", problem.code, f"/changes/{number}{problem.pointer}", problem.expected, problem.found)

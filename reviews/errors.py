@@ -5,7 +5,9 @@
 
 import unicodedata
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
+
+from planner.errors import Problem
 
 DocumentName = Literal["contract", "evidence", "request"]
 
@@ -58,6 +60,19 @@ class Finding:
     line: int | None = None
     column: int | None = None
 
+    @classmethod
+    def of(cls, problem: Problem, document: DocumentName, *, pointer: str | None = None) -> Self:
+        """Return what the planner found in a part of a request; ``pointer`` where the place has another name there."""
+        return cls(
+            document=document,
+            code=problem.code,
+            pointer=problem.pointer if pointer is None else pointer,
+            expected=problem.expected,
+            found=problem.found,
+            line=problem.line,
+            column=problem.column,
+        )
+
     @property
     def sentence(self) -> str:
         """The finding in words, as in ``evidence /scope: expected ..., found ...``."""
@@ -74,6 +89,11 @@ class ReviewError(Exception):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Everything that is wrong, one sentence each."""
+        return (self.message,)
 
 
 class NotFoundError(ReviewError):
@@ -135,6 +155,11 @@ class InvalidRequestError(ReviewError):
     def __init__(self, problems: tuple[Finding, ...]) -> None:
         super().__init__(" ".join(problem.sentence for problem in problems))
         self.problems = problems
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Everything that is wrong, one sentence each."""
+        return tuple(problem.sentence for problem in self.problems)
 
 
 class DocumentsRefusedError(InvalidRequestError):

@@ -8,12 +8,12 @@ import msgspec
 
 from planner.canonical import canonical_bytes, content_id, file_sha256
 from planner.collection import rare_collection
-from planner.errors import DocumentRefusedError, Problem, TamperedRecordError
+from planner.errors import DocumentRefusedError, TamperedRecordError
 from planner.intake import ContractDocument, EvidenceDocument, Receipt, read_contract, read_evidence, receipt_of
 from planner.plan import plan_stored, plan_with_bytes
 from planner.records.plan import Plan as PlanRecord
 from planner.version import PLANNER_VERSION
-from reviews.errors import DocumentName, DocumentsRefusedError, Finding
+from reviews.errors import DocumentsRefusedError, Finding
 from reviews.facts import SubjectParts
 
 __all__ = [
@@ -83,7 +83,7 @@ def _contract(raw: bytes, findings: list[Finding]) -> ContractDocument | None:
     try:
         return read_contract(raw)
     except DocumentRefusedError as refused:
-        findings += [_finding("contract", problem) for problem in refused.problems]
+        findings += [Finding.of(problem, "contract") for problem in refused.problems]
         return None
 
 
@@ -91,20 +91,8 @@ def _evidence(raw: bytes, contract: ContractDocument | None, findings: list[Find
     try:
         return read_evidence(raw, contract)
     except DocumentRefusedError as refused:
-        findings += [_finding("evidence", problem) for problem in refused.problems]
+        findings += [Finding.of(problem, "evidence") for problem in refused.problems]
         return None
-
-
-def _finding(document: DocumentName, problem: Problem) -> Finding:
-    return Finding(
-        document=document,
-        code=problem.code,
-        pointer=problem.pointer,
-        expected=problem.expected,
-        found=problem.found,
-        line=problem.line,
-        column=problem.column,
-    )
 
 
 def identity_digest(contract: ContractDocument) -> str:

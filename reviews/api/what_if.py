@@ -8,7 +8,6 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.errors import Problem
 from planner.overrides import overridden_bytes
 from reviews.api import serializers
 from reviews.api.authentication import actor
@@ -46,7 +45,7 @@ class WhatIf(WorkspaceView):
             raise NotFoundError(f"D-{number:04d} r{revision} has no plan yet.")
         problems = (*found.problems, *([found.too_large] if found.too_large else []))
         if problems or found.answer is None:
-            raise InvalidRequestError(tuple(map(_finding, problems)))
+            raise InvalidRequestError(tuple(Finding.of(problem, "request") for problem in problems))
         value: dict[str, Any] = {"what_if": json.loads(overridden_bytes(found.answer))}
         return Response(serializers.WhatIfAnswer(value).data)
 
@@ -68,7 +67,3 @@ def _asked(query: QueryDict) -> Asked:
     if problems:
         raise InvalidRequestError(tuple(problems))
     return asked
-
-
-def _finding(problem: Problem) -> Finding:
-    return Finding("request", problem.code, problem.pointer, problem.expected, problem.found)

@@ -47,10 +47,8 @@ def builder_list(request: PersonRequest, slug: str) -> HttpResponse:
     }
     try:
         draft = begin(request, asked)
-    except InvalidRequestError as refused:
-        return answer(request, slug, tuple(one.sentence for one in refused.problems), refused.status)
-    except (ConflictError, NotAllowedError, NotFoundError) as refused:
-        return answer(request, slug, (refused.message,), refused.status)
+    except (InvalidRequestError, ConflictError, NotAllowedError, NotFoundError) as refused:
+        return answer(request, slug, refused.sentences, refused.status)
     files = request.FILES.getlist("files")
     if files:
         files_add(draft_id=draft.pk, files=[given_of(upload) for upload in files], **asked)

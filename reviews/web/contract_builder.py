@@ -82,12 +82,7 @@ def start(request: PersonRequest, workspace: Workspace) -> ContractDraft:
     try:
         return continued(given[0][1])
     except DocumentRefusedError as refused:
-        raise InvalidRequestError(
-            tuple(
-                Finding("contract", problem.code, problem.pointer, problem.expected, problem.found, problem.line)
-                for problem in refused.problems
-            )
-        ) from refused
+        raise InvalidRequestError(tuple(Finding.of(problem, "contract") for problem in refused.problems)) from refused
 
 
 def listed(

@@ -259,15 +259,7 @@ def _amount(form: QueryDict, name: str) -> int | None:
 
 def _findings(by_file: Mapping[str, Sequence[Problem]]) -> list[Finding]:
     return [
-        Finding(
-            document="request",
-            code=problem.code,
-            pointer=" ".join(part for part in (name, problem.pointer) if part),
-            expected=problem.expected,
-            found=problem.found,
-            line=problem.line,
-            column=problem.column,
-        )
+        Finding.of(problem, "request", pointer=" ".join(part for part in (name, problem.pointer) if part))
         for name, problems in by_file.items()
         for problem in problems
     ]

@@ -36,13 +36,6 @@ def asker_of(request: PersonRequest, slug: str) -> Asker:
     )
 
 
-def problems_of(refused: ConflictError | InvalidRequestError | NotAllowedError) -> tuple[str, ...]:
-    """Return every problem in words."""
-    if isinstance(refused, InvalidRequestError):
-        return tuple(problem.sentence for problem in refused.problems)
-    return (refused.message,)
-
-
 @never_cache
 @require_POST
 @page
@@ -57,7 +50,7 @@ def person_invite(request: PersonRequest, slug: str) -> HttpResponse:
             role=request.POST.get("role", ""),
         )
     except Refused as refused:
-        return people_page(request, slug, problems=problems_of(refused), status=refused.status)
+        return people_page(request, slug, problems=refused.sentences, status=refused.status)
     return people_page(request, slug, invited=invited)
 
 
@@ -70,7 +63,7 @@ def person_link(request: PersonRequest, slug: str, login: str) -> HttpResponse:
     try:
         made = link_make(asker=asker_of(request, slug), login=login, forget_factors=forget)
     except Refused as refused:
-        return person_page(request, slug, login, problems=problems_of(refused), status=refused.status)
+        return person_page(request, slug, login, problems=refused.sentences, status=refused.status)
     return person_page(request, slug, login, made=made)
 
 
@@ -121,7 +114,7 @@ def _acted(request: PersonRequest, slug: str, login: str, said: str, act: Callab
     try:
         act(asker_of(request, slug))
     except Refused as refused:
-        return person_page(request, slug, login, problems=problems_of(refused), status=refused.status)
+        return person_page(request, slug, login, problems=refused.sentences, status=refused.status)
     messages.success(request, said)
     return redirect("person", slug, login)
 
@@ -133,6 +126,6 @@ def person_remove(request: PersonRequest, slug: str, login: str) -> HttpResponse
     try:
         member_remove(asker=asker_of(request, slug), login=login)
     except Refused as refused:
-        return person_page(request, slug, login, problems=problems_of(refused), status=refused.status)
+        return person_page(request, slug, login, problems=refused.sentences, status=refused.status)
     messages.success(request, f"{login} is no member any more.")
     return redirect("people", slug)

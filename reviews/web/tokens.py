@@ -74,10 +74,8 @@ def token_list(request: PersonRequest, slug: str) -> HttpResponse:
             request_id=request_id(),
             authentication=authentication(request),
         )
-    except InvalidRequestError as refused:
-        return answer(request, slug, problems=tuple(problem.sentence for problem in refused.problems), status=422)
-    except (ConflictError, NotAllowedError) as refused:
-        return answer(request, slug, problems=(refused.message,), status=refused.status)
+    except (InvalidRequestError, ConflictError, NotAllowedError) as refused:
+        return answer(request, slug, problems=refused.sentences, status=refused.status)
     return answer(request, slug, made=made)
 
 
