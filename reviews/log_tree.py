@@ -24,7 +24,7 @@ class LogTree:
         """Return the hash of a complete subtree.
 
         Raises:
-            TamperedError: an entry below it is missing.
+            TamperedError: an entry below it is missing, or is not the one that was stored.
         """
         tile_level, height = divmod(level, TILE_HEIGHT)
         first, count = index << height, 1 << height
@@ -35,7 +35,7 @@ class LogTree:
         """Keep the tiles that ``size`` entries complete and that are not kept yet.
 
         Raises:
-            TamperedError: an entry is missing.
+            TamperedError: an entry is missing, or is not the one that was stored.
         """
         tile_level = 0
         while full := size >> TILE_HEIGHT * (tile_level + 1):

@@ -1,6 +1,6 @@
 """Signs checkpoints over a workspace's log.
 
-Kept rules: a checkpoint continues the last one or is not signed; a change of key is an entry of the log before the new
+Rules kept: a checkpoint continues the last one or is not signed; a change of key is an entry of the log before the new
 key signs; a log that has not grown is not signed again.
 """
 
