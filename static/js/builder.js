@@ -3,7 +3,6 @@
 
 import { bindDrop } from "./drop.js";
 
-bindDrop(document);
 document.addEventListener("htmx:afterSettle", () => bindDrop(document));
 
 function mib(bytes) {
