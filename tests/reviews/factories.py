@@ -194,11 +194,12 @@ PROVEN = Authentication("password", 20)
 """What a session knows of somebody who has just confirmed who they are."""
 
 
-def open_all(revision: Revision, actor: Person, team: str) -> None:
-    """Open everything that the actor has to open before approving for the team."""
+def open_all(revision: Revision, actor: Person, team: str, *, leave: int = 0) -> None:
+    """Open everything that the actor has to open before approving for the team, but for the first ``leave``."""
     found = openings_of(revision, person_id=actor.pk, team=printable(team), now=timezone.now())
     openings = [
-        ItemOpening(revision=revision, person=actor, item=item.id, opened_at=timezone.now()) for item in found.missing
+        ItemOpening(revision=revision, person=actor, item=item.id, opened_at=timezone.now())
+        for item in found.missing[leave:]
     ]
     ItemOpening.objects.bulk_create(openings, ignore_conflicts=True)  # in races several open the same
 
