@@ -13,13 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.crossings import boundaries_of, reach_of
+from planner.layouts import LayoutRefusedError
 from planner.layouts.base import Group
-from planner.rankmap import TopologyGroups
-from planner.records.base import stated
-from planner.records.evidence import Placement
+from planner.rankmap import TopologyGroups, topology_groups
+from planner.records.base import UnsetType, stated
+from planner.records.contract import Contract, Fleet
+from planner.records.evidence import Placement, Trial
 from planner.site import Site
 
-__all__ = ["GroupChange", "MapDiff", "MovedRank", "NewCrossing", "PlacedMap", "map_diff"]
+__all__ = ["GroupChange", "MapDiff", "MovedRank", "NewCrossing", "PlacedMap", "map_diff", "placed_map"]
 
 Reached = Mapping[str, Mapping[Group, frozenset[str]]]
 """By kind and group the boundaries that the group crosses."""
@@ -81,6 +83,18 @@ class MapDiff:
     def same(self) -> bool:
         """Whether nothing differs."""
         return not (self.moved or self.groups or self.crossings or self.ended)
+
+
+def placed_map(contract: Contract, trial: Trial) -> PlacedMap | None:
+    """Put a trial on its contract's hardware; None where ranks and degrees do not fit together."""
+    fleet = Fleet() if isinstance(contract.fleet, UnsetType) else contract.fleet
+    try:
+        groups = topology_groups(trial.topology, moe=contract.identity.model.architecture == "moe")
+    except LayoutRefusedError:
+        return None
+    if len(trial.rank_map) != groups.ranks:
+        return None
+    return PlacedMap(groups=groups, places=trial.rank_map, site=Site(hardware=contract.identity.hardware, fleet=fleet))
 
 
 def map_diff(before: PlacedMap, after: PlacedMap) -> MapDiff:

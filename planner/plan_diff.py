@@ -7,8 +7,9 @@ document is escaped, so it cannot break out of its cell. Not handled: why a docu
 import re
 from collections.abc import Iterator
 
+from planner.candidate_diff import limits_of, trial_changes
 from planner.figures import SIGNS, figure
-from planner.records.plan import Candidate, LimitOutcome, Plan
+from planner.records.plan import LimitOutcome, Plan
 
 __all__ = ["plan_diff"]
 
@@ -76,41 +77,22 @@ def _contenders(plan: Plan) -> str:
 
 def _outcomes(before: Plan, after: Plan) -> Iterator[tuple[str, ...]]:
     """Yield trials that came, went or changed state, then each of their gates with another outcome."""
-    for trial in sorted({*before.candidates, *after.candidates}):
-        old, new = before.candidates.get(trial), after.candidates.get(trial)
-        states = (_state(old), _state(new))
+    for change in trial_changes(before, after):
+        states = tuple(state or "not measured" for state in change.states)
         if states[0] != states[1]:
-            yield (trial, "", f"**{states[0]}**", f"**{states[1]}**")
-        if old is None or new is None:
-            continue
-        for gate in (*after.gates, *(gate for gate in before.gates if gate not in after.gates)):
-            outcomes = (_outcome(old, gate), _outcome(new, gate))
-            if outcomes[0] != outcomes[1]:
-                yield (trial, gate, *outcomes)
-
-
-def _state(candidate: Candidate | None) -> str:
-    return "not measured" if candidate is None else candidate.state
-
-
-def _outcome(candidate: Candidate, gate: str) -> str:
-    return candidate.gates[gate].outcome if gate in candidate.gates else ABSENT
+            yield (change.trial, "", f"**{states[0]}**", f"**{states[1]}**")
+        for gate, old, new in change.gates:
+            yield (change.trial, gate, old or ABSENT, new or ABSENT)
 
 
 def _readings(before: Plan, after: Plan) -> Iterator[tuple[str, ...]]:
     """Yield every reading or limit that moved in a trial that both plans know."""
     for trial in sorted(before.candidates.keys() & after.candidates.keys()):
-        old, new = _limits(before.candidates[trial]), _limits(after.candidates[trial])
+        old, new = limits_of(before.candidates[trial]), limits_of(after.candidates[trial])
         for name in sorted(old.keys() & new.keys()):
             shown = (_reading(old[name]), _reading(new[name]))
             if (old[name].measured, old[name].limit) != (new[name].measured, new[name].limit):
                 yield (trial, name, *shown)
-
-
-def _limits(candidate: Candidate) -> dict[str, LimitOutcome]:
-    return {
-        f"{gate}.{limit}": outcome for gate, found in candidate.gates.items() for limit, outcome in found.limits.items()
-    }
 
 
 def _reading(outcome: LimitOutcome) -> str:
