@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from config import gunicorn
+from reviews.transparency.keys import read_key
 from tests.shared import ROOT
 
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -76,14 +77,14 @@ def test_secret_comes_from_a_file_that_is_declared(name: str) -> None:
     service = SERVICES[name]
     assert set(service.get("secrets", [])) <= set(COMPOSE["secrets"])
     for variable, value in service.get("environment", {}).items():
-        if re.search("PASSWORD|SECRET|DATABASE_URL", variable):
+        if re.search("PASSWORD|SECRET|KEY|DATABASE_URL", variable):
             assert variable.endswith("_FILE")
             assert value.removeprefix("/run/secrets/") in service["secrets"]
 
 
 @pytest.mark.parametrize("name", OWN)
 def test_environment_is_read_by_the_settings(name: str) -> None:
-    settings = (ROOT / "config" / "settings.py").read_text()
+    settings = "".join(path.read_text() for path in (ROOT / "config").glob("*.py"))
     for variable in SERVICES[name]["environment"]:
         assert f'"{variable.removesuffix("_FILE")}"' in settings
 
@@ -118,6 +119,12 @@ def test_secrets_are_written_once_for_their_owner(tmp_path: Path) -> None:
         f"postgres://topogate_app:{first['postgres_app_password']}@postgres:5432/topogate"
     )
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    read_key(first["log_signing_key"])
+
+
+def test_only_the_worker_holds_the_key_that_signs_the_logs() -> None:
+    holders = [name for name, service in SERVICES.items() if "log_signing_key" in service.get("secrets", [])]
+    assert holders == ["worker"]
 
 
 def test_secrets_stay_out_of_the_repository_and_of_the_image() -> None:
