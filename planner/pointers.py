@@ -1,8 +1,11 @@
 """JSON pointers (RFC 6901)."""
 
+import re
 from collections.abc import Iterable
 
-__all__ = ["child", "joined", "steps"]
+__all__ = ["child", "joined", "place_of", "steps"]
+
+_PLACE = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
 def child(pointer: str, step: str | int) -> str:
@@ -22,6 +25,12 @@ def steps(pointer: str) -> tuple[str, ...]:
     if "~" not in pointer:
         return tuple(pointer.split("/")[1:])
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+
+
+def place_of(step: str, length: int = 10**9) -> int | None:
+    """Return the place that a step names in an array of so many items; None where it names none of them."""
+    place = int(step) if _PLACE.fullmatch(step) else length
+    return place if place < length else None
 
 
 def joined(path: Iterable[str | int]) -> str:

@@ -13,13 +13,14 @@ from msgspec import inspect as mi
 from planner.contract_builder.shapes import Path, alternatives, kind_at
 from planner.contract_builder.typed import field_text, typed_value
 from planner.errors import PlannerError
-from planner.pointers import steps
+from planner.pointers import place_of, steps
 
 __all__ = [
     "EMPTY_LIST",
     "UnknownFieldError",
     "entry_added",
     "fields_set",
+    "found_at",
     "merge_into",
     "merged",
     "moved_up",
@@ -68,12 +69,12 @@ def _lines(texts: Sequence[str]) -> list[str]:
 def _set_list(tree: dict[str, Any], path: Path, items: list[str]) -> None:
     if items == [EMPTY_LIST]:
         _set(tree, path, ())
-    elif items != _at(tree, path) or not items:
+    elif items != found_at(tree, path) or not items:
         _set(tree, path, items or None)
 
 
 def _set_text(tree: dict[str, Any], path: Path, kind: mi.Type, text: str) -> None:
-    parent = _at(tree, path[:-1])
+    parent = found_at(tree, path[:-1])
     has = isinstance(parent, dict) and path[-1] in parent
     if has and _without_breaks(field_text(parent[path[-1]], kind)) == _without_breaks(text):
         return  # a control changes line breaks of what nobody touched
@@ -92,10 +93,10 @@ def _set(tree: dict[str, Any], path: Path, value: Any) -> None:
         parent = _made(tree, path[:-1])
         if isinstance(parent, dict):
             parent[path[-1]] = value
-        elif isinstance(parent, list) and path[-1].isdecimal() and int(path[-1]) < len(parent):
-            parent[int(path[-1])] = value
+        elif isinstance(parent, list) and (place := place_of(path[-1], len(parent))) is not None:
+            parent[place] = value
         return
-    parent = _at(tree, path[:-1])
+    parent = found_at(tree, path[:-1])
     if isinstance(parent, dict):
         parent.pop(path[-1], None)
         _prune(tree, path[:-1])
@@ -103,8 +104,8 @@ def _set(tree: dict[str, Any], path: Path, value: Any) -> None:
 
 def _prune(tree: dict[str, Any], path: Path) -> None:
     """Take away what is left empty, from the inside out; an entry that somebody added stays."""
-    while path and _at(tree, path) in ({}, []) and _is_prunable(path):
-        parent = _at(tree, path[:-1])
+    while path and found_at(tree, path) in ({}, []) and _is_prunable(path):
+        parent = found_at(tree, path[:-1])
         if not isinstance(parent, dict):
             return
         del parent[path[-1]]
@@ -120,12 +121,13 @@ def _is_prunable(path: Path) -> bool:
     return any(field.encode_name == path[-1] and not field.required for field in fields)
 
 
-def _at(tree: Any, path: Path) -> Any:
+def found_at(tree: Any, path: Path) -> Any:
+    """Return what stands at a path through objects and arrays, None where nothing does."""
     for step in path:
-        if isinstance(tree, dict):
+        if isinstance(tree, Mapping):
             tree = tree.get(step)
-        elif isinstance(tree, list) and step.isdecimal() and int(step) < len(tree):
-            tree = tree[int(step)]
+        elif isinstance(tree, list) and (place := place_of(step, len(tree))) is not None:
+            tree = tree[place]
         else:
             return None
     return tree
@@ -136,7 +138,7 @@ def _made(tree: dict[str, Any], path: Path) -> Any:
     here: Any = tree
     for depth, step in enumerate(path):
         if isinstance(here, list):
-            here = here[int(step)] if step.isdecimal() and int(step) < len(here) else {}
+            here = {} if (place := place_of(step, len(here))) is None else here[place]
             continue
         if not isinstance(here.get(step), dict | list):
             kind = kind_at(path[: depth + 1])
@@ -169,11 +171,11 @@ def removed(tree: Mapping[str, Any], pointer: str) -> dict[str, Any]:
     """Return the tree without what stands at a pointer; a collection that is left empty goes too."""
     edited = copy.deepcopy(dict(tree))
     path = steps(pointer)
-    parent = _at(edited, path[:-1])
+    parent = found_at(edited, path[:-1])
     if isinstance(parent, dict):
         parent.pop(path[-1] if path else "", None)
-    elif isinstance(parent, list) and path[-1].isdecimal() and int(path[-1]) < len(parent):
-        del parent[int(path[-1])]
+    elif isinstance(parent, list) and (place := place_of(path[-1], len(parent))) is not None:
+        del parent[place]
     _prune(edited, path[:-1])
     return edited
 
@@ -182,9 +184,8 @@ def moved_up(tree: Mapping[str, Any], pointer: str) -> dict[str, Any]:
     """Return the tree with an entry of an array one place further to the front."""
     edited = copy.deepcopy(dict(tree))
     path = steps(pointer)
-    listed = _at(edited, path[:-1])
-    place = int(path[-1]) if path and path[-1].isdecimal() else 0
-    if isinstance(listed, list) and 0 < place < len(listed):
+    listed = found_at(edited, path[:-1])
+    if isinstance(listed, list) and (place := place_of(path[-1], len(listed))):
         listed[place - 1], listed[place] = listed[place], listed[place - 1]
     return edited
 

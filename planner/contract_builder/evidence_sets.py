@@ -159,7 +159,7 @@ def with_set(tree: Mapping[str, Any], chosen: EvidenceSet) -> dict[str, Any]:
     """Return the tree with the entries of a set that it does not have yet."""
     points = [*object_at(tree, "identity", "workload", "load_points")]
     held, gates = object_at(tree, "evidence_required"), object_at(tree, "gates")
-    metrics = {value_at(entry, "metric") for entry in held.values()}
+    metrics = [value_at(entry, "metric") for entry in held.values()]
     is_moe = value_at(tree, "identity", "model", "architecture") == "moe"
     added = {
         name: _entry(wanted, points)

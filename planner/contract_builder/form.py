@@ -10,13 +10,14 @@ from typing import Any, Literal
 
 from msgspec import inspect as mi
 
-from planner.contract_builder.edits import EMPTY_LIST
+from planner.contract_builder.edits import EMPTY_LIST, found_at
 from planner.contract_builder.labels import help_at, label_of, unit_of
 from planner.contract_builder.references import choices_at, suggestions_at
 from planner.contract_builder.relevance import DECIDING, is_relevant
 from planner.contract_builder.shapes import Path, alternatives, kind_at, limit_record
 from planner.contract_builder.typed import field_text
 from planner.gates import GATES
+from planner.gates.wording import gib
 from planner.intake.wording import expected
 from planner.pointers import joined, steps
 
@@ -121,7 +122,7 @@ class _Form:
         self.opened = opened
 
     def part(self, path: Path, kind: mi.Type, *, is_required: bool) -> Part:
-        value = _at(self.tree, path)
+        value = found_at(self.tree, path)
         for one in alternatives(kind):
             if isinstance(one, mi.StructType):
                 return self._group(path, one, value, is_required)
@@ -230,7 +231,7 @@ def _short(name: str, value: Any) -> str:
     if isinstance(value, dict) or name == "because":
         return ""
     if name.endswith("_bytes") and isinstance(value, int):
-        return f"{value / 2**30:,.1f} GiB"
+        return gib(value)
     unit = unit_of(name)
     return f"{value:,} {unit}".strip() if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
@@ -275,14 +276,3 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _list_text(value: Any) -> str:
     return EMPTY_LIST if value == [] else "\n".join(_texts(value)) if isinstance(value, list) else str(value or "")
-
-
-def _at(tree: Any, path: Path) -> Any:
-    for step in path:
-        if isinstance(tree, Mapping):
-            tree = tree.get(step)
-        elif isinstance(tree, list) and step.isdecimal() and int(step) < len(tree):
-            tree = tree[int(step)]
-        else:
-            return None
-    return tree

@@ -120,8 +120,9 @@ def _set_fields(tree: dict[str, Any], answer: Answer) -> dict[str, Any]:
 def _put_in_rack(tree: dict[str, Any], answer: Answer) -> dict[str, Any]:
     rack = answer.text.strip()
     held = object_at(tree, "fleet", "failure_domains", "rack").get(rack)
-    nodes = [*(held if isinstance(held, list) else ()), *answer.ids]
-    return merged(tree, {"fleet": {"failure_domains": {"rack": {rack: list(dict.fromkeys(nodes))}}}})
+    nodes = list(held) if isinstance(held, list) else []
+    nodes += [node for node in answer.ids if node not in nodes]
+    return merged(tree, {"fleet": {"failure_domains": {"rack": {rack: nodes}}}})
 
 
 def _join(tree: dict[str, Any], answer: Answer) -> dict[str, Any]:
@@ -131,7 +132,7 @@ def _join(tree: dict[str, Any], answer: Answer) -> dict[str, Any]:
     if len(names) < 2 or answer.text != "joined":  # fewer than two are joined already
         return tree
     first, *rest = names
-    devices = [device for name in names for device in (value_at(islands[name], "devices") or ())]
+    devices = [device for name in names for device in _texts(value_at(islands[name], "devices"))]
     edited = merged(tree, {"identity": {"hardware": {"islands": {first: {"devices": devices}}}}})
     for name in rest:
         edited = removed(edited, child(f"{_HARDWARE}/islands", name))
@@ -153,7 +154,9 @@ def _add_islands(tree: dict[str, Any], answer: Answer) -> dict[str, Any]:
     """Make an island of all devices of each node."""
     devices: dict[str, list[str]] = {}
     for name, device in object_at(tree, "identity", "hardware", "devices").items():
-        devices.setdefault(str(value_at(device, "node")), []).append(name)
+        node = _text(device, "node")
+        if node is not None:
+            devices.setdefault(node, []).append(name)
     islands = {f"{node}-island-0": {"devices": names} for node, names in devices.items()}
     return merged(tree, {"identity": {"hardware": {"islands": islands}}}) if answer.text == "node" else tree
 

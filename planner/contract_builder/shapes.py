@@ -8,6 +8,7 @@ from msgspec import inspect as mi
 
 from planner.intake.limit_rules import LIMIT_RECORDS
 from planner.intake.wording import flat
+from planner.pointers import place_of
 from planner.records.contract import Contract
 
 __all__ = ["Path", "alternatives", "bare", "described", "in_document_order", "kind_at", "limit_record", "skeleton"]
@@ -69,7 +70,7 @@ def _below(kind: mi.Type, step: str) -> mi.Type | None:
         if isinstance(part, mi.DictType):
             return part.value_type
         if isinstance(part, mi.VarTupleType):
-            return part.item_type if step.isdecimal() else None
+            return None if place_of(step) is None else part.item_type
         if isinstance(part, mi.AnyType):
             return part
     return None

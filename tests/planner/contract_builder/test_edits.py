@@ -136,6 +136,14 @@ def test_removing_what_is_not_there_changes_nothing() -> None:
         assert removed(skeleton(), pointer) == skeleton()
 
 
+@pytest.mark.parametrize("step", ["9" * 5000, "00", "-1", "٠", "²"])
+def test_a_step_that_is_no_place_of_an_array_changes_nothing(step: str) -> None:
+    tree = entry_added(skeleton(), "/selection/keys", "0")
+    assert moved_up(tree, f"/selection/keys/{step}") == removed(tree, f"/selection/keys/{step}") == tree
+    with pytest.raises(UnknownFieldError):
+        fields_set(tree, {f"/selection/keys/{step}/key": ["ttft"]})
+
+
 def test_a_part_is_laid_over_what_is_there() -> None:
     tree = fields_set(skeleton(), {"/identity/model/name": ["own/a"], "/identity/model/layers": ["1"]})
     found = merged(tree, {"identity": {"model": {"layers": 2, "attention": "gqa"}}})

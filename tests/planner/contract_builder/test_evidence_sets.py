@@ -88,6 +88,11 @@ def test_what_is_there_stays_and_a_metric_is_wanted_once() -> None:
     assert found == with_set(tree, RESILIENCE)
 
 
+def test_a_set_is_added_to_a_tree_that_is_wrong() -> None:
+    tree = merged(contract(), {"evidence_required": {"odd": {"metric": []}, "other": 3}})
+    assert with_set(tree, CORE)["evidence_required"].keys() == {"odd", "other", *CORE.wanted}
+
+
 def test_a_limit_names_no_load_point_that_the_contract_does_not_have() -> None:
     assert with_set(skeleton(), RESILIENCE)["gates"]["steady_state"] == {"soak": {}}
     assert judged(with_set(skeleton(), RESILIENCE)).wrong == ()

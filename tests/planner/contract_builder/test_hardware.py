@@ -154,6 +154,18 @@ def test_an_answer_that_does_not_fit_stays_and_is_refused_by_intake() -> None:
     assert (problem.expected, problem.found) == ("an integer >= 0", '"plenty" (text)')
 
 
+def test_answers_go_into_a_tree_that_is_wrong_where_they_belong() -> None:
+    hardware = {"islands": {"a": {"devices": 3}, "b": {"devices": ["d0"]}}, "devices": {"d0": {}, "d1": {"node": "n"}}}
+    tree = {"identity": {"hardware": hardware}, "fleet": {"failure_domains": {"rack": {"r": [{}]}}}}
+    islands = "/identity/hardware/islands"
+    joined = answered(tree, [Answer(pointer=f"{islands}/<id>/devices", text="joined", ids=("a", "b"))])
+    assert joined["identity"]["hardware"]["islands"] == {"a": {"devices": ["d0"]}}
+    racked = answered(tree, [Answer(pointer="/fleet/failure_domains/rack", text="r", ids=("n",))])
+    assert racked["fleet"]["failure_domains"]["rack"] == {"r": [{}, "n"]}
+    made = answered(tree, [Answer(pointer=islands, text="node", ids=())])
+    assert made["identity"]["hardware"]["islands"].keys() == {"a", "b", "n-island-0"}
+
+
 def test_an_empty_answer_changes_nothing() -> None:
     tree = two_nodes()
     assert (
