@@ -29,7 +29,7 @@ def rate(value: Fraction, places: int = DECIMALS["tok/s"][1]) -> str:
     return f"{grouped(value, places)} tok/s"
 
 
-def gib(value: Fraction, places: int = DECIMALS["bytes"][1]) -> str:
+def gib(value: int | Fraction, places: int = DECIMALS["bytes"][1]) -> str:
     """Bytes as GiB, always with a decimal: ``50.0 GiB``."""
     return f"{_fixed(value, places, per=GIB)} GiB"
 
@@ -58,7 +58,7 @@ def apart(show: Shown, first: Fraction, second: Fraction, places: int) -> tuple[
     return str(first), str(second)
 
 
-def _fixed(value: Fraction, places: int, *, per: int = 1) -> str:
+def _fixed(value: int | Fraction, places: int, *, per: int = 1) -> str:
     text = rounded(value, places, per=per)
     whole, _, decimals = text.removeprefix("-").partition(".")
     return f"{'−' if text[0] == '-' else ''}{int(whole):,}.{decimals}"

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from planner.figures import grouped, number
+from planner.gates.wording import gib
 from planner.matrix.clients import CLIENTS
-from planner.matrix.residency import gib
 from planner.records.matrix import Candidate, Cell, Matrix, Run
 from planner.records.plan import Value
 from planner.shown import printable

@@ -17,6 +17,7 @@ from typing import Literal
 from planner.contract_view import ContractView
 from planner.figures import grouped
 from planner.gates.memory import ceiling
+from planner.gates.wording import gib
 from planner.hypotheses.contract import formats_of_precision, shape_of_model
 from planner.hypotheses.expected import Expected
 from planner.hypotheses.facts import FeedForward, MissingFactsError, SplitRefusedError
@@ -24,13 +25,12 @@ from planner.hypotheses.parts import PartName, Stage, stage_parts, stages_of
 from planner.hypotheses.splits import InstanceSplit, instance_split
 from planner.hypotheses.steps import Steps
 from planner.layouts import Degrees, LayoutRefusedError
-from planner.numbers import GIB, rounded
 from planner.records.base import UnsetType, stated
 from planner.records.evidence import LayoutName
 from planner.records.matrix import Basis, Residency
 from planner.widths import WIDTHS
 
-__all__ = ["RuledOut", "Weighing", "gib"]
+__all__ = ["RuledOut", "Weighing"]
 
 WEIGHTS: tuple[PartName, ...] = ("weights", "experts", "embedding", "head")
 COUNTED: Mapping[str, str] = {
@@ -56,11 +56,6 @@ class _Rank:
     complete: bool
     sequence: int | None
     missing: tuple[str, ...]
-
-
-def gib(value: Fraction | int) -> str:
-    """Write bytes in GiB with one decimal."""
-    return f"{rounded(Fraction(value) / GIB, 1)} GiB"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
