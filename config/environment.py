@@ -1,7 +1,8 @@
 """Strict readers of the environment, and the address that decides about transport."""
 
 import re
-from urllib.parse import urlsplit
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -40,6 +41,49 @@ def mebibytes(name: str, default: int) -> int:
     if text and not re.fullmatch(r"[1-9][0-9]{0,6}", text):
         raise ImproperlyConfigured(f"{name}: expected MiB, such as 1024, found {text!r}")
     return int(text) if text else default
+
+
+def hour(name: str, default: int) -> int:
+    """Read an hour of the day, 0 to 23."""
+    text = env.str(name, default="")
+    if text and not re.fullmatch(r"[01]?[0-9]|2[0-3]", text):
+        raise ImproperlyConfigured(f"{name}: expected an hour from 0 to 23, found {text!r}")
+    return int(text) if text else default
+
+
+@dataclass(frozen=True, slots=True)
+class MailServer:
+    """Where email is handed over: by plain SMTP, with STARTTLS, or with TLS from the start."""
+
+    host: str
+    port: int
+    user: str
+    password: str
+    uses_starttls: bool
+    uses_tls: bool
+
+
+MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
+
+
+def mail_server(name: str) -> MailServer:
+    """Read the address of a mail server; without one, its parts are empty. The password is never repeated."""
+    text = env.str(name, default="")
+    url = urlsplit(text)
+    try:
+        port = url.port or MAIL_PORTS.get(url.scheme, 0)
+    except ValueError:
+        port = 0
+    if text and (not port or not url.hostname or url.path.strip("/") or url.query or url.fragment):
+        raise ImproperlyConfigured(f"{name}: expected smtp://, smtp+tls:// or smtp+ssl://user:password@host:port")
+    return MailServer(
+        host=url.hostname or "",
+        port=port,
+        user=unquote(url.username or ""),
+        password=unquote(url.password or ""),
+        uses_starttls=url.scheme == "smtp+tls",
+        uses_tls=url.scheme == "smtp+ssl",
+    )
 
 
 PUBLIC_URL = env.str("PUBLIC_URL", default="http://localhost:8000").rstrip("/")

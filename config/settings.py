@@ -16,7 +16,7 @@ from structlog.typing import Processor
 
 from config.account_settings import *  # noqa: F403 - Django looks settings up by name, in this module
 from config.account_settings import OIDC_FORM_ORIGINS
-from config.environment import HTTPS, PUBLIC, days, env, mebibytes, seconds, switch
+from config.environment import HTTPS, PUBLIC, days, env, hour, mail_server, mebibytes, seconds, switch
 from config.environment import PUBLIC_URL as PUBLIC_URL
 from planner.strict_json import MAX_BYTES
 
@@ -138,6 +138,21 @@ LOG_SIGNING_KEY = env.str("LOG_SIGNING_KEY", default="")
 # Where a copy of the newest checkpoint of every log is left for other machines to fetch; a folder, or nowhere.
 CHECKPOINT_DIR = env.str("CHECKPOINT_DIR", default="")
 CHECKPOINT_SECONDS = seconds("CHECKPOINT_SECONDS", 60.0)
+
+# A decision in force is called expiring so long before its end.
+EXPIRY_NOTICE_DAYS = days("EXPIRY_NOTICE_DAYS", 14)
+
+# Email is off until there is a server to hand it to: smtp://, smtp+tls:// or smtp+ssl://user:password@host:port.
+EMAIL_IS_ON = bool(env.str("EMAIL_URL", default=""))
+_email = mail_server("EMAIL_URL")
+EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+EMAIL_HOST, EMAIL_PORT = _email.host, _email.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _email.user, _email.password
+EMAIL_USE_TLS, EMAIL_USE_SSL = _email.uses_starttls, _email.uses_tls
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default=f"Topogate <topogate@{PUBLIC.hostname}>")
+# The hour, UTC, at which daily digests go out.
+DIGEST_HOUR = hour("DIGEST_HOUR", 7)
 
 # A draft that nobody touches for so long is deleted.
 DRAFT_EXPIRY_DAYS = days("DRAFT_EXPIRY_DAYS", 90)

@@ -17,6 +17,7 @@ from redis.exceptions import RedisError
 PLAN_TASK = "reviews.plan_run"
 READ_TASK = "reviews.draft_file_read"
 SIGN_TASK = "reviews.log_sign"
+NOTIFY_TASK = "reviews.delivery_send"
 logger = logging.getLogger(__name__)
 
 

@@ -12,11 +12,13 @@ from django.db import DatabaseError, connection
 
 from reviews.errors import ConflictError, LeaseLostError
 from reviews.models import Workspace
-from reviews.queue import PLAN_TASK, READ_TASK, SIGN_TASK
+from reviews.queue import NOTIFY_TASK, PLAN_TASK, READ_TASK, SIGN_TASK
 from reviews.services.checkpoints import checkpoint_sign, checkpoints_sign
+from reviews.services.deliveries import deliveries_sweep, delivery_send
 from reviews.services.draft_reading import draft_file_read, draft_files_sweep
 from reviews.services.drafts import drafts_expire
 from reviews.services.jobs import job_run, jobs_sweep
+from reviews.services.notices import notices_sweep
 from reviews.services.sweeps import decisions_sweep
 
 logger = logging.getLogger(__name__)
@@ -44,6 +46,12 @@ def log_sign(workspace_id: int) -> None:
     checkpoint_sign(Workspace.objects.get(pk=workspace_id))
 
 
+@shared_task(name=NOTIFY_TASK)  # type: ignore[untyped-decorator] # celery ships no types
+def delivery_run(delivery_id: int) -> None:
+    """Send one delivery, if it is free."""
+    delivery_send(delivery_id)
+
+
 def start_sweeping(**kwargs: object) -> None:
     """Sweep from the worker's main process: what was queued or running when the last one died is woken again, and
     what time alone did to decisions is written down.
@@ -69,6 +77,9 @@ def _sweep_until_stopped() -> None:
                 _apart(file_read, file_id)
             drafts_expire()
             decisions_sweep()
+            notices_sweep()
+            for delivery_id in deliveries_sweep():
+                _apart(delivery_run, delivery_id)
             if time.monotonic() >= sign_at:
                 sign_at = time.monotonic() + settings.CHECKPOINT_SECONDS
                 checkpoints_sign()

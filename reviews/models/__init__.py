@@ -22,6 +22,15 @@ from reviews.models.documents import Blob, DocumentKind, IntakeReceipt, StoredDo
 from reviews.models.draft_files import Attachment, AttachmentPiece, DraftFile, DraftPiece, FileState
 from reviews.models.drafts import Draft
 from reviews.models.jobs import JobState, Plan, PlanJob
+from reviews.models.notices import (
+    Delivery,
+    DeliveryState,
+    LogCursor,
+    Notice,
+    NoticeMode,
+    NoticePreference,
+    NoticeReason,
+)
 from reviews.models.people import Membership, Person, Role, Team, TeamSeat, Workspace
 from reviews.models.policy import Policy
 from reviews.models.preferences import SavedView
@@ -61,6 +70,8 @@ __all__ = [
     "DecisionState",
     "Delegation",
     "DelegationEnd",
+    "Delivery",
+    "DeliveryState",
     "DocumentKind",
     "Draft",
     "DraftFile",
@@ -72,10 +83,15 @@ __all__ = [
     "Invitation",
     "ItemOpening",
     "JobState",
+    "LogCursor",
     "LogTile",
     "Meaning",
     "Membership",
     "Mention",
+    "Notice",
+    "NoticeMode",
+    "NoticePreference",
+    "NoticeReason",
     "Person",
     "Plan",
     "PlanJob",

@@ -1,0 +1,133 @@
+"""Who is told about an entry of the log: the attention set. Whoever owes something, is asked or named; nobody else.
+
+Never the person who acted, nobody who left the workspace or whose account is closed. The number of queries does not
+grow with the entries.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from reviews.facts import Member
+from reviews.models import AuditEntry, Decision, Membership, Mention, Person, Workspace
+from reviews.models.notices import NoticeReason
+from reviews.policies.signoff_status import AGAINST, APPROVING, OBJECT
+from reviews.selectors.judgement import Judgement, judge_decisions
+from reviews.selectors.turns import is_released_by, newest_revisions
+
+ASKING = ("revision.planned", "re_review.asked", "signoff.withdrawn", "emergency.declared")
+"""After these, whoever could give a missing approval is asked to."""
+TELLING = (
+    "revision.not_planned",
+    "identity.differs",
+    "decision.activated",
+    "decision.closed",
+    "decision.contested",
+    "decision.expired",
+    "decision.ran_out",
+    "decision.rejected",
+    "decision.revoked",
+    "decision.rolled_back",
+    "decision.stale",
+    "emergency.declared",
+)
+"""These change what a decision is; its author is told."""
+NOTABLE = frozenset({*ASKING, *TELLING, "signoff.given", "comments.published"})
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An entry, and what of it only its bytes say."""
+
+    entry: AuditEntry
+    meaning: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An entry with its decision, who made it, and person id -> why they are told; empty where nobody is."""
+
+    said: Said
+    decision: Decision
+    actor: Person | None
+    people: Mapping[int, NoticeReason]
+
+
+def told_by(workspace: Workspace, entries: Sequence[Said]) -> list[Told]:
+    """Return who is told about notable entries, in their order."""
+    numbers = {said.entry.decision_number for said in entries if said.entry.decision_number is not None}
+    decisions = {row.number: row for row in Decision.objects.filter(workspace=workspace, number__in=numbers)}
+    newest = newest_revisions(list(decisions.values()))
+    authors = {revision.decision_id: revision.author_id for revision in newest}
+    judged, members = judge_decisions(workspace, newest)
+    tokens = {said.entry.actor_token for said in entries} - {""}
+    actors = {person.token: person for person in Person.objects.filter(token__in=tokens)}
+    present = set(
+        Membership.objects.filter(workspace=workspace, person__is_active=True).values_list("person_id", flat=True)
+    )
+    mentioned = _mentioned(decisions.values(), [said.entry.seq for said in entries])
+    told = []
+    for said in entries:
+        decision = decisions.get(said.entry.decision_number or 0)
+        if decision is None:
+            continue
+        actor = actors.get(said.entry.actor_token)
+        reasons = _reasons(
+            said, judged[decision.pk], members, authors[decision.pk], mentioned[decision.pk, said.entry.seq]
+        )
+        people: dict[int, NoticeReason] = {}
+        for person, why in reasons:
+            if person in present and (actor is None or person != actor.pk):
+                people.setdefault(person, why)
+        told.append(Told(said, decision, actor, people))
+    return told
+
+
+def _mentioned(decisions: Iterable[Decision], seqs: list[int]) -> Mapping[tuple[int, int], list[int]]:
+    """Return (decision id, seq) -> the people who are named in the comments of an entry."""
+    found: dict[tuple[int, int], list[int]] = defaultdict(list)
+    rows = Mention.objects.filter(comment__thread__decision__in=list(decisions), comment__entry__in=seqs)
+    for decision, seq, person in rows.values_list("comment__thread__decision_id", "comment__entry", "person_id"):
+        found[decision, seq].append(person)
+    return found
+
+
+def _reasons(
+    said: Said, judgement: Judgement, members: Sequence[Member], author: int, mentioned: Iterable[int]
+) -> Iterator[tuple[int, NoticeReason]]:
+    """Yield people with a reason to be told, the reasons that weigh most first."""
+    action, is_newest = said.entry.action, said.entry.revision_number in (None, judgement.newest.number)
+    if action == "revision.planned" and is_newest:
+        yield from ((person, NoticeReason.OUTDATED) for person in _outdated(judgement))
+    if action in ASKING and is_newest:
+        yield from ((person, NoticeReason.TURN) for person in _owing(judgement, members, said.entry.team))
+    if action == "signoff.given" and (said.meaning in AGAINST or said.meaning == OBJECT):
+        yield author, NoticeReason.TURN
+    if action == "signoff.given" and said.meaning in APPROVING and judgement.approval.approved:
+        if judgement.document.duties.release:
+            people = {member.person_id for member in members}
+            yield from ((person, NoticeReason.TURN) for person in people if is_released_by(judgement, person, members))
+        yield author, NoticeReason.AUTHOR
+    if action == "comments.published":
+        yield from ((person, NoticeReason.MENTIONED) for person in mentioned)
+    if action in TELLING:
+        yield author, NoticeReason.AUTHOR
+
+
+def _owing(judgement: Judgement, members: Sequence[Member], team: str) -> Iterator[int]:
+    """Yield who could give a missing approval; of one team where the entry is about one."""
+    for person in sorted({member.person_id for member in members}):
+        owed = judgement.owed_by_person(person, members)
+        if team in owed if team else owed:
+            yield person
+
+
+def _outdated(judgement: Judgement) -> Iterator[int]:
+    """Yield whose sign-off counted on the revision before and does not on the newest one."""
+    before = judgement.newest.number - 1
+    for row, judged in judgement.signoffs:
+        carries = judgement.stored.carries.get(row.pk, ())
+        counted = row.revision.number == before or any(carry.revision.number == before for carry in carries)
+        if judged.status == "STALE" and counted:
+            yield row.person_id

@@ -1,0 +1,139 @@
+"""Writes the emails of notices: plain text, one line that says what, one that says why, one link.
+
+What people typed comes in as text and in one line where it stands in a header. The message id is that of the delivery,
+so a message that is sent twice is known as one.
+"""
+
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.urls import reverse
+
+from reviews.models.notices import Delivery, Notice, NoticeReason
+
+TITLE_LENGTH = 120
+WHAT = {
+    "revision.planned": "r{revision} is planned and in review.",
+    "revision.not_planned": "r{revision} could not be planned.",
+    "re_review.asked": "{actor} asks {team} for another review of r{revision}.",
+    "signoff.withdrawn": "{actor} withdrew a sign-off for {team}.",
+    "emergency.declared": "{actor} declared an emergency.",
+    "identity.differs": "What runs differs from what was decided.",
+    "decision.activated": "{actor} put r{revision} into force.",
+    "decision.closed": "{actor} closed it without a selection.",
+    "decision.contested": "It is contested: evidence that it counted was retracted.",
+    "decision.expired": "It expired.",
+    "decision.expiring": "It ends soon.",
+    "decision.ran_out": "The emergency ran out before the review was done.",
+    "decision.rejected": "{actor} rejected it.",
+    "decision.revoked": "{actor} revoked it.",
+    "decision.rolled_back": "{actor} rolled the slot back.",
+    "decision.stale": "It is stale.",
+    "comments.published": "{actor} commented.",
+}
+SIGNED = {
+    "approve": "{actor} approved r{revision} for {team}. Every team approved now.",
+    "approve_with_conditions": "{actor} approved r{revision} for {team} with conditions. Every team approved now.",
+    "accept_risk": "{actor} accepted the risk of r{revision} for {team}. Every team approved now.",
+    "request_changes": "{actor} requested changes on r{revision} for {team}.",
+    "object": "{actor} objects to r{revision} for {team}.",
+    "reject": "{actor} rejected r{revision} for {team}.",
+}
+SIGN = ("revision.planned", "re_review.asked", "signoff.withdrawn", "emergency.declared")
+
+
+def notice_message(delivery: Delivery) -> EmailMessage:
+    """Write the message of one notice."""
+    notice = delivery.notice
+    lines = [*_lines(delivery), "", f"You are told because {_why(delivery)}.", _end(notice)]
+    subject = f"[{notice.workspace.slug}] {_headline(notice)}: {_lead(delivery)}"
+    return _message(delivery, subject, lines)
+
+
+def digest_message(deliveries: Sequence[Delivery]) -> EmailMessage:
+    """Write one message of all that one person is told of one workspace."""
+    first = deliveries[0]
+    lines = [f"Since the last digest, {len(deliveries)} {'thing' if len(deliveries) == 1 else 'things'}:"]
+    for delivery in deliveries:
+        lines += ["", *_lines(delivery)]
+    decisions = len({delivery.notice.decision_id for delivery in deliveries})
+    about = f"{decisions} {'decision' if decisions == 1 else 'decisions'}"
+    return _message(first, f"[{first.notice.workspace.slug}] Daily digest: {about}", [*lines, "", _end(first.notice)])
+
+
+def _message(delivery: Delivery, subject: str, lines: Sequence[str]) -> EmailMessage:
+    host = urlsplit(settings.PUBLIC_URL).hostname
+    return EmailMessage(
+        subject=subject,
+        body="\n".join(lines) + "\n",
+        from_email=settings.DEFAULT_FROM_EMAIL,
+        to=[delivery.person.email],
+        headers={"Message-ID": f"<{delivery.uid}@{host}>", "Auto-Submitted": "auto-generated"},
+    )
+
+
+def _lines(delivery: Delivery) -> list[str]:
+    notice = delivery.notice
+    said = [f"“{_one_line(notice.reason)}”"] if notice.reason and notice.actor else []
+    plain = [_one_line(notice.reason)] if notice.reason and notice.actor is None else []
+    link = settings.PUBLIC_URL + reverse("decision-detail", args=[notice.workspace.slug, notice.decision.number])
+    return [
+        _headline(notice),
+        f"Slot {notice.decision.slot}",
+        f"{what_text(notice)} {_asked(delivery)}".strip(),
+        *said,
+        *plain,
+        link,
+    ]
+
+
+def _headline(notice: Notice) -> str:
+    return f"{notice.decision.label} {_one_line(notice.decision.title)}"
+
+
+def what_text(notice: Notice) -> str:
+    """Say what happened, in one sentence."""
+    pattern = SIGNED.get(notice.meaning, "") if notice.kind == "signoff.given" else WHAT.get(notice.kind, "")
+    actor = _one_line(notice.actor.display_name) if notice.actor else "Somebody"
+    return pattern.format(actor=actor, revision=notice.revision, team=notice.team)
+
+
+def _asked(delivery: Delivery) -> str:
+    kind = delivery.notice.kind
+    if delivery.why == NoticeReason.OUTDATED:
+        return "Your sign-off on the revision before counts no more: look at what changed, and sign again."
+    if delivery.why != NoticeReason.TURN:
+        return ""
+    if kind in SIGN:
+        return "It is your turn to sign."
+    return (
+        "It is your turn to answer." if delivery.notice.meaning in ANSWERED else "It is your turn to put it into force."
+    )
+
+
+ANSWERED = ("request_changes", "object", "reject")
+
+
+def _lead(delivery: Delivery) -> str:
+    return {
+        NoticeReason.TURN: "your turn",
+        NoticeReason.OUTDATED: "your sign-off is outdated",
+        NoticeReason.MENTIONED: "you were mentioned",
+        NoticeReason.AUTHOR: what_text(delivery.notice).rstrip("."),
+    }[NoticeReason(delivery.why)]
+
+
+def _why(delivery: Delivery) -> str:
+    return str(NoticeReason(delivery.why).label)
+
+
+def _end(notice: Notice) -> str:
+    page = settings.PUBLIC_URL + reverse("notification-list", args=[notice.workspace.slug])
+    return f"Change how you are told, or stop it: {page}"
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= TITLE_LENGTH else f"{line[: TITLE_LENGTH - 1]}…"

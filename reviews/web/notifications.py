@@ -1,0 +1,92 @@
+"""How one is told about a workspace by email, and what was sent."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from reviews.errors import InvalidRequestError
+from reviews.models.notices import DeliveryState, NoticeMode, NoticeReason
+from reviews.selectors.notifications import DeliveryRow, notifications
+from reviews.selectors.people import workspace_of_member
+from reviews.services.notice_preferences import notice_preference_set
+from reviews.web.formats import ago, count, when
+from reviews.web.frame import PersonRequest, frame, page
+from reviews.web.words import Word
+
+STATES = {
+    DeliveryState.WAITING: Word("Waiting", "wait", "plain"),
+    DeliveryState.SENDING: Word("Sending", "wait", "plain"),
+    DeliveryState.SENT: Word("Sent", "pass", "pass"),
+    DeliveryState.GIVEN_UP: Word("Given up", "fail", "fail"),
+}
+NOTES = {
+    NoticeMode.AT_ONCE: "One message for each act that concerns you.",
+    NoticeMode.DIGEST: "One message a day with everything, at {hour:02}:00 UTC.",
+    NoticeMode.OFF: "No email. The list of decisions still says when it is your turn.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryLine:
+    """One delivery as text."""
+
+    label: str
+    number: int
+    title: str
+    why: str
+    happened: str
+    word: Word
+    more: str
+
+
+def delivery_line(row: DeliveryRow, now: datetime) -> DeliveryLine:
+    """Make a line of a delivery."""
+    tried = count(row.attempts, "attempt")
+    more = {
+        DeliveryState.WAITING: f"due {ago(row.due_at, now)}" + (f" after {tried}: {row.error}" if row.error else ""),
+        DeliveryState.SENDING: tried,
+        DeliveryState.SENT: when(row.sent_at) if row.sent_at else "",
+        DeliveryState.GIVEN_UP: f"after {tried}: {row.error}",
+    }
+    return DeliveryLine(
+        label=row.decision,
+        number=row.number,
+        title=row.title,
+        why=str(NoticeReason(row.why).label),
+        happened=when(row.happened_at),
+        word=STATES[DeliveryState(row.state)],
+        more=more[DeliveryState(row.state)],
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+def notification_list(request: PersonRequest, slug: str) -> HttpResponse:
+    """Show how one is told and what was sent; a form changes it."""
+    workspace = workspace_of_member(request.user, slug)
+    problems: tuple[str, ...] = ()
+    if request.method == "POST":
+        try:
+            notice_preference_set(actor=request.user, workspace=workspace, mode=request.POST.get("mode", ""))
+            return redirect("notification-list", slug)
+        except InvalidRequestError as refused:
+            problems = tuple(problem.sentence for problem in refused.problems)
+    found = notifications(actor=request.user, workspace=workspace)
+    now = timezone.now()
+    context = frame(
+        slug,
+        "account",
+        problems=problems,
+        modes=[
+            (mode.value, mode.label, NOTES[mode].format(hour=found.digest_hour), mode == found.mode)
+            for mode in NoticeMode
+        ],
+        email=found.email,
+        is_on=found.is_on,
+        deliveries=[delivery_line(row, now) for row in found.deliveries],
+    )
+    return render(request, "reviews/notification_list.html", context, status=422 if problems else 200)
