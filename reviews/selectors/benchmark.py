@@ -6,9 +6,10 @@ line, which has no web process to hold up.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Lock
+from typing import Any
 
 from planner.contract_builder.draft import draft_from
 from planner.contract_builder.rendered import judged
@@ -45,10 +46,10 @@ class BenchmarkView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftBenchmark:
-    """A draft of a contract with its matrix; without one, what intake would say of the contract."""
+    """A draft of a contract with its matrix; without one, what intake would say of the contract, which is ``tree``."""
 
     stored: Draft
-    slot: str
+    tree: Mapping[str, Any]
     matrix: Matrix | None
     problems: tuple[Problem, ...]
 
@@ -116,9 +117,9 @@ def draft_benchmark(*, actor: Person, workspace: Workspace, draft_id: int) -> Dr
     found = judged(draft.tree)
     document = found.document
     if document is None:
-        return DraftBenchmark(stored=stored, slot=draft.slot, matrix=None, problems=found.problems)
+        return DraftBenchmark(stored=stored, tree=draft.tree, matrix=None, problems=found.problems)
     matrix = _KEPT.get((PLANNER_VERSION, document.content_id), lambda: matrix_of_stored(document))
-    return DraftBenchmark(stored=stored, slot=draft.slot, matrix=matrix, problems=())
+    return DraftBenchmark(stored=stored, tree=draft.tree, matrix=matrix, problems=())
 
 
 def _too_large(trials: int, size: int) -> str:

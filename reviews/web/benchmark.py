@@ -7,14 +7,13 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from planner.matrix import matrix_bytes
 from planner.matrix.clients import CLIENTS
-from planner.matrix.markdown import matrix_markdown
-from planner.matrix.script import matrix_script
+from planner.matrix.written import CONTENT_TYPES, matrix_written
 from planner.records.matrix import Matrix
 from reviews.errors import NotFoundError
 from reviews.selectors.benchmark import benchmark_view, draft_benchmark
 from reviews.web.benchmark_rows import PAGE_SIZE, benchmark_table
+from reviews.web.contract_builder_page import problems_by_step
 from reviews.web.csv_text import attachment
 from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
@@ -30,8 +29,8 @@ PLANNED = Strip(
     icon="unk",
     css="unk",
 )
-TYPES = {"json": "application/json", "md": "text/markdown; charset=utf-8", "sh": "text/x-shellscript; charset=utf-8"}
-"""Files by the end of their name."""
+FORMS = {"json": "json", "md": "markdown", "sh": "sh"}
+"""Ends of the names of files -> how the matrix is written in them."""
 
 
 @require_safe
@@ -46,7 +45,7 @@ def decision_benchmark(request: PersonRequest, slug: str, number: int) -> HttpRe
         revision=number_or_none(query.get("revision")),
     )
     files = [
-        (suffix, reverse("benchmark-download", args=[slug, number, suffix]) + query.link(page=None)) for suffix in TYPES
+        (suffix, reverse("benchmark-download", args=[slug, number, suffix]) + query.link(page=None)) for suffix in FORMS
     ]
     context = frame(
         slug,
@@ -65,12 +64,12 @@ def draft_benchmark_page(request: PersonRequest, slug: str, draft_id: int) -> Ht
     """Show what is worth measuring for a contract that is being written."""
     query = Query.of(request.GET.dict(), keep=("page",))
     found = draft_benchmark(actor=request.user, workspace=workspace_of(slug), draft_id=draft_id)
-    files = [(suffix, reverse("draft-benchmark-download", args=[slug, draft_id, suffix])) for suffix in TYPES]
+    files = [(suffix, reverse("draft-benchmark-download", args=[slug, draft_id, suffix])) for suffix in FORMS]
     context = frame(
         slug,
-        "contracts",
-        slot=found.slot,
-        problems=found.problems,
+        "new",
+        stored=found.stored,
+        problems_by_step=problems_by_step(found.problems, found.tree),
         strip=PLANNED,
         draft_href=reverse("contract-draft", args=[slug, draft_id, "review"]),
         **({} if found.matrix is None else _shown(found.matrix, query, files)),
@@ -106,14 +105,9 @@ def draft_benchmark_download(request: PersonRequest, slug: str, draft_id: int | 
 
 
 def _file(request: PersonRequest, matrix: Matrix, suffix: str, name: str) -> HttpResponse:
-    client = request.GET.get("client", "")
-    if suffix == "json":
-        data = matrix_bytes(matrix)
-    elif suffix == "md":
-        data = matrix_markdown(matrix).encode()
-    else:
-        data = matrix_script(matrix, client if client in CLIENTS else None).encode()
-    return attachment(data, f"{name}.{suffix}", TYPES[suffix])
+    client, form = request.GET.get("client", ""), FORMS[suffix]
+    data = matrix_written(matrix, form, client if client in CLIENTS else None)
+    return attachment(data, f"{name}.{suffix}", CONTENT_TYPES[form])
 
 
 def _shown(matrix: Matrix, query: Query, files: list[tuple[str, str]]) -> dict[str, Any]:

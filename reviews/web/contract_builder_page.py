@@ -18,6 +18,7 @@ from planner.errors import Problem
 from planner.gates import GATES
 from planner.intake.parts import object_at
 from planner.undeclared import undeclared
+from reviews.web.byte_text import bytes_text
 from reviews.web.contract_builder_rows import (
     CollectionRow,
     FieldRow,
@@ -289,13 +290,18 @@ def _evidence_panel(draft: ContractDraft, found: Judged) -> dict[str, Any]:
     }
 
 
-def _review_panel(draft: ContractDraft, found: Judged) -> dict[str, Any]:
-    rows = [_problem_row(problem, draft.tree) for problem in found.problems]
+def problems_by_step(problems: Iterable[Problem], tree: Mapping[str, Any]) -> list[tuple[str, list[ProblemRow]]]:
+    """Return what is needed or wrong under the titles of the steps that it is of, in their order."""
+    rows = [_problem_row(problem, tree) for problem in problems]
     by_step = [(step.title, [row for row in rows if row.step == step.id]) for step in STEPS]
+    return [(title, listed) for title, listed in by_step if listed]
+
+
+def _review_panel(draft: ContractDraft, found: Judged) -> dict[str, Any]:
     return {
-        "problems_by_step": [(title, listed) for title, listed in by_step if listed],
+        "problems_by_step": problems_by_step(found.problems, draft.tree),
         "undeclared": [] if found.document is None else [u.sentence for u in undeclared(found.document.record, GATES)],
-        "size": len(found.raw),
+        "size": bytes_text(len(found.raw)),
     }
 
 

@@ -9,6 +9,7 @@ from django.test import Client
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.intake import read_contract, read_evidence
 from planner.matrix import benchmark_matrix, matrix_bytes
+from planner.matrix.markdown import matrix_markdown
 from planner.matrix.script import matrix_script
 from planner.records.matrix import Meter
 from reviews.models import AuditEntry, Blob, Decision, Draft
@@ -76,8 +77,12 @@ def test_files_are_those_of_the_command_line(suffix: str, worked: Decision, peop
     answer = visit(people.audrey).get(f"{PAGE}matrix.{suffix}")
     matrix = benchmark_matrix(*_worked())
     assert answer["Content-Disposition"] == f'attachment; filename="D-0001-r1-benchmark.{suffix}"'
-    expected = {"json": matrix_bytes(matrix), "sh": matrix_script(matrix).encode()}
-    assert suffix == "md" or answer.content == expected[suffix]
+    expected = {
+        "json": matrix_bytes(matrix),
+        "md": matrix_markdown(matrix).encode(),
+        "sh": matrix_script(matrix).encode(),
+    }
+    assert answer.content == expected[suffix]
 
 
 def test_a_script_for_another_load_generator(worked: Decision, people: Cast, visit: Visit) -> None:
@@ -119,6 +124,8 @@ def test_an_unfinished_draft_says_what_is_missing(people: Cast, visit: Visit) ->
     draft = _begun(alice, b'{"schema": "topogate.contract/v1"}')
     page = alice.get(f"/w/lab/contracts/{draft.pk}/benchmark/").content.decode()
     assert "The contract is not finished" in page
+    assert f'href="/w/lab/contracts/{draft.pk}/model/?open=%2Fidentity%2Fmodel%2Fname#' in page
+    assert "Still needed: an integer &gt;= 1." in page
     assert alice.get(f"/w/lab/contracts/{draft.pk}/benchmark/matrix.sh").status_code == 404
 
 
