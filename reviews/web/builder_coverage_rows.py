@@ -127,7 +127,7 @@ def _lack_rows(lacks: Iterable[tuple[str, Lack]]) -> Iterator[LackRow]:
     found: dict[tuple[bool, tuple[str, ...]], tuple[dict[str, None], dict[str, None]]] = {}
     for gate, lack in lacks:
         fields, gates = found.setdefault((lack.asked, lack.brought_by), ({}, {}))
-        fields[lacking_title(lack.field)] = None
+        fields[lacking_field(lack.field)] = None
         gates[gate] = None
     for (is_asked, brought_by), (fields, gates) in sorted(
         found.items(), key=lambda item: (not item[0][0], -len(item[1][0]), item[0][1])
@@ -141,14 +141,14 @@ def _lack_rows(lacks: Iterable[tuple[str, Lack]]) -> Iterator[LackRow]:
         )
 
 
-def lacking_title(field: str) -> str:
+def lacking_field(field: str) -> str:
     """Name a field without the trial and window that lack it: the same is lacking of many."""
     parts = list(steps(field))
     if parts[:1] in (["trials"], ["identities"]):
         parts = parts[2:]
     if parts[:1] == ["windows"] and len(parts) > 2:
         parts = parts[2:]
-    return " ".join(parts).replace("_", " ") or field
+    return ".".join(parts) or field
 
 
 def shortened(words: tuple[str, ...]) -> str:
