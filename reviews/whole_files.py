@@ -22,10 +22,9 @@ def write_whole(path: Path, data: bytes) -> None:
         finally:
             os.close(handle)
         os.replace(draft, path)
-    except BaseException:
-        with suppress(OSError):
+    finally:
+        with suppress(OSError):  # gone already where it has become the file
             os.unlink(draft)
-        raise
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

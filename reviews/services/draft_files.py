@@ -103,10 +103,9 @@ def files_add(
             _take(intake, given)
         with draft_changing(**asked) as change:
             _join(intake, change)
-    except BaseException:
+    finally:
         # Whatever ends the request, nothing half stays: rows that never joined the draft go with their pieces.
         DraftFile.objects.filter(pk__in=[row.pk for row in intake.rows], state=FileState.ARRIVING).delete()
-        raise
     return tuple(intake.outcomes)
 
 
