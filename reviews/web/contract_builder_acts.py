@@ -167,7 +167,8 @@ def _read_hardware(draft: ContractDraft, target: str, form: QueryDict, files: Fi
     odd = [name for name in names if not _NAME.match(name)]
     if odd:
         expected = "ids of 1 to 48 of a-z, 0-9, '.', '_', '-'"
-        raise RefusedActError((Finding("request", "request/id", "node_names", expected, printable(odd[0])),))
+        found = printable(", ".join(odd), 200)
+        raise RefusedActError((Finding("request", "request/id", "node_names", expected, found),))
     try:
         seen = hardware_read(
             draft.tree,
@@ -181,18 +182,23 @@ def _read_hardware(draft: ContractDraft, target: str, form: QueryDict, files: Fi
 
 
 def _describe_nodes(draft: ContractDraft, target: str, form: QueryDict, files: Files) -> Edited:
+    counts, amounts = _numbers(
+        form,
+        counts={"class_nodes": 1, "class_devices": 0, "class_nics": 0},
+        amounts=("class_memory_bytes", "class_link_bytes_per_s_one_way", "class_island_bytes_per_s_one_way"),
+    )
+    described = NodeClass(
+        nodes=counts["class_nodes"],
+        devices=counts["class_devices"],
+        type=form.get("class_type", "").strip(),
+        memory_bytes=amounts["class_memory_bytes"] or 0,
+        nics=counts["class_nics"],
+        link_class=form.get("class_link_class", "").strip() or "inter_node",
+        link_rate=amounts["class_link_bytes_per_s_one_way"],
+        is_island=form.get("class_island") == "yes",
+        island_rate=amounts["class_island_bytes_per_s_one_way"],
+    )
     try:
-        described = NodeClass(
-            nodes=_count(form, "class_nodes", 1),
-            devices=_count(form, "class_devices", 0),
-            type=form.get("class_type", "").strip(),
-            memory_bytes=_amount(form, "class_memory_bytes") or 0,
-            nics=_count(form, "class_nics", 0),
-            link_class=form.get("class_link_class", "").strip() or "inter_node",
-            link_rate=_amount(form, "class_link_bytes_per_s_one_way"),
-            is_island=form.get("class_island") == "yes",
-            island_rate=_amount(form, "class_island_bytes_per_s_one_way"),
-        )
         seen = described_nodes(draft.tree, described)
     except HardwareRefusedError as refused:
         raise RefusedActError(_findings(refused.by_file)) from refused
@@ -241,6 +247,30 @@ def given_files(files: Files, form: QueryDict, name: str, *, pasted_as: str) -> 
     return [*given, (pasted_as, text.encode("utf-8", "surrogatepass"))] if text.strip() else given
 
 
+def _numbers(
+    form: QueryDict, *, counts: Mapping[str, int], amounts: Sequence[str]
+) -> tuple[dict[str, int], dict[str, int | None]]:
+    """Read counts, with what an empty field means, and amounts.
+
+    Raises:
+        RefusedActError: with every field that holds something else.
+    """
+    whole: dict[str, int] = {}
+    sizes: dict[str, int | None] = {}
+    problems: list[Finding] = []
+    for name in (*counts, *amounts):
+        try:
+            if name in counts:
+                whole[name] = _count(form, name, counts[name])
+            else:
+                sizes[name] = _amount(form, name)
+        except RefusedActError as refused:
+            problems += refused.problems
+    if problems:
+        raise RefusedActError(problems)
+    return whole, sizes
+
+
 def _count(form: QueryDict, name: str, default: int) -> int:
     text = form.get(name, "").strip()
     if text and not _COUNT.match(text):
@@ -253,7 +283,8 @@ def _amount(form: QueryDict, name: str) -> int | None:
     text = form.get(name, "").strip()
     value = typed_value(text, kind, name) if kind is not None and text else None
     if value is not None and not (isinstance(value, int) and value > 0):
-        raise RefusedActError((Finding("request", "request/amount", name, "a whole number of bytes", printable(text)),))
+        expected = "a whole number of bytes per second" if "_per_s" in name else "a whole number of bytes"
+        raise RefusedActError((Finding("request", "request/amount", name, expected, printable(text)),))
     return value
 
 

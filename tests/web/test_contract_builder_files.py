@@ -1,6 +1,7 @@
 """What fills a contract in beside typing: files of tools, known models, sets, earlier contracts; and where it goes."""
 
 import json
+import re
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -122,7 +123,7 @@ def test_nobody_hands_over_the_draft_of_another(alice: Client, people: Cast, vis
         ("hardware", "hardware-files", {"topology_text": "hello"}, "hardware/format"),
         ("hardware", "hardware-files", {"topology_text": "x", "copies": "many"}, "a whole number"),
         ("hardware", "node-class", {"class_nodes": "0"}, "a whole number from 1 to 1,024"),
-        ("hardware", "node-class", {"class_memory_bytes": "plenty"}, "a whole number of bytes"),
+        ("hardware", "node-class", {"class_memory_bytes": "plenty"}, "a whole number of bytes</b>"),
         ("limits", "limit", {"limit_gate": "rank_count"}, "a gate that takes limits"),
         ("service", "save", {"/nothing": "1"}, "a field of a contract"),
         ("workload", "add:/nothing|x", {}, "a field of a contract"),
@@ -135,3 +136,15 @@ def test_what_is_not_taken_says_why_and_changes_nothing(
     answer = send(alice, draft, step, act, typed=fields)
     assert (answer.status_code, said in answer.content.decode()) == (422, True)
     assert Draft.objects.get(pk=draft.pk).version == 1
+
+
+def test_every_number_of_a_class_of_nodes_that_is_none_is_named(alice: Client) -> None:
+    draft = begin(alice)
+    wrong = {"class_nodes": "two", "class_memory_bytes": "plenty", "class_link_bytes_per_s_one_way": "fast"}
+    page = send(alice, draft, "hardware", "node-class", typed=wrong).content.decode()
+    said = re.findall(r'<p class="where">(class_\w+)</p><p class="small">Expected <b>([^<]+)</b>. Found (\w+)\.', page)
+    assert said == [
+        ("class_nodes", "a whole number", "two"),
+        ("class_memory_bytes", "a whole number of bytes", "plenty"),
+        ("class_link_bytes_per_s_one_way", "a whole number of bytes per second", "fast"),
+    ]
