@@ -89,7 +89,7 @@ def _re_review(common: dict[str, Any], number: int, typed: Typed) -> None:
 
 
 def _reproduce(common: dict[str, Any], number: int, typed: Typed) -> None:
-    revision_reproduce(number=number, revision=number_or_none(_one(typed, "revision")) or 1, **common)
+    revision_reproduce(number=number, revision=number_or_none(_one(typed, "revision")) or 0, **common)
 
 
 def _retract(common: dict[str, Any], number: int, typed: Typed) -> None:
