@@ -1,20 +1,17 @@
 """Differences of two contracts as rows: what came, went and changed, by section, and who owns each of them. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from planner.document_diff import ABSENT, FieldChange, changes_by_section, document_diff
-from planner.gates import GATES
-from planner.pointers import steps
 from planner.shown import shown
-from reviews.policies.document import PolicyDocument, gate_owner, identity_owner
+from reviews.policies.document import PolicyDocument
+from reviews.policies.owners import field_owner
 from reviews.web.formats import count
 
-__all__ = ["ChangeRow", "SectionRow", "section_rows"]
-
-_FAMILIES = {gate.id: gate.family for gate in GATES}
+__all__ = ["ChangeRow", "SectionRow", "change_rows", "section_rows"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +37,7 @@ class SectionRow:
 def section_rows(before: Any, after: Any, policy: PolicyDocument | None) -> tuple[SectionRow, ...]:
     """Return the differences from one contract to another; no owners where there is no policy."""
     sections = changes_by_section(document_diff(before, after))
-    made = [(section, tuple(_rows(changes, policy))) for section, changes in sections.items()]
+    made = [(section, change_rows(changes, policy)) for section, changes in sections.items()]
     return tuple(
         SectionRow(
             section=section,
@@ -51,7 +48,12 @@ def section_rows(before: Any, after: Any, policy: PolicyDocument | None) -> tupl
     )
 
 
-def _rows(changes: tuple[FieldChange, ...], policy: PolicyDocument | None) -> Iterator[ChangeRow]:
+def change_rows(changes: Sequence[FieldChange], policy: PolicyDocument | None) -> tuple[ChangeRow, ...]:
+    """Return changes of one document as rows, in their order."""
+    return tuple(_rows(changes, policy))
+
+
+def _rows(changes: Sequence[FieldChange], policy: PolicyDocument | None) -> Iterator[ChangeRow]:
     for _, group in groupby(changes, key=lambda change: (change.whole, change.kind)):
         members = list(group)
         first = members[0]
@@ -77,10 +79,6 @@ _LISTED = 8
 
 
 def _owner(pointer: str, policy: PolicyDocument | None) -> Iterator[str]:
-    path = steps(pointer)
-    if policy is None:
-        return
-    if path[0] == "identity":
-        yield policy.teams[identity_owner(policy, pointer.removeprefix("/identity"))].title
-    elif path[0] == "gates" and len(path) > 1 and path[1] in _FAMILIES:
-        yield policy.teams[gate_owner(policy, _FAMILIES[path[1]])].title
+    owner = field_owner(policy, pointer) if policy else None
+    if policy and owner:
+        yield policy.teams[owner].title
