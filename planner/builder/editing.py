@@ -5,7 +5,7 @@ Rules kept: nothing is lost, a run that leaves a place is listed as unused; a ru
 Not handled: what a person answers (``planner.builder.answering``).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec import UNSET
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from planner.builder.files import file_id, run_id, run_of
 from planner.builder.grouping import proposed
-from planner.builder.limits import MAX_TRIALS, MAX_WINDOWS, check, check_files, refuse
+from planner.builder.limits import MAX_TRIALS, MAX_WINDOWS, check, check_files, free_id, refuse
 from planner.builder.records import Draft, DraftFile, DraftTrial, DraftWindow, HeldDecision, LeftOut
 from planner.documents import ContractDocument
 from planner.pointers import child
@@ -151,7 +151,7 @@ def merge_trials(draft: Draft, into: str, other: str) -> Draft:
         raise refuse("builder/trial", child("/trials", other), "another trial", shown(other))
     windows, renamed = dict(own.windows), {}
     for name, window in second.windows.items():
-        free = _numbered(name, windows)
+        free = free_id(name, windows)
         windows[free] = window
         renamed[f"{child('/trials', other)}/windows/{name}"] = f"{child('/trials', into)}/windows/{free}"
     runs = tuple(dict.fromkeys((*own.runs, *second.runs)))
@@ -223,15 +223,16 @@ def move_run(draft: Draft, run: str, *, trial: str, window: str | None = None, c
     if window is not None:
         _window(draft, trial, window)
     trials = draft.trials if copy else _all_without(draft, run.__eq__)
-    before, own = own, trials[trial]
+    rest = trials[trial]
     if window is None:
-        own = replace(own, runs=tuple(dict.fromkeys((*own.runs, run))))
+        rest = replace(rest, runs=tuple(dict.fromkeys((*rest.runs, run))))
     else:
-        held = own.windows.get(window, before.windows[window])
+        # A window that held this run alone is gone from the rest, and is its place all the same.
+        held = rest.windows.get(window, own.windows[window])
         changed = replace(held, runs=tuple(dict.fromkeys((*held.runs, run))), why="")
-        own = replace(own, windows={**own.windows, window: changed})
+        rest = replace(rest, windows={**rest.windows, window: changed})
     used = replace(draft, left_out={name: out for name, out in draft.left_out.items() if name != run})
-    return _arranged(used, {**trials, trial: own})
+    return _arranged(used, {**trials, trial: rest})
 
 
 def leave_out(draft: Draft, run: str, *, by: str, because: str) -> Draft:
@@ -272,13 +273,19 @@ def _arranged(draft: Draft, trials: dict[str, DraftTrial]) -> Draft:
     """Return the draft with the trials as a person wants them.
 
     Raises:
-        DocumentRefusedError: more than a draft holds.
+        DocumentRefusedError: more than a draft holds, and more than before: files may propose more, to be taken apart.
     """
-    windows = sum(len(trial.windows) for trial in trials.values())
-    for what, most, found in (("trials", MAX_TRIALS, len(trials)), ("windows", MAX_WINDOWS, windows)):
-        if found > most:
+    for what, most, held, found in (
+        ("trials", MAX_TRIALS, len(draft.trials), len(trials)),
+        ("windows", MAX_WINDOWS, _windows(draft.trials), _windows(trials)),
+    ):
+        if found > max(most, held):
             raise refuse("builder/limit", "/trials", f"at most {most:,} {what} in a draft", f"{found:,}")
     return replace(_next(draft), trials=trials, arranged=True)
+
+
+def _windows(trials: Mapping[str, DraftTrial]) -> int:
+    return sum(len(trial.windows) for trial in trials.values())
 
 
 def _with_window(draft: Draft, trial: str, window: str, held: DraftWindow) -> Draft:
@@ -311,10 +318,6 @@ def _check_load_point(contract: ContractDocument, trial: str, window: str, load_
         raise refuse(
             "builder/load_point", at, f"a load point of the contract: {', '.join(sorted(known))}", shown(load_point)
         )
-
-
-def _numbered(name: str, taken: dict[str, DraftWindow]) -> str:
-    return next(own for own in (name, *(f"{name[:58]}-{n}" for n in range(2, len(taken) + 3))) if own not in taken)
 
 
 def _identity(trial: str) -> str:

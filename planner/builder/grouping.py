@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from planner.builder.facts import DEGREES, MACHINE_FORMATS, Degrees, RunFacts, facts_of, figures
 from planner.builder.files import runs_of
-from planner.builder.limits import MAX_TRIALS
+from planner.builder.limits import MAX_TRIALS, free_id, numbered
 from planner.builder.records import Draft, DraftTrial, DraftWindow
 from planner.documents import ContractDocument
 from planner.identity import same
@@ -134,7 +134,7 @@ def _groups(runs: Sequence[RunFacts]) -> list[_Group]:
     groups = _stated(runs)
     for degrees in _hinted(runs, groups):
         if len(groups) < MAX_TRIALS:
-            groups.append(_Group(id=_free(_name(degrees), groups), degrees=degrees))
+            groups.append(_Group(id=free_id(_name(degrees), [group.id for group in groups]), degrees=degrees))
     if not groups and any(facts.part in ("load", "server") for facts in runs):
         groups.append(_Group(id=ALONE, degrees=None))
     return groups
@@ -147,7 +147,7 @@ def _stated(runs: Iterable[RunFacts]) -> list[_Group]:
             stated.setdefault(facts.degrees, []).append(facts)
     groups: list[_Group] = []
     for degrees in sorted(stated)[:MAX_TRIALS]:
-        group = _Group(id=_free(_name(degrees), groups), degrees=degrees)
+        group = _Group(id=free_id(_name(degrees), [group.id for group in groups]), degrees=degrees)
         for facts in stated[degrees]:
             group.take(facts, f"{_spoken(degrees)} as the tools state")
         groups.append(group)
@@ -209,11 +209,6 @@ def _spoken(degrees: Degrees) -> str:
     )
 
 
-def _free(name: str, groups: Iterable[_Group]) -> str:
-    taken = {group.id for group in groups}
-    return next(own for own in (name, *(f"{name}-{n}" for n in range(2, MAX_TRIALS + 3))) if own not in taken)
-
-
 # Which window
 
 
@@ -259,16 +254,14 @@ def _windows(loads: Iterable[RunFacts], contract: ContractDocument) -> list[_Win
     for load_point, facts in named:
         if load_point is None:
             _share(facts, [window for windows in counted.values() for window in windows])
-    return [
-        _Window(
-            id=load_point if len(windows) == 1 else f"{load_point}-{number}",
-            load_point=load_point,
-            runs=runs,
-            why=f"the load of {load_point}" + (", told by several files" if len(runs) > 1 else ""),
-        )
-        for load_point, windows in counted.items()
-        for number, runs in enumerate(windows, 1)
-    ]
+    found: dict[str, _Window] = {}
+    for load_point, windows in counted.items():
+        for number, runs in enumerate(windows, 1):
+            # A load point may have the name that the window of another one gets by its number.
+            own = free_id(load_point if len(windows) == 1 else numbered(load_point, number), found)
+            why = f"the load of {load_point}" + (", told by several files" if len(runs) > 1 else "")
+            found[own] = _Window(id=own, load_point=load_point, runs=runs, why=why)
+    return [*found.values()]
 
 
 def _count(facts: RunFacts, windows: list[list[RunFacts]]) -> None:
@@ -338,8 +331,9 @@ def _extended(trial: DraftTrial, ideal: DraftTrial, fresh: set[str]) -> DraftTri
     for wanted, window in ideal.windows.items():
         runs = tuple(run for run in window.runs if run in fresh)
         if runs:
-            names = (wanted, *(f"{window.load_point}-{number}" for number in range(2, len(windows) + 3)))
-            windows[next(name for name in names if name not in windows)] = replace(window, runs=runs)
+            point = window.load_point or wanted
+            own = wanted if wanted not in windows else free_id(point, {point, *windows})
+            windows[own] = replace(window, runs=runs)
     return replace(trial, windows=windows, runs=(*trial.runs, *(run for run in ideal.runs if run in fresh)))
 
 

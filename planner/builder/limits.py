@@ -1,7 +1,9 @@
 """How much a draft may hold; a person's set of files for one decision is far smaller."""
 
+from collections.abc import Container
 from dataclasses import replace
 from functools import cache
+from itertools import chain, count
 from typing import Any
 
 import msgspec
@@ -19,6 +21,8 @@ __all__ = [
     "MAX_WINDOWS",
     "check",
     "check_files",
+    "free_id",
+    "numbered",
     "refuse",
 ]
 
@@ -30,11 +34,23 @@ MAX_TRIALS = 100
 MAX_WINDOWS = 1_000
 """Windows of a draft, over all its trials."""
 MAX_ANSWERS = 20_000
+MAX_NUMBERED = 58
+"""Characters of an id that are left before a dash and a number, of the 64 that it may have."""
 
 
 def refuse(code: str, pointer: str, expected: str, found: str) -> DocumentRefusedError:
     """Return the error of a change that is not made."""
     return DocumentRefusedError((Problem(code, pointer, expected, found),))
+
+
+def free_id(name: str, taken: Container[str]) -> str:
+    """Return an id that is not taken: the name itself, or with the least number from 2 on, cut to the length of ids."""
+    return next(own for own in chain((name,), (numbered(name, at) for at in count(2))) if own not in taken)
+
+
+def numbered(name: str, number: int) -> str:
+    """Return an id with a number behind it."""
+    return f"{name[:MAX_NUMBERED]}-{number}"
 
 
 def check_files(files: int, runs: int, values: int) -> None:

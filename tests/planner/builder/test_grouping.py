@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from planner.builder import Draft, add_files, new_draft, proposed, rename_trial
+from planner.builder import Draft, add_files, draft_bytes, new_draft, proposed, read_draft, rename_trial
 from tests.planner.builder.kit import (
     CONFIG,
+    CONTRACT,
     FILES,
     bench,
     contract,
@@ -170,3 +171,31 @@ def test_a_new_file_of_the_machine_goes_to_every_trial_once_arranged() -> None:
     draft = rename_trial(drafted(files), "tp2", "small")
     grown = add_files(draft, contract(), [read(CONFIG, "config.json")]).draft
     assert ["config.json" in found[""] for found in arrangement(grown).values()] == [True, True]
+
+
+def test_windows_have_ids_of_their_own_whatever_load_points_are_called() -> None:
+    long = "s" * 64
+    points = {"s": 64, "s-1": 32, long: 16, "saturated": 8}
+    workload = {
+        **CONTRACT["identity"]["workload"],
+        "load_points": {
+            name: {"arrival": "closed", "concurrent_requests": requests} for name, requests in points.items()
+        },
+    }
+    document = contract(
+        identity={**CONTRACT["identity"], "workload": workload},
+        gates={"tensor_locality": CONTRACT["gates"]["tensor_locality"]},
+        evidence_required={"kv": {**CONTRACT["evidence_required"]["kv"], "load_points": ["s"]}},
+    )
+    loads = [(64, 1), (64, 2), (32, 3), (16, 4), (16, 5)]
+    files = {f"{day}.json": bench(requests, date=f"2026030{day}-101500") for requests, day in loads}
+    draft = drafted(files, document)
+    (trial,) = draft.trials.values()
+    assert {name: window.load_point for name, window in trial.windows.items()} == {
+        "s-1": "s",
+        "s-2": "s",
+        "s-1-2": "s-1",
+        f"{'s' * 58}-1": long,
+        f"{'s' * 58}-2": long,
+    }
+    assert read_draft(draft_bytes(draft)) == draft
