@@ -23,8 +23,9 @@ from planner.builder.shapes import problems_of
 from planner.builder.trees import trees_of
 from planner.documents import ContractDocument
 from planner.errors import DocumentRefusedError, Problem
-from planner.pointers import steps
+from planner.pointers import joined, steps
 from planner.records.base import Id, Prose, Text
+from planner.records.evidence import JsonPointer
 from planner.shown import shown
 
 __all__ = ["answer", "confirm", "pseudonymise", "settle", "unanswer", "unsettle"]
@@ -64,8 +65,9 @@ def _check_target(draft: Draft, at: str, *, window_too: bool = False) -> None:
     Raises:
         DocumentRefusedError: it leads to no field of a person.
     """
+    check((at, at, JsonPointer))
     path = steps(at)
-    if not path or path[0] in FIXED or (path[0] == "provenance" and path[1:2] and path[1] in NOT_ANSWERED):
+    if path[0] in FIXED or (path[0] == "provenance" and path[1:2] and path[1] in NOT_ANSWERED):
         raise refuse("builder/field", at, "a field that a person answers", shown(at))
     if path[0] in ("trials", "identities"):
         if len(path) < 3:
@@ -73,7 +75,8 @@ def _check_target(draft: Draft, at: str, *, window_too: bool = False) -> None:
         if path[1] != ANY and path[1] not in draft.trials:
             raise refuse("builder/trial", at, "a trial of the draft, or *", shown(path[1]))
     if path[0] == "trials" and path[2] == "windows":
-        known = {window for trial in draft.trials.values() for window in trial.windows}
+        meant = draft.trials if path[1] == ANY else {path[1]: draft.trials[path[1]]}
+        known = {window for trial in meant.values() for window in trial.windows}
         if len(path) < (4 if window_too else 5) or (path[3] != ANY and path[3] not in known):
             raise refuse("builder/window", at, "a field of a window of the draft, or *", shown(at))
     if path[0] == "trials" and path[2] == "identity_id":
@@ -81,7 +84,7 @@ def _check_target(draft: Draft, at: str, *, window_too: bool = False) -> None:
 
 
 def _at_load_point(draft: Draft, contract: ContractDocument, path: tuple[str, ...], value: Json, by: str) -> Draft:
-    check(("/".join(("", *path)), value, Id))
+    check((joined(path), value, Id))
     for name, trial in draft.trials.items():
         for window in trial.windows:
             if path[1] in (ANY, name) and path[3] in (ANY, window):

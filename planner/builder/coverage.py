@@ -12,6 +12,7 @@ from typing import Any
 
 from planner.builder.assembly import document_tree
 from planner.builder.bringing import brought_by
+from planner.builder.pointing import ANY
 from planner.builder.records import Draft
 from planner.builder.state import Breach, Difference, GateCoverage, Lack, Question, RequiredCoverage, TrialCoverage
 from planner.builder.trees import Trees
@@ -58,7 +59,7 @@ def judged_trials(
     checks: list[Breach] = []
     for name in trees.trials:
         view, stand_ins, problem = _view(draft, contract, trees, name, asked[name], as_of)
-        coverage.append(_covered(contract, trees, name, view, stand_ins, problem, asked[name]))
+        coverage.append(_covered(contract, name, view, stand_ins, problem, asked[name]))
         checks += _checks(view) if view is not None else ()
     return Judged(tuple(coverage), tuple(checks), tuple(_differences(contract, trees)))
 
@@ -121,7 +122,6 @@ def _windows_stood_in(trial: dict[str, Json], at: str) -> Iterator[str]:
 
 def _covered(
     contract: ContractDocument,
-    trees: Trees,
     name: str,
     view: TrialView | None,
     stand_ins: frozenset[str],
@@ -174,11 +174,11 @@ def _gate(
 
 def _own_gaps(limit: LimitOutcome, view: TrialView) -> Iterable[str]:
     """Return the fields that a limit misses itself; a figure that broke an identity is there, and is in doubt."""
-    doubted = {f"{view.at}/windows/{window}{field}" for window, field in view_doubts(view)}
+    doubted = {f"{view.at}/windows/{window}{field}" for window, field in _doubts(view)}
     return (field for field in limit.missing if field not in doubted)
 
 
-def view_doubts(view: TrialView) -> Iterator[tuple[str, str]]:
+def _doubts(view: TrialView) -> Iterator[tuple[str, str]]:
     """Yield window and field of every figure that an identity puts in doubt."""
     for window, checks in view.checks.items():
         for check in checks:
@@ -203,9 +203,7 @@ def _unjudged(contract: ContractDocument, gate: Gate, trial: str) -> GateCoverag
     """Say what a gate's limits ask for, where a trial cannot be judged at all."""
     asks = [ask for limit in contract.limits.get(gate.id, {}).values() for ask in limit.asks()]
     fields = dict.fromkeys(
-        joined(("trials", trial, "windows", "*", *ask.metric.split("."), *(name,)))
-        if name
-        else joined(("trials", trial, "windows", "*", *ask.metric.split(".")))
+        joined(("trials", trial, "windows", ANY, *ask.metric.split("."), *([name] if name else [])))
         for ask in asks
         for name in (ask.fields or ("",))
     )

@@ -1,12 +1,14 @@
 """Make, write and read drafts as JSON: strict, so that a stored draft is what was stored, or is refused."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
 from planner.builder.files import file_id, run_id
 from planner.builder.records import DRAFT_SCHEMA, Draft
+from planner.builder.shapes import problems_of
 from planner.canonical import canonical_bytes
 from planner.documents import ContractDocument
 from planner.errors import Problem
@@ -38,8 +40,9 @@ def read_draft(raw: bytes) -> Draft:
 
 
 def _problems(tree: Any) -> Iterator[Problem]:
-    """Yield what the types do not say: ids of files are those of their digests, and runs are there."""
+    """Yield what the types do not say: ids of files are those of their digests, runs are there, values fit."""
     yield from _misnamed(tree)
+    yield from _misfit(tree)
     known = _runs(tree)
     for pointer, runs in _placed(tree):
         for number, run in enumerate(runs):
@@ -54,6 +57,14 @@ def _misnamed(tree: Any) -> Iterator[Problem]:
         digest = file.get("sha256")
         if type(digest) is str and file_id(digest) != name:
             yield Problem("document/key", pointer, f"{shown(file_id(digest))}, as its digest begins", shown(name))
+
+
+def _misfit(tree: Any) -> Iterator[Problem]:
+    """Yield values that their fields do not take: nothing that reads a draft looks at their types again."""
+    for section in ("answers", "settled"):
+        for at, field, said in objects_at(tree, section):
+            for problem in problems_of(field, said["value"]) if "value" in said else ():
+                yield replace(problem, pointer=f"{at}/value{problem.pointer.removeprefix(field)}")
 
 
 def _runs(tree: Any) -> set[str]:

@@ -15,7 +15,9 @@ from planner.builder.limits import refuse
 from planner.builder.records import Draft, DraftFile, FileProblem, ReadPlace, ReadRemark, ReadRun
 from planner.importers import Source, import_file
 from planner.importers.scrubbed import scrubbed
+from planner.pointers import place_of
 from planner.records.base import SAFE_INTEGER
+from planner.shown import shown
 
 __all__ = ["file_id", "file_of", "read_file", "run_id", "run_of", "runs_of"]
 
@@ -106,10 +108,11 @@ def run_of(draft: Draft, run: str) -> ReadRun:
     """Return a run; DocumentRefusedError where the draft has no such run."""
     file, _, number = run.partition(".")
     known = draft.files.get(file)
-    at = int(number) - 1 if number.isascii() and number.isdigit() else -1
-    if known is None or not 0 <= at < len(known.runs):
-        raise refuse("builder/run", "/files", "a run of the draft", run[:80])
-    return known.runs[at]
+    # Counted from 1, so that the place of number n is n - 1.
+    place = None if known is None else place_of(number, len(known.runs) + 1)
+    if known is None or not place:
+        raise refuse("builder/run", "/files", "a run of the draft", shown(run))
+    return known.runs[place - 1]
 
 
 def runs_of(files: dict[str, DraftFile]) -> Iterable[tuple[str, DraftFile, ReadRun]]:

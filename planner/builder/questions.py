@@ -122,7 +122,7 @@ def _of_trial(draft: Draft, contract: ContractDocument, tree: TrialTree) -> Iter
     yield _question(draft, f"{at}/same_run", text, "trial", proposals=sure)
     if f"{at}/topology/layout" not in tree.fields:
         text = "Which engine's layout of ranks was it?"
-        yield _question(draft, f"{at}/topology/layout", text, "trial", proposals=_layouts(draft, tree))
+        yield _question(draft, f"{at}/topology/layout", text, "trial", proposals=_layouts(tree))
     yield from _degrees(draft, contract, tree)
     proposal = rank_map_proposal(contract, tree.names, tree.placing.measured)
     text = "Which device of which node did each rank use?"
@@ -168,7 +168,7 @@ def _split(name: str) -> list[str]:
     return parts
 
 
-def _layouts(draft: Draft, tree: TrialTree) -> list[Proposal]:
+def _layouts(tree: TrialTree) -> list[Proposal]:
     """Propose the layout of the engine that a file names."""
     engine = tree.values.get(joined(("identities", tree.id, "stack", "engine", "name")))
     name = str(engine.value).lower() if engine is not None else ""

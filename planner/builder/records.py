@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from planner.records.base import Bytes, Digest, Id, PositiveCount, Prose, Record, Text
+from planner.records.evidence import JsonPointer
 
 __all__ = [
     "DRAFT_SCHEMA",
@@ -23,8 +24,6 @@ __all__ = [
     "FileProblem",
     "HeldDecision",
     "LeftOut",
-    "Pointer",
-    "Purpose",
     "ReadPlace",
     "ReadRemark",
     "ReadRun",
@@ -42,8 +41,6 @@ DRAFT_SCHEMA = "topogate.evidence-draft/v1"
 RunId = Annotated[str, Meta(pattern=r"^[0-9a-f]{16}\.[1-9][0-9]{0,3}(?![\s\S])", title="run of a file")]
 """``<file id>.<number of the run in its file, from 1>``."""
 
-Pointer = Annotated[str, Meta(pattern=r"^(/[^\x00-\x1f]*)?(?![\s\S])", max_length=512)]
-Purpose = Literal["warmup", "counted", "instrumented", "soak", "injection"]
 Standing = Literal["measured", "stated", "hint", "predicted"]
 Status = Literal["usable", "held", "refused"]
 Scalar = int | float | str | bool
@@ -203,8 +200,8 @@ class Draft(Record, frozen=True, kw_only=True):
     files: dict[Id, DraftFile] = {}
     trials: dict[Id, DraftTrial] = {}
     arranged: bool = False
-    answers: dict[Pointer, Answer] = {}
-    settled: dict[Pointer, Settlement] = {}
+    answers: dict[JsonPointer, Answer] = {}
+    settled: dict[JsonPointer, Settlement] = {}
     held: dict[RunId, HeldDecision] = {}
     left_out: dict[RunId, LeftOut] = {}
     pseudonyms: dict[Text, Id] = {}

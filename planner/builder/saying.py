@@ -17,13 +17,14 @@ from planner.builder.files import runs_of
 from planner.builder.limits import refuse
 from planner.builder.pointing import ANY
 from planner.builder.questions import questions_of
-from planner.builder.records import Draft, Pointer
+from planner.builder.records import Draft
 from planner.builder.trees import trees_of
 from planner.documents import ContractDocument
 from planner.errors import DocumentRefusedError, Problem
 from planner.intake.opening import opened
 from planner.pointers import child, steps
 from planner.records.base import Id, Prose, Record, Text
+from planner.records.evidence import JsonPointer
 from planner.shown import shown
 from planner.strict_json import read
 
@@ -67,9 +68,9 @@ class Answers(Record, frozen=True, kw_only=True):
     left_out: dict[Text, Prose] = {}
     moves: tuple[Move, ...] = ()
     held: dict[Text, Held] = {}
-    settled: dict[Pointer, Settled] = {}
-    answers: dict[Pointer, Json] = {}
-    confirm: tuple[Pointer, ...] = ()
+    settled: dict[JsonPointer, Settled] = {}
+    answers: dict[JsonPointer, Json] = {}
+    confirm: tuple[JsonPointer, ...] = ()
     pseudonymise: tuple[Text, ...] | UnsetType = UNSET
 
 

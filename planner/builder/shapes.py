@@ -11,12 +11,13 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import msgspec
 
+from planner.builder.pointing import ANY
 from planner.builder.state import QuestionKind
 from planner.canonical import canonical_bytes
 from planner.errors import DocumentRefusedError, Problem
 from planner.intake.shape import shape_problems
 from planner.intake.texts import text_problems
-from planner.pointers import steps
+from planner.pointers import place_of, steps
 from planner.records import base
 from planner.records.contract import Identity
 from planner.records.evidence import Evidence
@@ -31,7 +32,7 @@ DRAFT_FIELDS: dict[str, Any] = {SAME_RUN: bool, DEVICE_NAMES: dict[str, str], LI
 """Members of a trial that no document has: they say how to read its files."""
 
 UNKNOWN = "unknown"
-MAX_INDEX_DIGITS = 5
+MAX_PLACES = 100_000
 """No array of evidence is longer than its ranks."""
 
 
@@ -72,10 +73,18 @@ def _member(kind: Any, step: str) -> Any:
         return _hints(kind)[fields[step]] if step in fields else None
     arguments = get_args(kind)
     if get_origin(kind) is dict:
-        return arguments[1]
+        return arguments[1] if step == ANY or _is_key(step, arguments[0]) else None
     if get_origin(kind) is tuple:
-        return arguments[0] if step.isascii() and step.isdigit() and len(step) <= MAX_INDEX_DIGITS else None
+        return None if place_of(step, MAX_PLACES) is None else arguments[0]
     return Any if kind is Any else None
+
+
+def _is_key(step: str, kind: Any) -> bool:
+    try:
+        msgspec.convert(step, kind)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 @cache

@@ -23,7 +23,7 @@ from planner.builder.resolving import Found, Resolved, apart, resolved, source_o
 from planner.builder.shapes import DRAFT_FIELDS
 from planner.documents import ContractDocument
 from planner.identity import contract_leaves
-from planner.pointers import joined, steps
+from planner.pointers import joined, place_of, steps
 from planner.records.evidence import ValueSource
 
 __all__ = ["TrialTree", "trial_tree"]
@@ -139,11 +139,11 @@ def _resolve(own: TrialTree, draft: Draft, leaves: frozenset[Path]) -> None:
                 own.placing.leave(one, "files say different things of it, and the contract does not bind it")
             own.fields[to] = []
         else:
-            own.settle(draft, to, _times(own, draft, path, _sampled(path, found)))
+            own.settle(draft, to, _times(draft, path, _sampled(path, found)))
     _expand(own, draft)
 
 
-def _times(own: TrialTree, draft: Draft, path: Path, found: list[Found]) -> list[Found]:
+def _times(draft: Draft, path: Path, found: list[Found]) -> list[Found]:
     """Keep of start and end what loads say: telemetry runs before and after."""
     if path[4:] not in (("start",), ("end",)):
         return found
@@ -219,7 +219,7 @@ def _written(own: TrialTree, draft: Draft) -> None:
     """Write every value where it belongs, then what the builder adds: places of ranks, load points, groups."""
     root: dict[str, Json] = {"identities": {own.id: own.identity}, "trials": {own.id: own.trial}}
     own.trial["identity_id"] = own.id
-    windows = {name: _window(own, name, held.load_point) for name, held in draft.trials[own.id].windows.items()}
+    windows = {name: _window(held.load_point) for name, held in draft.trials[own.id].windows.items()}
     own.trial["windows"] = windows
     for to, what in sorted(own.values.items(), key=lambda pair: (pair[0].count("/"), pair[0])):
         if what.value is UNSET or steps(to)[2:3] == ("same_run",):
@@ -234,7 +234,7 @@ def _written(own: TrialTree, draft: Draft) -> None:
     _load_points(own, draft)
 
 
-def _window(own: TrialTree, name: str, load_point: str | None) -> dict[str, Json]:
+def _window(load_point: str | None) -> dict[str, Json]:
     return {} if load_point is None else {"load_point": load_point}
 
 
@@ -242,14 +242,14 @@ def _put(root: Json, path: Path, value: Json) -> bool:
     """Put a value into a tree; False where another value stands in the way."""
     here = root
     for step in path[:-1]:
-        if isinstance(here, list) and step.isdigit() and int(step) < len(here):
-            here = here[int(step)]
+        if isinstance(here, list) and (place := place_of(step, len(here))) is not None:
+            here = here[place]
         elif isinstance(here, dict):
             here = here.setdefault(step, {})
         else:
             return False
-    if isinstance(here, list) and path[-1].isdigit() and int(path[-1]) < len(here):
-        here[int(path[-1])] = value
+    if isinstance(here, list) and (place := place_of(path[-1], len(here))) is not None:
+        here[place] = value
         return True
     if not isinstance(here, dict) or (path[-1] in here and here[path[-1]] != value):
         return False
@@ -274,10 +274,9 @@ def _arrays(own: TrialTree, at: str, window: dict[str, Json]) -> None:
 def _groups(own: TrialTree, at: str, window: dict[str, Json]) -> None:
     """Say which ranks a serving group has, as the layout gives them."""
     for name, replica in (window.get("replicas") or {}).items():
-        number = name.removeprefix("replica-")
-        known = number.isdigit() and int(number) < len(own.names.serving) and isinstance(replica, dict)
-        if known and "ranks" not in replica:
-            replica["ranks"] = list(own.names.serving[int(number)])
+        group = place_of(name.removeprefix("replica-"), len(own.names.serving))
+        if group is not None and isinstance(replica, dict) and "ranks" not in replica:
+            replica["ranks"] = list(own.names.serving[group])
             topology = joined(("trials", own.id, "topology"))
             own.sources[f"{at}/replicas/{name}/ranks"] = ValueSource(derived_from=(topology,))
 

@@ -11,6 +11,7 @@ from planner.builder import (
     assemble,
     confirm,
     decide_held,
+    new_window,
     pseudonymise,
     settle,
     unanswer,
@@ -248,3 +249,28 @@ def test_hosts_are_replaced_throughout_and_always_by_the_same() -> None:
     assert "10.1.2.3" not in text
     assert '"hosts":["host-1","gpu-170.example.org"]' in text
     assert '"name":"host-1.log"' in text
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        pytest.param(f"/identities/tp2/{'x' * 600}", id="longer than a pointer"),
+        pytest.param("/identities/tp2/a\x01b", id="with a control"),
+        pytest.param("", id="the document itself"),
+        pytest.param("/trials/tp2/windows/tp4-only/purpose", id="a window of another trial"),
+    ],
+)
+def test_what_is_settled_is_a_field_that_a_stored_draft_can_name(at: str) -> None:
+    draft = new_window(drafted(), contract(), "tp4", "tp4-only", "single", by=BY)
+    with pytest.raises(DocumentRefusedError):
+        settle(draft, at, by=BY, because=BECAUSE, run=run_named(draft, "tp2.log"))
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["replicas/replica-²/kv_capacity_tokens", "replicas/A name/completed", "per_rank/weights_bytes/values/007"],
+)
+def test_an_id_or_place_that_no_document_has_is_no_field(field: str) -> None:
+    assert problems(drafted(), f"/trials/tp2/windows/*/{field}", 5) == [
+        ("builder/field", f"/trials/tp2/windows/*/{field}", "a field of the evidence document")
+    ]

@@ -165,3 +165,28 @@ def test_what_a_model_predicts_stands_beside() -> None:
     assert 471.5 in [prediction.value.value for prediction in state.predictions]
     assert draft.trials == drafted().trials
     assert [note.file for note in state.refused] == ["predicted.json"]
+
+
+@pytest.mark.parametrize("number", ["0", "01", "10", "9" * 5000, "²", "-1", ""])
+def test_a_run_has_one_id(number: str) -> None:
+    draft = drafted({"a.log": log(2)})
+    with pytest.raises(DocumentRefusedError) as caught:
+        run_of(draft, f"{run_named(draft, 'a.log').partition('.')[0]}.{number}")
+    assert [problem.expected for problem in caught.value.problems] == ["a run of the draft"]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({"": 1}, [("builder/field", "/answers//value"), ("document/key", "/answers/")]),
+        ({"/trials/t/topology/instances": 1}, [("document/type", "/answers/~1trials~1t~1topology~1instances/value")]),
+        ({"/trials/t/speed": 1}, [("builder/field", "/answers/~1trials~1t~1speed/value")]),
+    ],
+    ids=["no field", "another type", "no field of a document"],
+)
+def test_an_answer_that_its_field_does_not_take_is_no_part_of_a_draft(
+    said: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    tree = json.loads(draft_bytes(new_draft(contract())))
+    tree["answers"] = {at: {"value": value, "by": "user-7"} for at, value in said.items()}
+    assert sorted(problems(json.dumps(tree).encode())) == expected
