@@ -8,9 +8,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import msgspec
 from django.http import QueryDict
 
+from planner import strict_json
+from planner.errors import DocumentRefusedError
 from reviews import draft_changes as made
 from reviews.draft_changes import Change
 from reviews.errors import Finding, InvalidRequestError, printable
@@ -19,6 +20,7 @@ __all__ = ["ACTS", "changes_of", "typed_answers"]
 
 DEGREES = ("tp", "pp", "ep", "dp", "world_size")
 MOST_ANSWERS = 60
+NO_JSON = frozenset({"json/syntax", "json/trailing_data"})
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\Z")
 _MINUTES = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}\Z")
 _SECONDS = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}\Z")
@@ -156,8 +158,15 @@ def _confirm(form: QueryDict) -> Iterator[Change]:
     fields: list[str] = []
     for chosen in _chosen(form, "field", "proposal"):
         # A proposal for several trials names their questions as a list; a pointer never begins with a bracket.
-        fields += _read("json", chosen, "field") if chosen.startswith("[") else [chosen]
+        fields += _pointers(chosen) if chosen.startswith("[") else [chosen]
     yield made.Confirm(fields=tuple(fields))
+
+
+def _pointers(text: str) -> list[str]:
+    found = _json(text, "field")
+    if not all(isinstance(one, str) for one in found):
+        raise _invalid("field", "a list of pointers", text)
+    return list(found)
 
 
 def _answers(form: QueryDict) -> Iterator[Change]:
@@ -210,7 +219,7 @@ def _read(kind: str, text: str, field: str) -> Any:
     """
     if kind in ("count", "number"):
         plain = text.replace(",", "").replace("\N{NARROW NO-BREAK SPACE}", "").replace(" ", "")
-        return msgspec.json.decode(plain) if _NUMBER.match(plain) else text
+        return _json(plain, field) if _NUMBER.match(plain) else text
     if kind == "switch":
         return {"true": True, "false": False}.get(text, text)
     if kind == "time":
@@ -218,13 +227,26 @@ def _read(kind: str, text: str, field: str) -> Any:
     if kind == "rank_map" and not text.startswith("["):
         return [_rank(line) for line in text.splitlines() if line.strip()]
     if kind in ("json", "instances", "rank_map"):
-        try:
-            return msgspec.json.decode(text)
-        except msgspec.DecodeError as wrong:
-            if kind == "json" and not text.startswith(("{", "[", '"')):
-                return text  # a word; nobody types quotation marks around one
-            raise _invalid(field, "JSON", str(wrong)) from wrong
+        return _json(text, field, is_word_taken=kind == "json" and not text.startswith(("{", "[", '"')))
     return text
+
+
+def _json(text: str, field: str, *, is_word_taken: bool = False) -> Any:
+    """Read JSON as strictly as documents are read: what is taken here has to stand in one later.
+
+    ``is_word_taken``: what is no JSON is text, for nobody types quotation marks around a word.
+
+    Raises:
+        InvalidRequestError: it is none, or a value that no document holds.
+    """
+    try:
+        return strict_json.parse(text.encode())
+    except DocumentRefusedError as refused:
+        if is_word_taken and all(problem.code in NO_JSON for problem in refused.problems):
+            return text
+        raise InvalidRequestError(
+            tuple(Finding.of(problem, "request", pointer=f"{field}{problem.pointer}") for problem in refused.problems)
+        ) from refused
 
 
 def _time(text: str) -> str:

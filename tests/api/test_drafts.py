@@ -112,6 +112,13 @@ def test_the_same_file_again_changes_nothing(alice: Caller) -> None:
     ("raw", "pointer"),
     [
         pytest.param(b"{", "", id="no JSON"),
+        pytest.param(b'{"changes": ' + b"[" * 5000, "", id="nested too deep"),
+        pytest.param(b'{"changes": [], "changes": []}', "/changes", id="a key twice"),
+        pytest.param(
+            b'{"changes": [{"do": "answer", "at": "/a", "value": 1%s}]}' % (b"0" * 400),
+            "/changes/0/value",
+            id="an integer that no document holds",
+        ),
         pytest.param(b'{"changes": []}', "/changes", id="none"),
         pytest.param(b'{"changes": [{"do": "fly"}]}', "/changes/0/do", id="unknown"),
         pytest.param(b'{"changes": [{"do": "move_run", "run": 1, "trial": "a"}]}', "/changes/0/run", id="type"),

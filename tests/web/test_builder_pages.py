@@ -227,3 +227,31 @@ def test_the_number_of_queries_does_not_grow_with_the_files(tab: str, draft: Dra
     few = cost(client, address(tab, draft))
     added(people, draft, *(tool_file(f"{seed}.json", seed=seed) for seed in range(30)))
     assert cost(client, address(tab, draft)) == few
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        pytest.param("1e999", id="beyond a double"),
+        pytest.param("9" * 400, id="beyond a safe integer"),
+        pytest.param("[" * 5000, id="nested too deep"),
+        pytest.param('{"a": 1, "a": 2}', id="a key twice"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["number", "json", "instances", "rank_map"])
+def test_a_value_that_no_document_holds_is_refused_in_words(
+    typed: str, kind: str, draft: Draft, people: Cast, visit: Visit
+) -> None:
+    draft.refresh_from_db()
+    answers = {"act": "answers", "f0": "/identities/*/topology", "k0": kind, "v0": typed}
+    refused = act(visit(people.alice), draft, "builder-questions", **answers)
+    assert (refused.status_code, b"nothing was changed" in refused.content) == (422, True)
+    assert Draft.objects.get().version == draft.version
+
+
+@pytest.mark.parametrize("chosen", ["[1]", "[" * 5000, '[["/provenance/method"]]', "[}"])
+def test_a_confirmation_of_no_pointers_is_refused_in_words(
+    chosen: str, draft: Draft, people: Cast, visit: Visit
+) -> None:
+    refused = act(visit(people.alice), draft, "builder-questions", act="confirm", field=chosen)
+    assert (refused.status_code, b"field: expected" in refused.content) == (422, True)

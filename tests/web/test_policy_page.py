@@ -44,8 +44,23 @@ def test_two_admins_change_the_policy_on_its_page(people: Cast, visit: Visit) ->
 def test_what_is_no_policy_is_said_and_kept(people: Cast, visit: Visit) -> None:
     answer = visit(someone("ada")).post(POLICY, change(policy="{ my words"))
     page = answer.content.decode()
-    assert (answer.status_code, "policy: expected a policy document in JSON" in page) == (422, True)
+    assert (answer.status_code, "policy: expected a key in double quotes" in page) == (422, True)
     assert "{ my words</textarea>" in page
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        pytest.param('{"max_age_s": NaN}', "policy/max_age_s: expected a number that JSON has", id="no number"),
+        pytest.param('{"schema": "\\ud800"}', "policy/schema: expected text of whole characters", id="half a sign"),
+        pytest.param('{"a": 1, "a": 2}', "policy/a: expected each key once", id="a key twice"),
+        pytest.param("[" * 5000, "policy: expected nesting of at most 64", id="nested too deep"),
+        pytest.param("7", "policy: expected a policy document", id="no object"),
+    ],
+)
+def test_a_policy_that_cannot_be_kept_is_refused_in_words(policy: str, said: str, people: Cast, visit: Visit) -> None:
+    answer = visit(someone("ada")).post(POLICY, change(policy=policy))
+    assert (answer.status_code, said in answer.content.decode()) == (422, True)
 
 
 def test_a_member_reads_it_and_the_form_is_off(people: Cast, visit: Visit) -> None:
