@@ -42,7 +42,7 @@ def sent_contract(request: Request) -> SentContract:
     """
     check_outer_form(request)
     fields = ("contract_sha256", "name", "hide_hosts")
-    problems = _unknown(request, files=("contract",), fields=fields)
+    problems = unknown_parts(request, files=("contract",), fields=fields)
     given = {name: str(request.POST.get(name, "")) for name in fields}
     uploads = request.FILES.getlist("contract")
     if len(uploads) + bool(given["contract_sha256"]) != 1:
@@ -64,7 +64,7 @@ def sent_files(request: Request) -> list[Given]:
         InvalidRequestError: there is none, or a part that is not taken here.
     """
     check_outer_form(request)
-    problems = _unknown(request, files=("files",), fields=())
+    problems = unknown_parts(request, files=("files",), fields=())
     uploads = request.FILES.getlist("files")
     if not uploads:
         problems.append(Finding("request", "request/missing_part", "files", "at least one file", "none"))
@@ -85,7 +85,7 @@ def sent_changes(request: Request) -> tuple[Change, ...]:
         InvalidRequestError: there are none, or they are not what they should be.
     """
     check_outer_form(request)
-    problems = _unknown(request, files=("changes",), fields=())
+    problems = unknown_parts(request, files=("changes",), fields=())
     uploads = request.FILES.getlist("changes")
     if len(uploads) != 1:
         found = "none" if not uploads else f"{len(uploads)} parts"
@@ -98,7 +98,7 @@ def sent_changes(request: Request) -> tuple[Change, ...]:
     return changes_from(bytes(uploads[0].read()))
 
 
-def _unknown(request: Request, *, files: tuple[str, ...], fields: tuple[str, ...]) -> list[Finding]:
+def unknown_parts(request: Request, *, files: tuple[str, ...], fields: tuple[str, ...]) -> list[Finding]:
     """Name parts that are not taken here, or not in this way, and fields that are no UTF-8."""
     sent = sorted((set(request.FILES) - set(files)) | (set(request.POST) - {*fields, "csrfmiddlewaretoken"}))
     expected = ", ".join((*files, *fields))

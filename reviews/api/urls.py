@@ -18,6 +18,7 @@ from reviews.api.revisions import ContractFile, EvidenceFile, PlanFile, Revision
 from reviews.api.schemas import Absent, Docs, DocumentSchema, OpenApi
 from reviews.api.slots import Check, IdentityReports
 from reviews.api.stress import Stress
+from reviews.api.threads import ThreadResolution, Threads
 from reviews.api.what_if import WhatIf
 
 WORKSPACE = "workspaces/<slug:workspace>"
@@ -29,6 +30,8 @@ urlpatterns = [
     path(f"{WORKSPACE}/decisions", Decisions.as_view(), name="api-decisions"),
     path(DECISION, DecisionDetail.as_view(), name="api-decision"),
     path(f"{DECISION}/revisions", Revisions.as_view(), name="api-revisions"),
+    path(f"{DECISION}/threads", Threads.as_view(), name="api-threads"),
+    path(f"{DECISION}/threads/<int:thread>/resolution", ThreadResolution.as_view(), name="api-thread-resolution"),
     path(REVISION, RevisionDetail.as_view(), name="api-revision"),
     path(f"{REVISION}/plan", PlanFile.as_view(), name="api-plan"),
     path(f"{REVISION}/contract", ContractFile.as_view(), name="api-contract"),

@@ -83,6 +83,14 @@ def find(anchor: Anchor, content: Content) -> Item | None:
     return finder(anchor.name, content) if finder else None
 
 
+def settled(anchor: Anchor, content: Content) -> Anchor:
+    """Return the anchor under which an item is kept: a key of the identity is no mere field of the contract."""
+    if anchor.kind != "contract" or not anchor.name.startswith("/identity/"):
+        return anchor
+    key = Anchor("identity", anchor.name.removeprefix("/identity"))
+    return key if find(key, content) else anchor
+
+
 def _gate(name: str, content: Content) -> Item | None:
     trial, gate, limit = (*name.split(PART, 2), "", "")[:3]
     return _below(content.plan["candidates"], (trial, "gates", gate, "limits", limit))

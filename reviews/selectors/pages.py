@@ -11,18 +11,20 @@ from reviews.selectors.proposals import ProposalRow, earlier_in_force, open_prop
 from reviews.selectors.reviewing import Reviewing, reviewing_of
 from reviews.selectors.rollbacks import RollbackChoice, rollback_choices
 from reviews.selectors.rows import DecisionPage
+from reviews.selectors.threads import OpenThread, open_threads
 
 RAIL_EVENTS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionView:
-    """A decision with what happened to it, newest first; ``reviewing`` is for who may sign it."""
+    """A decision with what happened to it, newest first, and its open threads; ``reviewing`` is for who may sign it."""
 
     page: DecisionPage
     events: tuple[EntryRow, ...]
     plan: PlanRecord | None = None
     reviewing: Reviewing | None = None
+    threads: tuple[OpenThread, ...] = ()
 
 
 def decision_view(
@@ -47,7 +49,7 @@ def decision_view(
     if plan is None:
         return DecisionView(page, events)
     reviewing = reviewing_of(workspace, page, person_id=actor.pk, plan=plan, team=team)
-    return DecisionView(page, events, plan, reviewing)
+    return DecisionView(page, events, plan, reviewing, open_threads(workspace, number))
 
 
 @dataclass(frozen=True, slots=True)

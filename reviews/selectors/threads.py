@@ -21,17 +21,19 @@ from reviews.models import (
     Membership,
     Mention,
     Person,
+    Policy,
     Revision,
     TeamSeat,
     Thread,
     Workspace,
 )
-from reviews.policies.anchors import Anchor, Content, Item, Place, find, place
+from reviews.policies.anchors import Anchor, Content, Item, Place, find, owner, place, settled
+from reviews.policies.document import PolicyDocument, read_policy
 from reviews.policies.mentions import strangers
 from reviews.policies.permissions import Verdict, may_comment, may_resolve
 from reviews.selectors.anchored import content_of
 from reviews.selectors.decision_page import decision_page
-from reviews.selectors.judgement import author_ids
+from reviews.selectors.judgement import UNDER_REVIEW, author_ids
 from reviews.selectors.people import standing_of
 from reviews.selectors.revisions import with_digests
 from reviews.selectors.rows import DecisionPage
@@ -102,7 +104,7 @@ class DraftRow:
 class Discussion:
     """The threads of a decision in order of their numbers, placed on revision ``placed_on``; None before any plan.
 
-    ``teams`` are those of the newest policy, slug and title; ``my_teams`` the reader's.
+    ``teams`` are those of the newest revision's policy.
     """
 
     page: DecisionPage
@@ -110,7 +112,7 @@ class Discussion:
     threads: tuple[ThreadRow, ...]
     drafts: tuple[DraftRow, ...]
     may_comment: Verdict
-    my_teams: frozenset[str]
+    teams: tuple[str, ...]
 
     def thread(self, number: int) -> ThreadRow | None:
         """Return a thread by its number."""
@@ -142,7 +144,7 @@ def discussion(
         threads=_threads(page, standing, newest, members, authentication or Authentication("none")),
         drafts=_drafts(page, standing, members),
         may_comment=may_comment(standing),
-        my_teams=standing.teams,
+        teams=teams_of(page),
     )
 
 
@@ -291,9 +293,11 @@ class OpenThread:
     opener: str
 
 
-def open_threads(decision_id: int) -> tuple[OpenThread, ...]:
+def open_threads(workspace: Workspace, number: int) -> tuple[OpenThread, ...]:
     """Return the open threads of a decision, blocking ones first, in order of their numbers; one query."""
-    rows = Thread.objects.filter(decision_id=decision_id, resolution__isnull=True).select_related("opener")
+    rows = Thread.objects.filter(
+        decision__workspace=workspace, decision__number=number, resolution__isnull=True
+    ).select_related("opener")
     return tuple(
         OpenThread(
             number=row.number,
@@ -306,20 +310,60 @@ def open_threads(decision_id: int) -> tuple[OpenThread, ...]:
     )
 
 
-def anchored(
-    *, actor: Person, workspace: Workspace, number: int, revision: int | None, anchor: Anchor
-) -> tuple[DecisionPage, int | None, Item | None]:
-    """Return a decision with the item that a new thread would be about, on a planned revision (the newest when None).
+def teams_of(page: DecisionPage) -> tuple[str, ...]:
+    """Return the teams of the newest revision's policy, each of which has a requirement."""
+    return tuple(row.team for row in page.requirements)
 
-    The item, and with it the revision's number, is None where there is none.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewThread:
+    """What a form for a new thread about ``anchor`` needs.
+
+    ``item`` and ``revision`` are None where the revision has no such item. ``owner`` is the team that the policy gives the item to, empty where none; ``drafts`` counts the reader's.
+    """
+
+    page: DecisionPage
+    anchor: Anchor
+    revision: int | None
+    item: Item | None
+    owner: str
+    teams: tuple[str, ...]
+    can_block: bool
+    drafts: int
+    may_comment: Verdict
+
+
+def new_thread(*, actor: Person, workspace: Workspace, number: int, revision: int | None, anchor: Anchor) -> NewThread:
+    """Return what a thread about an item of a planned revision (the newest when None) begins with.
 
     Raises:
-        NotFoundError: no such decision or revision, or the actor is no member of the workspace.
+        NotFoundError: no such decision, or the actor is no member of the workspace.
     """
+    standing = standing_of(actor, workspace)
     page = decision_page(actor=actor, workspace=workspace, number=number, read_plan=False)
     planned = [row for row in page.revisions if row.plan is not None and revision in (None, row.number)]
-    if not planned:
-        return page, None, None
-    chosen = with_digests(Revision.objects.all()).get(pk=planned[-1].id)
-    item = find(anchor, content_of(chosen))
-    return page, chosen.number, item
+    item, team = None, ""
+    if planned:
+        content = content_of(with_digests(Revision.objects.all()).get(pk=planned[-1].id))
+        anchor = settled(anchor, content)
+        item = find(anchor, content)
+        team = owner(anchor, content, _policy_of(page.newest.id)) if item else ""
+    drafts = CommentDraft.objects.filter(
+        decision__workspace=workspace, decision__number=number, person_id=standing.person_id
+    )
+    return NewThread(
+        page=page,
+        anchor=anchor,
+        revision=planned[-1].number if item else None,
+        item=item,
+        owner=team,
+        teams=teams_of(page),
+        can_block=page.state in UNDER_REVIEW,
+        drafts=drafts.count(),
+        may_comment=may_comment(standing),
+    )
+
+
+def _policy_of(revision_id: int) -> PolicyDocument:
+    blob = Policy.objects.select_related("blob").get(revisions=revision_id).blob
+    return read_policy(checked(bytes(blob.data), blob.sha256, "policy"))

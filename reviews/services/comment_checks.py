@@ -1,12 +1,12 @@
 """Whether comments can be published: every problem of all of them at once, before anything is kept."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from reviews.errors import Finding, InvalidRequestError, is_prose, length_of, printable
 from reviews.models import Decision, DecisionState, Revision, Thread
 from reviews.models.threads import ANCHOR_LENGTH
-from reviews.policies.anchors import KINDS, Anchor, Content, Item, find, owner
+from reviews.policies.anchors import KINDS, Anchor, Content, Item, find, owner, settled
 from reviews.policies.document import PolicyDocument
 from reviews.selectors.anchored import content_of
 from reviews.selectors.judgement import UNDER_REVIEW
@@ -89,10 +89,12 @@ class Checks:
 
     def _first(self, written: Written, at: str, text: str) -> Ready:
         revision = self._revision(written, at)
+        if revision:
+            anchor = settled(Anchor(written.kind, written.name), self._content(revision))
+            written = replace(written, kind=anchor.kind, name=anchor.name)
         item = self._item(written, revision, at) if revision else None
         team = ""
         if revision and item:
-            anchor = Anchor(written.kind, written.name)
             team = owner(anchor, self._content(revision), self.document) or self._team(written, at)
         if written.is_blocking and self.decision.state not in UNDER_REVIEW:
             state = DecisionState(self.decision.state).label.lower()
@@ -144,7 +146,7 @@ class Checks:
         return self.contents[revision.number]
 
     def _refuse(self, at: str, name: str, expected: str, found: str) -> None:
-        self.problems.append(Finding("request", f"request/{name}", f"{at}{name}", expected, found))
+        self.problems.append(Finding("request", "request/comment", f"{at}{name}", expected, found))
 
 
 FORMS: Mapping[str, str] = {
@@ -166,7 +168,7 @@ def ready_to_publish(decision: Decision, document: PolicyDocument, written: Sequ
     checks = Checks(decision, document)
     if not 1 <= len(written) <= MOST_COMMENTS:
         expected, found = f"1 to {MOST_COMMENTS} comments", str(len(written))
-        raise InvalidRequestError((Finding("request", "request/comments", "comments", expected, found),))
+        raise InvalidRequestError((Finding("request", "request/comment", "comments", expected, found),))
     is_one = len(written) == 1
     made = [checks.ready(one, "" if is_one else f"comments/{at}/") for at, one in enumerate(written)]
     if checks.problems:

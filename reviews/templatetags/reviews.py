@@ -1,13 +1,18 @@
 """Formatting of small things: icons, verdicts, digests, margin bars, defined terms, the theme. No data is fetched."""
 
+from collections.abc import Mapping
+
 from django import template
 from django.template import Context
 from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from reviews.policies.anchors import PART
 from reviews.web.bars import Bar
+from reviews.web.cells import ALWAYS
 from reviews.web.formats import short_digest
+from reviews.web.thread_rows import Count
 from reviews.web.words import TERMS, THEMES, Word
 
 register = template.Library()
@@ -77,6 +82,23 @@ def copy_button(value: str, what: str = "") -> SafeString:
         value,
         what or short_digest(value),
         icon("copy", 12),
+    )
+
+
+@register.simple_tag(takes_context=True)
+def thread_count(context: Context, *name: str) -> SafeString | str:
+    """Count the open threads about one thing, with the way to them; nothing where there is none."""
+    counts: Mapping[str, Count] = context.get("thread_counts") or {}
+    found = counts.get(PART.join(part or ALWAYS for part in name))
+    if found is None:
+        return ""
+    return format_html(
+        '<a class="mx-threads{}" href="{}" aria-label="{}" hx-boost="false">{}{}</a>',
+        " v-fail" if found.is_blocking else "",
+        found.href,
+        found.label,
+        icon("fail" if found.is_blocking else "wait", 12),
+        found.text,
     )
 
 

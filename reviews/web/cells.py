@@ -56,8 +56,10 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """An opened cell: the whole outcome."""
+    """An opened cell: the whole outcome; ``key`` names it in addresses."""
 
+    key: str
+    trial: str
     gate: str
     gate_title: str
     limit: str
@@ -161,6 +163,8 @@ def detail_of(
         return None
     outcome = gate.limits[key.limit]
     return Detail(
+        key=str(key),
+        trial=key.trial,
         gate=key.gate,
         gate_title=title,
         limit="" if key.limit == ALWAYS else key.limit,

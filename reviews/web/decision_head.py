@@ -14,6 +14,7 @@ PAGES = (
     ("What if", "decision-what-if"),
     ("Stress", "decision-stress"),
     ("Benchmark", "decision-benchmark"),
+    ("Threads", "decision-threads"),
     ("Release", "decision-release"),
     ("History", "decision-history"),
 )

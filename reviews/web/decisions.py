@@ -31,6 +31,7 @@ from reviews.web.reauthentication import ask_again, typed_before
 from reviews.web.release_rows import waived_of
 from reviews.web.sign_rows import FIELDS, Form, sign_panel
 from reviews.web.signoff_rows import requirements_of
+from reviews.web.thread_rows import Place, counts_of, open_lines
 from reviews.web.what_if_asked import address
 from reviews.web.why_rows import why_rows
 from reviews.web.words import OUTCOMES
@@ -115,6 +116,8 @@ def shown(
                 withdraw=lambda signoff: reverse("signoff-withdraw", args=[slug, decision.number, signoff]),
             ),
         ),
+        threads=open_lines(found.threads, Place(slug, decision.number)),
+        thread_counts=counts_of(found.threads, Place(slug, decision.number)),
         events=[event_of(row, f"{reverse('audit-list', args=[slug])}?seq={row.seq}") for row in found.events],
     )
     return render(request, "reviews/decision_detail.html", context, status=status)
@@ -189,6 +192,7 @@ def addresses_of(slug: str, number: int, revision: int) -> dict[str, str]:
         "map_href": reverse("decision-map", args=[slug, number]),
         "map_notes_href": reverse("map-notes", args=[slug, number]) + f"?revision={revision}",
         "history_href": reverse("decision-history", args=[slug, number]),
+        "thread_new_href": reverse("thread-new", args=[slug, number]) + f"?revision={revision}",
     }
 
 

@@ -1,6 +1,7 @@
 """The page of a revision's contract or evidence: one place of it, by JSON pointer, with what stands around it."""
 
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -12,6 +13,7 @@ from reviews.errors import printable
 from reviews.selectors.attachments import attached_files
 from reviews.selectors.decision_page import decision_page
 from reviews.selectors.documents import revision_bytes
+from reviews.selectors.rows import DecisionPage
 from reviews.web.decision_head import head_for
 from reviews.web.document_lines import DocumentLine, DocumentPlace, place_of
 from reviews.web.document_links import place_query
@@ -78,12 +80,26 @@ def document(request: PersonRequest, slug: str, number: str, kind: str) -> HttpR
         content_id=found.shown.contract if kind == "contract" else found.shown.evidence,
         file_sha256=file_sha256,
         raw_href=reverse("digest-raw", args=[slug, file_sha256]),
+        thread_href=thread_href(found, slug, kind, place.at),
         others=[
             (title, reverse("document", args=[slug, found.number, name]) + f"?revision={revision}", name == kind)
             for name, title in TITLES.items()
         ],
     )
     return render(request, "reviews/document.html", context)
+
+
+def thread_href(found: DecisionPage, slug: str, kind: str, at: str) -> str:
+    """Return where a thread about a node begins: a field of the contract, or the trial that a node of evidence is of.
+
+    Empty where no thread can be about it, or the revision is not planned.
+    """
+    path = steps(at)
+    if found.shown.plan is None or not path or (kind == "evidence" and (path[0] != "trials" or len(path) == 1)):
+        return ""
+    about = {"kind": "contract", "name": at} if kind == "contract" else {"kind": "trial", "name": path[1]}
+    query = urlencode({"revision": found.shown.number, **about}, safe="/~")
+    return f"{reverse('thread-new', args=[slug, found.number])}?{query}"
 
 
 def absent_strip(place: DocumentPlace, asked: str) -> Strip | None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from reviews.selectors.log import EntryRow
-from reviews.web.formats import when
+from reviews.web.formats import count, listed, when
 from reviews.web.page_rows import SIGNED, team_title
 
 ICONS = {
@@ -13,6 +13,8 @@ ICONS = {
     "revision.planned": "gear",
     "signoff.withdrawn": "na",
 }
+MOST_NAMED = 8
+"""Threads that a line names; more are counted alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +73,10 @@ def event_text(row: EntryRow) -> str:
         "rejection.refused": f"Refused: closing as rejected by {row.who}",
         "closing.refused": f"Refused: closing by {row.who}",
         "signoff.carried": f"{about} is carried to r{row.revision}{team}",
+        "comments.published": f"{row.who} published {published_text(row)}",
+        "comments.refused": f"Refused: comment by {row.who}",
+        "thread.resolved": f"{row.who} resolved thread {(row.payload or {}).get('thread', 'not known')}{team}",
+        "thread.resolution_refused": f"Refused: resolving a thread by {row.who}",
         "point.settled": f"{row.who} settled a point{team}",
         "point.refused": f"Refused: settling a point by {row.who}{team}",
         "signoff.withdrawn": f"{row.who} withdrew a sign-off{team}",
@@ -81,10 +87,21 @@ def event_text(row: EntryRow) -> str:
         "roster.role_set": f"Role {(row.payload or {}).get('role', 'not known')} given to {about} by {row.who}",
         "roster.seat_given": f"Seat{team} given to {about} by {row.who}",
         "roster.seat_taken": f"Seat{team} taken from {about} by {row.who}",
+        "webhook.added": f"{row.who} added a webhook",
+        "webhook.removed": f"{row.who} removed a webhook",
+        "webhook.refused": f"Refused: webhook by {row.who}",
         "token.created": f"{row.who} made an API token",
         "token.revoked": f"{row.who} revoked an API token",
     }
     return texts.get(row.action, f"{row.action.replace('.', ' ').replace('_', ' ')} by {row.who}")
+
+
+def published_text(row: EntryRow) -> str:
+    """Say how many comments a publication holds, and in which threads."""
+    said = (row.payload or {}).get("comments", [])
+    numbers = tuple(dict.fromkeys(str(comment["thread"]) for comment in said))
+    threads = f" in thread{'' if len(numbers) == 1 else 's'} {listed(numbers)}" if len(numbers) <= MOST_NAMED else ""
+    return f"{count(len(said), 'comment')}{threads}"
 
 
 def event_of(row: EntryRow, entry_href: str) -> Event:

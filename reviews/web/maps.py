@@ -31,9 +31,16 @@ def decision_map(request: PersonRequest, slug: str, number: int) -> HttpResponse
         "inbox",
         head=head_for(source.page, slug, "decision-map"),
         compare_href=reverse("map-compare", args=[slug, number]),
+        thread_new_href=new_thread_href(source, slug),
         **map_page.map_context(source, query, own),
     )
     return render(request, "reviews/decision_map.html", context)
+
+
+def new_thread_href(source: MapSource, slug: str) -> str:
+    """Return where a thread about the shown revision begins; empty while it is not planned."""
+    shown = source.page.shown
+    return f"{reverse('thread-new', args=[slug, source.page.number])}?revision={shown.number}" if shown.plan else ""
 
 
 @require_safe

@@ -44,6 +44,9 @@ EXPECTED: dict[tuple[str, str], tuple[int, ...]] = {
     ("api-stress", "GET"): READ,
     ("api-benchmark", "GET"): READ,
     ("api-what-if", "GET"): READ,
+    ("api-threads", "GET"): READ,
+    ("api-threads", "POST"): (*UNKNOWN, 403, 201, *ENDED),
+    ("api-thread-resolution", "POST"): (*UNKNOWN, 403, 200, *ENDED),
     ("api-validate", "POST"): (*UNKNOWN, 403, 200, *ENDED),
     ("api-check", "POST"): READ,
     ("api-identity-reports", "POST"): (*UNKNOWN, 403, 200, *ENDED),
@@ -65,6 +68,8 @@ PATHS = {
     "api-benchmark": "workspaces/lab/decisions/1/revisions/1/benchmark",
     "api-what-if": "workspaces/lab/decisions/1/revisions/1/what-if"
     "?set=/gates/throughput/floor/min_output_tokens_per_s=1",
+    "api-threads": "workspaces/lab/decisions/1/threads",
+    "api-thread-resolution": "workspaces/lab/decisions/1/threads/1/resolution",
     "api-validate": "workspaces/lab/validate",
     "api-check": "workspaces/lab/check",
     "api-identity-reports": "workspaces/lab/identity-reports",
@@ -77,6 +82,8 @@ PATHS = {
 SENT = {
     "api-decisions": parts(),
     "api-revisions": {"evidence": documents(tokens=200000).evidence},
+    "api-threads": {"comments": b'{"comments": [{"text": "Rerun?", "kind": "trial", "name": "t-1"}]}'},
+    "api-thread-resolution": {"reason": "Rerun."},
     "api-validate": parts(title=None),
     "api-check": {"slot": "own/one-device", "identity": b'{"model": {"name": "own/dense-8b"}}'},
     "api-identity-reports": {"slot": "own/one-device", "identity": b'{"model": {"name": "own/dense-8b"}}'},

@@ -24,6 +24,7 @@ PAGES: dict[str, list[Any]] = {
     "benchmark-download": ["lab", 1, "sh"],
     "decision-what-if": ["lab", 1],
     "decision-history": ["lab", 1],
+    "decision-threads": ["lab", 1],
     "audit-list": ["lab"],
     "plan-json": ["lab", 1],
     "matrix-csv": ["lab", 1],
@@ -62,6 +63,7 @@ POSTS: dict[str, list[Any]] = {
     "builder-delete": ["lab", 1],
     "decision-sign": ["lab", 1],
     "item-open": ["lab", 1],
+    "threads-publish": ["lab", 1],
     "token-revoke": ["lab", 1],
     "theme": [],
     "logout": [],
@@ -69,6 +71,9 @@ POSTS: dict[str, list[Any]] = {
 OF_ONE_PERSON: dict[str, list[Any]] = {
     "signoff-withdraw": ["lab", 1, 1],
     "point-settle": ["lab", 1, 1],
+    "thread-new": ["lab", 1],
+    "thread-detail": ["lab", 1, 1],
+    "comment-draft": ["lab", 1, 1],
     "contract-draft": ["lab", 1, "model"],
     "contract-draft-json": ["lab", 1],
     "draft-benchmark": ["lab", 1],
@@ -143,6 +148,10 @@ def test_acts_need_a_form(name: str, people: Cast, visit: Visit) -> None:
         "signoff-withdraw",
         "item-open",
         "point-settle",
+        "threads-publish",
+        "thread-new",
+        "thread-detail",
+        "comment-draft",
     ],
 )
 def test_a_form_without_its_token_is_refused(name: str, people: Cast) -> None:
