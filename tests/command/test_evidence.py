@@ -9,7 +9,7 @@ import pytest
 from planner.command import main
 from planner.intake import read_evidence
 from tests.planner.builder.kit import AS_OF, CONTRACT, FILES, contract
-from tests.planner.importers.test_exporters import vllm
+from tests.planner.importers.exporter_samples import vllm
 
 Captured = pytest.CaptureFixture[str]
 

@@ -13,8 +13,8 @@ from subprocess import PIPE
 import pytest
 
 from planner.command import main
+from tests.planner.importers.exporter_samples import vllm
 from tests.planner.importers.samples import vllm_run
-from tests.planner.importers.test_exporters import vllm
 
 Capture = pytest.CaptureFixture[str]
 

@@ -23,7 +23,7 @@ from tests.planner.builder.kit import (
     memory,
     run_named,
 )
-from tests.planner.importers.test_exporters import vllm
+from tests.planner.importers.exporter_samples import vllm
 
 SATURATED = "/trials/tp2/windows/saturated"
 

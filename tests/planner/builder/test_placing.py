@@ -16,7 +16,7 @@ from tests.planner.builder.kit import (
     looked_at,
     run_named,
 )
-from tests.planner.importers.test_exporters import node, vllm
+from tests.planner.importers.exporter_samples import node, vllm
 from tests.planner.importers.test_nccl_tests import ROW, output
 from tests.planner.importers.test_sglang_bench import server, sglang_run
 

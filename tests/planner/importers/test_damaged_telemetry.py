@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from planner.importers import Source, import_file
 from planner.problem_codes import PROBLEM_CODES
+from tests.planner.importers.exporter_samples import dcgm, node, vllm
 from tests.planner.importers.test_collective_csv import HEADER, row
 from tests.planner.importers.test_collective_trace import trace
-from tests.planner.importers.test_exporters import dcgm, node, vllm
 from tests.planner.importers.test_gpu_stats import summary
 from tests.planner.importers.test_nccl_ras import COUNTS, LATE, answer, text
 from tests.planner.importers.test_nccl_tests import ROW, output

@@ -14,8 +14,8 @@ import pytest
 
 from planner.importers import IMPORTERS
 from tests.planner.importers import (
+    exporter_samples,
     test_aiperf,
-    test_exporters,
     test_genai_perf,
     test_inferencex,
     test_mlperf,
@@ -124,8 +124,8 @@ TEXTS = {
     "trtllm-bench": test_trtllm_bench.console(*test_trtllm_bench.RESULTS),
     "mlperf": test_mlperf.SERVER,
     "inferencex": f"{test_inferencex.HEADER}\n{test_inferencex.ROW}\n",
-    "vllm-metrics": test_exporters.vllm(),
-    "node-exporter": test_exporters.network("eth2", 1),
+    "vllm-metrics": exporter_samples.vllm(),
+    "node-exporter": exporter_samples.network("eth2", 1),
     "serving-console": test_serving_console.vllm_block(),
     "nccl-tests": test_nccl_tests.output(test_nccl_tests.ROW),
     "nvidia-smi query": test_smi.QUERY,

@@ -3,8 +3,8 @@
 import pytest
 
 from planner.importers.spelling import spelled
+from tests.planner.importers.exporter_samples import vllm
 from tests.planner.importers.samples import only_run
-from tests.planner.importers.test_exporters import vllm
 
 
 @pytest.mark.parametrize(
