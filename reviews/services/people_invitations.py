@@ -23,7 +23,7 @@ from reviews.models import Invitation, Person, Workspace
 from reviews.services.people import UNTRACED, Trace, roster_act
 
 FORM = re.compile(r"[A-Za-z0-9_-]{43}")
-SPENT = "This link was used, replaced by a later one, or is too old. Ask an administrator for another."
+SPENT = "This link was used, replaced by a later one, or is too old. Ask an admin for another."
 
 
 @dataclass(frozen=True, slots=True)

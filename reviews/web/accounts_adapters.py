@@ -54,7 +54,7 @@ class AccountAdapter(DefaultAccountAdapter):
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Nobody signs up; administrators invite."""
+        """Nobody signs up; admins invite."""
         return False
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
@@ -83,7 +83,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def respond_user_inactive(self, request: HttpRequest, user: Person) -> HttpResponse:
         """Turn a closed account away that came by passkey or by another login; passwords never get here."""
         log.warning("login.refused", person=user.token, reason="account closed")
-        return turned_away(request, "This account is closed. An administrator can open it again.")
+        return turned_away(request, "This account is closed. An admin can open it again.")
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):
