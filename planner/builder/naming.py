@@ -20,9 +20,9 @@ from planner.records.evidence import Topology
 __all__ = ["Names", "is_device", "topology_from"]
 
 _DEVICE = re.compile(r"(?:gpu|node-[0-9]+-gpu|device)-?[0-9]+(?:-mig-[0-9]+)?")
-_COORDINATE = re.compile(r"([a-z]+)([0-9]+)")
-_GROUP = re.compile(r"(?:dp|engine-|replica-)([0-9]+)")
-_ROLE = re.compile(r"(prefill|decode)-([0-9]+)")
+_COORDINATE = re.compile(r"([a-z]+)([0-9]{1,9})(?![0-9])")
+_GROUP = re.compile(r"(?:dp|engine-|replica-)([0-9]{1,9})")
+_ROLE = re.compile(r"(prefill|decode)-([0-9]{1,9})")
 
 
 def is_device(of: str) -> bool:
@@ -86,7 +86,7 @@ class Names:
             return self._ranks_on.get(self.devices.get(of, ""), ())
         if of == "":
             return (0,) if self.ranks == 1 else ()
-        rank = re.fullmatch(r"rank-([0-9]+)", of)
+        rank = re.fullmatch(r"rank-([0-9]{1,9})", of)
         if rank is not None:
             return (int(rank[1]),) if self.ranks is not None and int(rank[1]) < self.ranks else ()
         found = self._by_coordinates({kind: int(at) for kind, at in _COORDINATE.findall(of)})
@@ -147,7 +147,8 @@ class Names:
             return None
         start = self.groups.starts[instances[number]]
         size = self.groups.world_sizes[instances[number]]
-        inside = [at for at, group in enumerate(self.serving) if set(group) <= set(range(start, start + size))]
+        own = range(start, start + size)
+        inside = [at for at, group in enumerate(self.serving) if all(rank in own for rank in group)]
         return inside[0] if len(inside) == 1 else None
 
 

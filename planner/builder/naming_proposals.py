@@ -9,18 +9,14 @@ from collections.abc import Collection, Sequence
 from planner.builder.naming import Names
 from planner.builder.state import Proposal
 from planner.documents import ContractDocument
+from planner.natural_order import natural
 
 __all__ = ["device_proposal", "link_proposal", "rank_map_proposal"]
 
 
 def _number(name: str) -> int | None:
-    found = re.search(r"([0-9]+)$", name)
-    return None if found is None else int(found[1])
-
-
-def _natural(name: str) -> tuple[str, int]:
-    number = _number(name)
-    return (name.rstrip("0123456789"), -1 if number is None else number)
+    found = re.search(r"(?<![0-9])[0-9]{1,9}\Z", name)
+    return None if found is None else int(found[0])
 
 
 def _devices(contract: ContractDocument) -> list[tuple[str, str]]:
@@ -28,7 +24,7 @@ def _devices(contract: ContractDocument) -> list[tuple[str, str]]:
     devices = contract.record.identity.hardware.devices
     return sorted(
         ((device.node, name) for name, device in devices.items()),
-        key=lambda pair: (_natural(pair[0]), _natural(pair[1])),
+        key=lambda pair: (natural(pair[0]), natural(pair[1])),
     )
 
 

@@ -25,6 +25,7 @@ from planner.builder.trial_tree import TrialTree
 from planner.documents import ContractDocument
 from planner.identity import UNKNOWN, contract_leaves
 from planner.importers.quantities import QUANTITIES
+from planner.natural_order import natural
 from planner.pointers import joined, steps
 
 __all__ = ["questions_of"]
@@ -128,7 +129,7 @@ def _of_trial(draft: Draft, contract: ContractDocument, tree: TrialTree) -> Iter
     text = "Which device of which node did each rank use?"
     yield _question(draft, f"{at}/rank_map", text, "trial", proposals=[proposal] if proposal else [])
     if tree.placing.devices:
-        rows = tuple(sorted(tree.placing.devices, key=_natural))
+        rows = tuple(sorted(tree.placing.devices, key=natural))
         named = device_proposal(contract, rows, tree.names)
         known = tuple(contract.record.identity.hardware.devices)
         text = "Which device of the contract is each device of the files?"
@@ -144,7 +145,7 @@ def _of_trial(draft: Draft, contract: ContractDocument, tree: TrialTree) -> Iter
         )
     if tree.placing.links:
         links = contract.record.identity.hardware.links
-        rows = tuple(sorted(tree.placing.links, key=_natural))
+        rows = tuple(sorted(tree.placing.links, key=natural))
         known = () if links is UNSET else tuple(links)
         text = "Which link of the contract is each port of the files?"
         named = link_proposal(rows, known)
@@ -152,20 +153,6 @@ def _of_trial(draft: Draft, contract: ContractDocument, tree: TrialTree) -> Iter
         yield _question(
             draft, f"{at}/link_names", text, "trial", choices=known, rows=rows, needed=False, proposals=proposals
         )
-
-
-def _natural(name: str) -> tuple[Any, ...]:
-    return tuple((0, int(part)) if part.isdigit() else (1, part) for part in _split(name))
-
-
-def _split(name: str) -> list[str]:
-    parts: list[str] = []
-    for character in name:
-        if parts and parts[-1][-1].isdigit() == character.isdigit():
-            parts[-1] += character
-        else:
-            parts.append(character)
-    return parts
 
 
 def _layouts(tree: TrialTree) -> list[Proposal]:

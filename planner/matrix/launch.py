@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from planner.layouts import Degrees
 from planner.matrix.caches import prefix_cache_off
-from planner.matrix.places import natural
 from planner.matrix.words import CONFIG, HEAD, HOSTS, Word, command
+from planner.natural_order import natural
 from planner.records.base import UnsetType, stated
 from planner.records.contract import Contract
 from planner.records.evidence import LayoutName

@@ -7,11 +7,11 @@ before neighbours by number. NICs for the fabric are shared out evenly, in order
 Not handled: other maps of the same degrees, and racks: nodes are taken in order of their names.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from planner.layouts import LAYOUTS, Degrees, Launch, LayoutRefusedError
+from planner.natural_order import NaturalKey, natural
 from planner.records.base import UNSET, UnsetType
 from planner.records.contract import Device
 from planner.records.evidence import LayoutName, Placement
@@ -71,15 +71,6 @@ class PlacedRanks:
     rank_map: tuple[Placement, ...]
     nodes: int
     notices: tuple[str, ...]
-
-
-NaturalKey = tuple[tuple[int, int, str], ...]
-
-
-def natural(name: str) -> NaturalKey:
-    """Return a key that orders ``gpu-2`` before ``gpu-10``."""
-    parts = re.split(r"(\d+)", name)
-    return tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts if part)
 
 
 def ground_of(site: Site) -> Ground:

@@ -15,9 +15,9 @@ from planner.layouts import Degrees
 from planner.matrix.caches import cache_states, expected_hits
 from planner.matrix.clients import Load, commands_of
 from planner.matrix.faults import asked_faults, steps_of
-from planner.matrix.places import natural
 from planner.matrix.topologies import topology_of, unmeasured
 from planner.matrix.windows import WindowNeeds
+from planner.natural_order import NaturalKey, natural
 from planner.numbers import exact, plain
 from planner.order import order_expand
 from planner.records.base import UnsetType, stated
@@ -284,5 +284,5 @@ def _incident(metric: str) -> bool:
     return metric.startswith("incidents.")
 
 
-def _point_key(name: str) -> tuple[int, tuple[tuple[int, int, str], ...]]:
+def _point_key(name: str) -> tuple[int, NaturalKey]:
     return (FIRST.index(name) if name in FIRST else len(FIRST), natural(name))
