@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Literal
 
+from planner.identity import same
 from planner.pointers import child, joined, steps
 
 __all__ = ["ABSENT", "Absent", "FieldChange", "changes_by_section", "document_diff", "section_of"]
@@ -83,7 +84,7 @@ def _differing(before: Any, after: Any, pointer: str) -> Iterator[FieldChange]:
     elif _is_table(before) and _is_table(after):
         for place, (old, new) in enumerate(zip_longest(before, after, fillvalue=ABSENT)):
             yield from _differing(old, new, child(pointer, place))
-    elif not _same(before, after):
+    elif not same(before, after):
         yield from _one_sided(before, after, pointer)
 
 
@@ -114,11 +115,3 @@ def _leaves(value: Any, pointer: str) -> Iterator[tuple[str, Any]]:
 
 def _is_table(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
-
-
-def _same(before: Any, after: Any) -> bool:
-    if isinstance(before, list) and isinstance(after, list):
-        return len(before) == len(after) and all(map(_same, before, after))
-    if isinstance(before, dict) and isinstance(after, dict):
-        return before.keys() == after.keys() and all(_same(before[name], after[name]) for name in before)
-    return isinstance(before, bool) is isinstance(after, bool) and bool(before == after)
