@@ -10,6 +10,7 @@ Not handled: sampling beyond temperature and ``ignore_eos``; adapters; prompts o
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 from planner.matrix.words import DATASET, OUT, OUTPUT_TOKENS, PROMPT_TOKENS, REPEAT, TARGET, Variable, Word, command
@@ -19,7 +20,7 @@ from planner.records.contract import Contract, Lengths, LoadPoint
 from planner.records.evidence import LayoutName
 from planner.records.matrix import CacheState, Command
 
-__all__ = ["CLIENTS", "Load", "client_of", "commands_of"]
+__all__ = ["CLIENTS", "Load", "client_of", "commands_of", "number_text"]
 
 PREFIXES = 10
 """Shared prefixes of synthetic prompts in a warm cache; each is answered from the cache after its first request."""
@@ -74,7 +75,7 @@ class Load:
     def temperature(self) -> str | None:
         """The temperature as an argument."""
         value = self._sampling.get("temperature")
-        return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        return number_text(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
     @property
     def _sampling(self) -> Mapping[str, object]:
@@ -108,7 +109,9 @@ def _tokens(lengths: Lengths | None, otherwise: Variable) -> str | Variable:
 def number_text(value: int | float | Fraction) -> str:
     """Write a number as an argument: without an exponent, a whole one without decimals."""
     fraction = exact(value)
-    return str(fraction.numerator) if fraction.denominator == 1 else repr(nearest_double(fraction))
+    if fraction.denominator == 1:
+        return str(fraction.numerator)
+    return format(Decimal(repr(nearest_double(fraction))), "f")
 
 
 def _lost(load: Load) -> Iterator[str]:

@@ -1,11 +1,12 @@
 """Commands of load generators: only arguments that they have, the contract's lengths and arrival, and what is lost."""
 
 import shlex
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from planner.matrix.clients import CLIENTS
+from planner.matrix.clients import CLIENTS, number_text
 from planner.records.matrix import Matrix, Run
 from tests.planner.matrix.arguments import (
     AIPERF,
@@ -145,3 +146,11 @@ def test_words_of_documents_are_quoted_and_no_secret_is_a_word() -> None:
         read = shlex.split(command.shell)
         assert any(hostile in word for word in read)
         assert "--api-key" not in read
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(0.00001, "0.00001"), (2.5, "2.5"), (1e22, "1" + "0" * 22), (Fraction(1, 4), "0.25"), (3, "3")],
+)
+def test_numbers_are_written_without_an_exponent(value: int | float | Fraction, written: str) -> None:
+    assert number_text(value) == written
