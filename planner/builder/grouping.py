@@ -20,7 +20,9 @@ from planner.builder.files import runs_of
 from planner.builder.limits import MAX_TRIALS, free_id, numbered
 from planner.builder.records import Draft, DraftTrial, DraftWindow
 from planner.documents import ContractDocument
+from planner.figures import grouped
 from planner.identity import same
+from planner.numbers import exact
 from planner.records.base import UnsetType
 from planner.records.contract import LoadPoint
 from planner.shown import shown
@@ -358,4 +360,4 @@ def why_unused(facts: RunFacts, draft: Draft, contract: ContractDocument) -> str
 
 
 def _plain(value: object) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else shown(value)
+    return grouped(exact(value)) if isinstance(value, int | float) and not isinstance(value, bool) else shown(value)

@@ -87,10 +87,11 @@ def test_what_is_about_the_machine_belongs_to_every_trial() -> None:
     ]
 
 
-def test_a_load_that_is_like_no_load_point_is_named() -> None:
-    draft = drafted({"a.log": log(2), "run.json": bench(32)})
+@pytest.mark.parametrize(("requests", "said"), [(32, "32"), (1_234_567, "1,234,567")])
+def test_a_load_that_is_like_no_load_point_is_named(requests: int, said: str) -> None:
+    draft = drafted({"a.log": log(2), "run.json": bench(requests)})
     assert arrangement(draft) == {"tp2": {"": ["a.log"]}}
-    assert unused(draft) == {"run.json": "it has 32 requests, and no load point of the contract is like it"}
+    assert unused(draft) == {"run.json": f"it has {said} requests, and no load point of the contract is like it"}
 
 
 def test_repeats_are_windows_in_the_order_of_time() -> None:
