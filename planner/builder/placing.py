@@ -303,8 +303,6 @@ def _collective(placing: Placing, window: str, rest: list[str], one: Found) -> N
 ALL = "*"
 """Stands for every collective of one run in ``Placing.found``; ``planner.builder.trial_tree`` writes it out."""
 
-_LATENCY = tuple(f"/load/{family}/" for family in FAMILIES)
-
 
 def drop_second_method(placing: Placing) -> None:
     """Leave out latencies bounded by histogram buckets where a client measured some of the same window.
@@ -316,8 +314,13 @@ def drop_second_method(placing: Placing) -> None:
         if to.endswith("/load/quantile_method"):
             window = to.removesuffix("/load/quantile_method")
             bounded[window] = {one.run for one in found if one.value == "histogram_upper"}
+    latencies: dict[str, list[str]] = {}
+    for to in placing.found:
+        window, below, family = to.partition("/load/")
+        if below and family.partition("/")[0] in FAMILIES:
+            latencies.setdefault(window, []).append(to)
     for window, runs in bounded.items():
-        own = [to for to in placing.found if to.startswith(tuple(window + family for family in _LATENCY))]
+        own = latencies.get(window, [])
         if any(one.run not in runs for to in own for one in placing.found[to]):
             _drop(placing, (*own, f"{window}/load/quantile_method"), runs)
 

@@ -169,23 +169,24 @@ def _sampled(path: Path, found: list[Found]) -> list[Found]:
 
 def _expand(own: TrialTree, draft: Draft) -> None:
     """Write out what a file of collectives says once for all sizes."""
-    for to, found in [pair for pair in sorted(own.placing.found.items()) if ALL in steps(pair[0])]:
-        path = steps(to)
+    shared = [(to, path) for to in own.placing.found if ALL in (path := steps(to))]
+    entries = _entries(own) if shared else {}
+    for to, path in sorted(shared):
         at = path.index(ALL)
-        run, rest = path[at + 1], path[at + 2 :]
-        for entry in _entries(own, path[:at], run):
-            own.settle(draft, joined((*path[:at], entry, *rest)), found)
+        section, run, rest = path[:at], path[at + 1], path[at + 2 :]
+        for entry in sorted(entries.get((section, run), ())):
+            own.settle(draft, joined((*section, entry, *rest)), own.placing.found[to])
 
 
-def _entries(own: TrialTree, section: Path, run: str) -> list[str]:
-    prefix = joined(section) + "/"
-    return sorted(
-        {
-            steps(to)[len(section)]
-            for to, found in own.placing.found.items()
-            if to.startswith(prefix) and ALL not in steps(to) and any(one.run == run for one in found)
-        }
-    )
+def _entries(own: TrialTree) -> dict[tuple[Path, str], set[str]]:
+    """Return the collectives that every run says something of, by the section of a window that they stand in."""
+    entries: dict[tuple[Path, str], set[str]] = {}
+    for to, found in own.placing.found.items():
+        path = steps(to)
+        if path[4:5] == ("collectives",) and ALL not in path:
+            for one in found:
+                entries.setdefault((path[:5], one.run), set()).add(path[5])
+    return entries
 
 
 def _answered(own: TrialTree, draft: Draft, leaves: Sequence[Path]) -> None:
