@@ -74,6 +74,7 @@ HELP: Mapping[str, str] = MappingProxyType(
         "/identity/workload/load_points/*/burstiness": "1 is Poisson; below 1 comes in bursts, above 1 evenly.",
         "/identity/workload/request_shapes": "Buckets by prompt length, where tails are limited for each.",
         "/identity/stack/flags": "Settings of the engine. Flags that set degrees or placement belong to a trial.",
+        "/identity/stack/engine/name": "Such as vllm, sglang, trtllm: the layout of ranks follows from it.",
         "/identity/stack/engine/build_digest": "sha256 of the image or build; a version alone is not identity.",
         "/identity/telemetry": "Collectors of measurements, each with a version or digest.",
         "/identity/hardware/links/*/class": "Limits name a class of links, such as inter_node.",
