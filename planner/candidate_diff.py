@@ -328,15 +328,15 @@ def _limit_refusal(
     unknown = [side for side, found in (("before", old), ("after", new)) if found.outcome == "UNKNOWN"]
     if unknown:
         return f"the outcome {_listed(tuple(unknown))} is UNKNOWN"
-    read = document_diff(_reads(before.contract, gate, limit, old), _reads(after.contract, gate, limit, new))
+    thresholds = {steps(found.limit_at)[-1] for found in (old, new) if found.limit_at}
+    read = document_diff(*(_reads(side.contract, gate, limit, thresholds) for side in (before, after)))
     return f"the limits read differently: {', '.join(change.pointer[1:] for change in read)}" if read else ""
 
 
-def _reads(contract: Mapping[str, Any], gate: str, limit: str, outcome: LimitOutcome) -> dict[str, Any]:
+def _reads(contract: Mapping[str, Any], gate: str, limit: str, thresholds: set[str]) -> dict[str, Any]:
     """Return what a limit says beside its threshold and its reason: statistic, load point and the like."""
     declared = contract.get("gates", {}).get(gate, {}).get(limit, {})
-    threshold = steps(outcome.limit_at)[-1:] if outcome.limit_at else ()
-    return {name: value for name, value in declared.items() if name not in (*threshold, "because")}
+    return {name: value for name, value in declared.items() if name not in thresholds and name != "because"}
 
 
 def _change(

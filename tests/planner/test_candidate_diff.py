@@ -149,6 +149,9 @@ def test_a_limit_that_reads_another_statistic_is_not_compared() -> None:
         pytest.param(one("UNKNOWN"), "the outcome after is UNKNOWN", id="in doubt"),
         pytest.param(one(unit="s"), "the units differ", id="another unit"),
         pytest.param(one(measured=None), "not measured after", id="not measured"),
+        pytest.param(
+            one("NOT_APPLICABLE", measured=None, limit=None, limit_at=None), "not measured after", id="not applicable"
+        ),
         pytest.param(plan({"t-1": candidate()}), "the contract after has no such limit", id="no such limit"),
     ],
 )
