@@ -121,6 +121,40 @@ class StressPage(serializers.Serializer[object]):
     next = serializers.URLField(allow_null=True)
 
 
+class ComparedSide(serializers.Serializer[object]):
+    """One side of a comparison."""
+
+    decision = serializers.IntegerField()
+    revision = serializers.IntegerField()
+    slot = serializers.CharField()
+    trial = serializers.CharField(help_text="empty until the revision is planned")
+    topology = serializers.CharField(allow_null=True)
+    state = serializers.CharField(allow_null=True)
+
+
+class Comparison(serializers.Serializer[object]):
+    """Two candidates side by side; figures are compared only where `comparable` is true."""
+
+    kind = serializers.ChoiceField(["candidates", "revisions", "decisions"])
+    before = ComparedSide()
+    after = ComparedSide()
+    comparable = serializers.BooleanField(
+        allow_null=True, help_text="false where workload, model, precision or hardware differ; null until planned"
+    )
+    differing = serializers.ListField(child=serializers.CharField(), help_text="the sections that forbid comparing")
+    mismatches = serializers.JSONField(help_text="leaves of them, with `of`: contract or run")
+    cautions = serializers.JSONField(help_text="leaves of stack, telemetry or prices that differ")
+    values = serializers.JSONField(help_text="exact; `change` is (after - before) / |before|")
+    outcomes = serializers.JSONField(help_text="limits with another outcome, and who owns them")
+    candidates = serializers.JSONField(help_text="trials that differ between two plans")
+    moved_ranks = serializers.IntegerField(allow_null=True, help_text="null where maps can not be compared")
+    fields_total = serializers.IntegerField()
+    changed_fields = serializers.JSONField(
+        help_text="of contract and evidence, a page of them; of trials those compared"
+    )
+    next = serializers.URLField(allow_null=True)
+
+
 class WhatIfAnswer(serializers.Serializer[object]):
     """The decision before and after all overrides together; never a plan, and nobody can sign it."""
 

@@ -5,6 +5,7 @@ from django.urls import path, re_path
 from reviews.api.attachments import AttachmentFile, EvidenceDocument
 from reviews.api.audit import Audit
 from reviews.api.benchmark import Benchmark
+from reviews.api.comparison import Compare
 from reviews.api.decisions import DecisionDetail, Decisions, Validate
 from reviews.api.drafts import (
     EvidenceDraftChanges,
@@ -38,6 +39,7 @@ urlpatterns = [
     path(f"{REVISION}/evidence", EvidenceFile.as_view(), name="api-evidence"),
     path(f"{REVISION}/stress", Stress.as_view(), name="api-stress"),
     path(f"{REVISION}/benchmark", Benchmark.as_view(), name="api-benchmark"),
+    path(f"{REVISION}/compare", Compare.as_view(), name="api-compare"),
     path(f"{REVISION}/what-if", WhatIf.as_view(), name="api-what-if"),
     path(f"{WORKSPACE}/check", Check.as_view(), name="api-check"),
     path(f"{WORKSPACE}/identity-reports", IdentityReports.as_view(), name="api-identity-reports"),

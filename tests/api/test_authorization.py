@@ -43,6 +43,7 @@ EXPECTED: dict[tuple[str, str], tuple[int, ...]] = {
     ("api-evidence", "GET"): READ,
     ("api-stress", "GET"): READ,
     ("api-benchmark", "GET"): READ,
+    ("api-compare", "GET"): READ,
     ("api-what-if", "GET"): READ,
     ("api-threads", "GET"): READ,
     ("api-threads", "POST"): (*UNKNOWN, 403, 201, *ENDED),
@@ -66,6 +67,7 @@ PATHS = {
     "api-evidence": "workspaces/lab/decisions/1/revisions/1/evidence",
     "api-stress": "workspaces/lab/decisions/1/revisions/1/stress",
     "api-benchmark": "workspaces/lab/decisions/1/revisions/1/benchmark",
+    "api-compare": "workspaces/lab/decisions/1/revisions/1/compare",
     "api-what-if": "workspaces/lab/decisions/1/revisions/1/what-if"
     "?set=/gates/throughput/floor/min_output_tokens_per_s=1",
     "api-threads": "workspaces/lab/decisions/1/threads",
