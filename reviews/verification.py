@@ -1,7 +1,7 @@
 """Checks a workspace's audit log: bytes, chain, columns, payloads, and what is stored beside it.
 
 Stops at the first fault and says at which entry it is. Beside the log stand the documents and plans that entries name
-by digest, and the sign-offs.
+by digest, the sign-offs, and the comments.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from planner.canonical import canonical_bytes, file_sha256
 from reviews.audit import differing_columns
 from reviews.blobs import blob_read
 from reviews.errors import TamperedError
-from reviews.models import AuditEntry, SignOff, Workspace
+from reviews.models import AuditEntry, Comment, SignOff, Workspace
 from reviews.models.fields import NO_DIGEST
 from reviews.services.signoffs import signoff_payload
 
@@ -63,6 +63,7 @@ class Facts:
         self.workspace = workspace
         self.hashed: set[str] = set()
         self.signoffs: set[int] = set()
+        self.comments: set[int] = set()
 
     def faults(self, entry: AuditEntry) -> Iterator[str]:
         """Yield what no longer is as the entry says; entry and payload hold in themselves."""
@@ -73,11 +74,15 @@ class Facts:
                 yield from self._blob(payload[field], what)
         if entry.action == "signoff.given":
             yield from self._signoff(entry, payload)
+        if entry.action == "comments.published":
+            yield from self._published(entry, payload["comments"])
 
     def unrecorded(self) -> Iterator[str]:
-        """Yield sign-offs that no entry recorded."""
+        """Yield sign-offs and comments that no entry recorded."""
         extra = SignOff.objects.filter(revision__decision__workspace=self.workspace).exclude(pk__in=self.signoffs)
         yield from (f"no entry records the stored sign-off {signoff.pk}" for signoff in extra.order_by("pk"))
+        said = Comment.objects.filter(thread__decision__workspace=self.workspace).exclude(pk__in=self.comments)
+        yield from (f"no entry records the stored comment {comment.pk}" for comment in said.order_by("pk"))
 
     def _blob(self, sha256: str, what: str) -> Iterator[str]:
         if sha256 in self.hashed:
@@ -100,6 +105,24 @@ class Facts:
         if not kept:
             yield "no stored sign-off says what the entry recorded"
 
+    def _published(self, entry: AuditEntry, said: list[dict[str, Any]]) -> Iterator[str]:
+        stored = Comment.objects.filter(
+            thread__decision__workspace=self.workspace,
+            thread__decision__number=entry.decision_number or 0,
+            entry=entry.seq,
+            person__token=entry.actor_token,
+        )
+        rows = {(thread, number): (pk, text) for pk, thread, number, text in stored.values_list(*COMMENT)}
+        self.comments.update(pk for pk, _ in rows.values())
+        recorded = {(one["thread"], one["comment"]): one["text"] for one in said}
+        if {place: text for place, (_, text) in rows.items()} != recorded:
+            yield "the stored comments do not say what the entry recorded"
+        for opened in (one["opens"] for one in said if "opens" in one):
+            yield from self._blob(opened["item"], "item of a thread")
+
+
+COMMENT = ("pk", "thread__number", "number", "text")
+"""What of a stored comment is compared with its entry."""
 
 STORED = {
     "revision.created": (

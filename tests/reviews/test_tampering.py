@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from reviews.errors import TamperedError
-from reviews.models import AuditEntry, Blob, PlannedRevision, Revision, SignOff
+from reviews.models import AuditEntry, Blob, Comment, PlannedRevision, Revision, SignOff
 from reviews.selectors.decision_page import decision_page
 from reviews.selectors.documents import blob_of_workspace, revision_bytes
 from reviews.selectors.log import CHANGED, audit_entry_bytes, audit_rows
@@ -16,6 +16,7 @@ from reviews.services.revisions import revision_create
 from reviews.verification import verify
 from tests.plugins.append_only import lifted
 from tests.reviews.factories import Cast, documents, last_entry, planned, sign
+from tests.reviews.rules.test_rule_14_threads import about, publish
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
@@ -120,6 +121,28 @@ def test_the_check_of_the_log_finds_a_sign_off_that_nobody_gave(people: Cast) ->
     found = verify(people.workspace)
     assert not found.holds
     assert (found.bad_seq, found.reason) == (found.entries, f"no entry records the stored sign-off {forged.pk}")
+
+
+def test_the_check_of_the_log_names_the_entry_of_a_changed_comment(people: Cast) -> None:
+    planned(people)
+    publish(people, about())
+    assert verify(people.workspace).holds
+    with lifted():
+        Comment.objects.update(text="Something else.")
+    found = verify(people.workspace)
+    assert (found.bad_seq, found.reason) == (
+        seq_of(people, "comments.published"),
+        "the stored comments do not say what the entry recorded",
+    )
+
+
+def test_the_check_of_the_log_finds_a_comment_that_nobody_published(people: Cast) -> None:
+    planned(people)
+    (comment,) = publish(people, about())
+    forged = Comment.objects.create(
+        thread=comment.thread, number=2, person=people.dave, text="Agreed.", entry=0, posted_at=comment.posted_at
+    )
+    assert verify(people.workspace).reason == f"no entry records the stored comment {forged.pk}"
 
 
 def test_the_log_of_untouched_sign_offs_holds(people: Cast) -> None:
