@@ -7,11 +7,13 @@ of the bytes that its owner has, and of those that are kept. Files on disk are t
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from tempfile import SpooledTemporaryFile, TemporaryFile
 from typing import IO, Any, BinaryIO, cast
 
 from planner.canonical import file_sha256
+from planner.errors import DocumentRefusedError, Problem
+from planner.importers.packing import is_unpacked_here, unpacked
 from planner.importers.redaction import Redactor, host_names, host_stand_in
 from reviews.blobs import checked
 from reviews.models import AttachmentPiece, DraftFile, DraftPiece
@@ -43,41 +45,85 @@ class KeptCopy:
             yield piece
 
 
+@dataclass(slots=True)
+class _Measured:
+    """A file as it was sent, with the digest and size of what was read of it since its last beginning."""
+
+    blocks: Blocks
+    digest: Any = field(default_factory=hashlib.sha256)
+    size_bytes: int = 0
+
+    def __call__(self) -> Iterator[bytes]:
+        self.digest, self.size_bytes = hashlib.sha256(), 0
+        for block in self.blocks():
+            self.digest.update(block)
+            self.size_bytes += len(block)
+            yield block
+
+
 @contextmanager
 def kept_copy(name: str, blocks: Blocks, *, salt: bytes | None) -> Iterator[KeptCopy]:
     """Give the copy of a file that may be kept; it is gone after the block. A salt asks to replace host names.
 
+    A packed file is kept unpacked: nothing could be taken out of it otherwise.
+
     Raises:
-        DocumentRefusedError: a line is longer than any importer reads.
+        DocumentRefusedError: a line is longer than any importer reads; it is packed badly, twice, or holds too much.
     """
-    stand_ins = {} if salt is None else {host: host_stand_in(host, salt) for host in host_names(blocks())}
-    redactor = Redactor(stand_ins)
-    uploaded, kept = hashlib.sha256(), hashlib.sha256()
-    sizes = [0, 0]
-
-    def measured() -> Iterator[bytes]:
-        for block in blocks():
-            uploaded.update(block)
-            sizes[0] += len(block)
-            yield block
-
-    with SpooledTemporaryFile(IN_MEMORY_BYTES) as spool:
-        for block in redactor.copy(measured()):
+    uploaded = _Measured(blocks)
+    with _readable(uploaded) as readable, SpooledTemporaryFile(IN_MEMORY_BYTES) as spool:
+        stand_ins = {} if salt is None else {host: host_stand_in(host, salt) for host in host_names(readable())}
+        redactor = Redactor(stand_ins)
+        kept, size = hashlib.sha256(), 0
+        for block in redactor.copy(readable()):
             kept.update(block)
-            sizes[1] += len(block)
+            size += len(block)
+            _require_size(size)
             spool.write(block)
         yield KeptCopy(
             handle=cast(IO[bytes], spool),
             name=_shown_name(name, stand_ins),
             sha256=f"sha256:{kept.hexdigest()}",
-            size_bytes=sizes[1],
-            uploaded_sha256=f"sha256:{uploaded.hexdigest()}",
-            uploaded_bytes=sizes[0],
+            size_bytes=size,
+            uploaded_sha256=f"sha256:{uploaded.digest.hexdigest()}",
+            uploaded_bytes=uploaded.size_bytes,
             removed={
                 "counts": dict(sorted(redactor.counts.items())),
                 "places": [asdict(one) for one in redactor.removed],
             },
         )
+
+
+@contextmanager
+def _readable(uploaded: _Measured) -> Iterator[Blocks]:
+    """Give a file as text, whether it was sent so or packed.
+
+    Raises:
+        DocumentRefusedError: it is packed badly, or what is in it is packed again.
+    """
+    if not is_unpacked_here(next(uploaded(), b"")):
+        yield uploaded
+        return
+    with TemporaryFile() as packed:
+        for block in uploaded():
+            packed.write(block)
+        plain = unpacked(cast(BinaryIO, packed))
+        if is_unpacked_here(plain.read(2)):
+            problem = Problem("import/encoding", "", "text that is packed once", "a packed file in a packed one")
+            raise DocumentRefusedError((problem,))
+
+        def again() -> Iterator[bytes]:
+            plain.seek(0)
+            while piece := plain.read(PIECE_BYTES):
+                yield piece
+
+        yield again
+
+
+def _require_size(size_bytes: int) -> None:
+    if size_bytes > MAX_ATTACHMENT_BYTES:
+        problem = Problem("import/size", "", f"at most {MAX_ATTACHMENT_BYTES:,} bytes of text", "more")
+        raise DocumentRefusedError((problem,))
 
 
 def _shown_name(name: str, stand_ins: dict[bytes, bytes]) -> str:

@@ -12,7 +12,7 @@ from typing import BinaryIO, NoReturn, cast
 from planner.errors import DocumentRefusedError, Problem
 from planner.strict_json import MAX_BYTES
 
-__all__ = ["MAX_FILE_BYTES", "unpacked"]
+__all__ = ["MAX_FILE_BYTES", "is_unpacked_here", "unpacked"]
 
 MAX_FILE_BYTES = 2**30
 MAX_RATIO = 200
@@ -33,6 +33,11 @@ _REFUSED = {
     b"%PDF": "a PDF file",
 }
 _BLOCK = 2**20
+
+
+def is_unpacked_here(start: bytes) -> bool:
+    """Whether a file that starts so is one that ``unpacked`` gives another file for."""
+    return start.startswith((_GZIP, *_UTF_16))
 
 
 def unpacked(handle: BinaryIO) -> BinaryIO:
@@ -59,7 +64,7 @@ def unpacked(handle: BinaryIO) -> BinaryIO:
 
 def _gunzipped(handle: BinaryIO, size: int) -> BinaryIO:
     # A reader of bytes is one, which the annotations of the standard library do not say of it.
-    file = cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=handle)), _BLOCK))
+    file = cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=handle, mode="rb")), _BLOCK))
     most = min(MAX_FILE_BYTES, max(ALWAYS_UNPACKED, MAX_RATIO * size))
     unpacked_bytes = 0
     try:

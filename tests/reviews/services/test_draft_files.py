@@ -1,6 +1,8 @@
 """Files of drafts of evidence: what is kept of them, what is refused, and what becomes of them."""
 
+import gzip
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -55,6 +57,42 @@ def test_secrets_and_prompts_are_gone_before_anything_is_stored(people: Cast) ->
         "places": [{"line": 1, "kind": "prompt"}, {"line": 1, "kind": "credential"}],
     }
     assert not any(SECRET.encode() in bytes(entry.data) for entry in AuditEntry.objects.all())
+
+
+@pytest.mark.parametrize(
+    "pack",
+    [
+        pytest.param(gzip.compress, id="gzip"),
+        pytest.param(lambda raw: raw.decode().encode("utf-16"), id="UTF-16"),
+    ],
+)
+def test_what_is_packed_is_kept_unpacked_so_that_secrets_are_taken_out(
+    pack: Callable[[bytes], bytes], people: Cast
+) -> None:
+    draft = begun(people)
+    name, raw = tool_file(api_key=SECRET)
+    packed = pack(raw)
+    (outcome,) = added(people, draft, (f"{name}.gz", packed))
+    row = DraftFile.objects.get()
+    assert (outcome.verdict, row.removed["counts"]) == ("read", {"credential": 1})
+    assert (row.uploaded_sha256, row.uploaded_bytes) == (file_sha256(packed), len(packed))
+    assert kept_bytes(draft) == raw.replace(SECRET.encode(), b"[removed]")
+
+
+@pytest.mark.parametrize(
+    ("packed", "found"),
+    [
+        pytest.param(gzip.compress(gzip.compress(b"{}")), "a packed file in a packed one", id="twice"),
+        pytest.param(gzip.compress(b"[" * 2**25), "more", id="a bomb"),
+        pytest.param(gzip.compress(b"{}")[:-4], "one that is damaged or cut after 0 bytes", id="cut"),
+        pytest.param(b"\xff\xfea", "truncated data", id="half a sign of UTF-16"),
+    ],
+)
+def test_what_is_packed_badly_is_refused_and_leaves_nothing(packed: bytes, found: str, people: Cast) -> None:
+    draft = begun(people)
+    (outcome,) = added(people, draft, ("a.json", packed))
+    assert (outcome.verdict, found in outcome.problems[0].found) == ("refused", True)
+    assert (DraftFile.objects.count(), DraftPiece.objects.count()) == (0, 0)
 
 
 def test_host_names_are_replaced_where_that_was_asked_for(people: Cast) -> None:
