@@ -13,6 +13,7 @@ from reviews.models import (
     Policy,
     Revision,
     StoredDocument,
+    Thread,
     Workspace,
 )
 from reviews.selectors.people import standing_of
@@ -69,7 +70,8 @@ def digest_uses(*, actor: Person, workspace: Workspace, digest: str, limit: int 
     standing_of(actor, workspace)
     is_policy = Policy.objects.filter(Q(content_id=digest) | Q(blob_id=digest), workspace=workspace).exists()
     policy = [DigestUse(what="policy version")] if is_policy else []
-    return (*_revision_uses(workspace, digest, limit), *policy, *_entry_uses(workspace, digest, limit))
+    threads = _thread_uses(workspace, digest, limit)
+    return (*_revision_uses(workspace, digest, limit), *policy, *threads, *_entry_uses(workspace, digest, limit))
 
 
 REVISION_PARTS = {
@@ -102,6 +104,12 @@ def _revision_uses(workspace: Workspace, digest: str, limit: int) -> list[Digest
     ]
 
 
+def _thread_uses(workspace: Workspace, digest: str, limit: int) -> list[DigestUse]:
+    threads = Thread.objects.filter(decision__workspace=workspace, item_id=digest)
+    rows = threads.order_by("-pk").values_list("decision__number", "revision__number")[:limit]
+    return [DigestUse(what="item of a thread", decision=decision, revision=revision) for decision, revision in rows]
+
+
 def _entry_uses(workspace: Workspace, digest: str, limit: int) -> list[DigestUse]:
     entries = AuditEntry.objects.filter(Q(sha256=digest) | Q(payload_id=digest), workspace=workspace)
     rows = entries.order_by("-seq").values_list("seq", "sha256", "decision_number", "revision_number")[:limit]
@@ -114,7 +122,7 @@ def _entry_uses(workspace: Workspace, digest: str, limit: int) -> list[DigestUse
 
 
 def blob_of_workspace(*, actor: Person, workspace: Workspace, sha256: str) -> bytes:
-    """Return stored bytes by their digest, if the workspace has a document, plan, policy or entry with them.
+    """Return stored bytes by their digest, if the workspace has a document, plan, policy, entry or thread with them.
 
     Raises:
         NotFoundError: the workspace has none, or the actor is no member of it.
@@ -126,6 +134,7 @@ def blob_of_workspace(*, actor: Person, workspace: Workspace, sha256: str) -> by
         or Plan.objects.filter(job__workspace=workspace, blob_id=sha256).exists()
         or Policy.objects.filter(workspace=workspace, blob_id=sha256).exists()
         or AuditEntry.objects.filter(workspace=workspace, payload_id=sha256).exists()
+        or Thread.objects.filter(decision__workspace=workspace, item_id=sha256).exists()
     )
     if not belongs:
         raise NotFoundError("There are no such bytes in this workspace.")

@@ -319,7 +319,8 @@ def teams_of(page: DecisionPage) -> tuple[str, ...]:
 class NewThread:
     """What a form for a new thread about ``anchor`` needs.
 
-    ``item`` and ``revision`` are None where the revision has no such item. ``owner`` is the team that the policy gives the item to, empty where none; ``drafts`` counts the reader's.
+    ``item`` and ``revision`` are None where the revision has no such item. ``owner`` is the team that the policy gives
+    the item to, empty where none; ``drafts`` counts the reader's.
     """
 
     page: DecisionPage

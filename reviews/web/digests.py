@@ -10,7 +10,7 @@ from reviews.selectors.documents import DigestUse, blob_of_workspace, digest_use
 from reviews.web.csv_text import attachment
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 
-BYTES_OF = ("contract file", "evidence file", "plan file", "audit payload")
+BYTES_OF = ("contract file", "evidence file", "plan file", "audit payload", "item of a thread")
 """Uses in which the digest is that of stored bytes, so that these can be downloaded."""
 
 READ = ("contract", "evidence")

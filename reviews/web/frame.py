@@ -32,7 +32,7 @@ HEADINGS = {
     422: "Something in the request is wrong",
 }
 TAMPERED = "What is stored here was changed"
-TYPED = ("statement", "reason", "note")
+TYPED = ("statement", "reason", "note", "text")
 """Fields of forms with somebody's own words, which no refusal loses."""
 
 

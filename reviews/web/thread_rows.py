@@ -24,6 +24,8 @@ KIND_WORDS = {
     "identity": "Identity key",
     "contract": "Contract field",
 }
+NAMED_BY_KIND = ("trial", "rank", "candidate")
+"""Kinds whose items say in their words what they are."""
 OPEN = Word("Open", "wait", "plain")
 RESOLVED = Word("Resolved", "pass", "pass")
 
@@ -116,6 +118,11 @@ class Place:
         return documents.to(f"/identity{anchor.name}" if anchor.kind == "identity" else anchor.name)
 
 
+def kind_word(anchor: Anchor) -> str:
+    """Say what kind of item it is, where its own words do not."""
+    return "" if anchor.kind in NAMED_BY_KIND else KIND_WORDS.get(anchor.kind, "")
+
+
 def thread_list(found: Discussion, place: Place, now: datetime) -> ThreadList:
     """Make the list; nothing whose item is gone is ever folded away."""
     cards = [(row, thread_card(row, found.placed_on, place, now)) for row in found.threads]
@@ -151,7 +158,7 @@ def thread_card(row: ThreadRow, placed_on: int | None, place: Place, now: dateti
         number=row.number,
         href=place.href("thread-detail", row.number),
         word=_word(row),
-        kind=KIND_WORDS[row.anchor.kind],
+        kind=kind_word(row.anchor),
         about=row.anchor.words,
         item_href=place.item(row.anchor, shown_on),
         item_sha256=row.item_sha256,

@@ -20,7 +20,7 @@ from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
 from reviews.web.links import number_or_none
 from reviews.web.page_rows import team_title
-from reviews.web.thread_rows import KIND_WORDS, Place, draft_line, item_text, thread_card, thread_list
+from reviews.web.thread_rows import KIND_WORDS, Place, draft_line, item_text, kind_word, thread_card, thread_list
 
 REFUSED = (ConflictError, InvalidRequestError, NotAllowedError)
 
@@ -157,10 +157,9 @@ def _new(
         may_comment=found.may_comment,
         problem=refused.message if refused else "",
         longest=PROSE_LENGTH,
-        kind=KIND_WORDS.get(anchor.kind, ""),
+        kind=kind_word(anchor),
         about=anchor.words,
         item=item_text(anchor, item) if item else "",
-        item_sha256=item.digest if item else "",
         item_href=place.item(anchor, found.revision) if item and found.revision else "",
         revision=found.revision,
         written=written,

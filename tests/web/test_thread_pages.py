@@ -71,6 +71,13 @@ def test_a_published_thread_is_shown_escaped_with_its_line_breaks(
     assert '<p class="post-body">First &lt;b&gt;line&lt;/b&gt;\nsecond</p>' in page
 
 
+def test_the_digest_of_an_item_leads_to_its_bytes(decided: Decision, people: Cast, visit: Visit) -> None:
+    publish(people, about("contract", "/owner"))
+    item, client = Thread.objects.get().item_id, visit(people.bob)
+    assert "item of a thread" in text(client, f"/w/lab/digests/{item}/")
+    assert client.get(f"/w/lab/digests/{item}/raw").content == b'"serving"'
+
+
 def test_a_draft_is_kept_until_all_are_published(decided: Decision, people: Cast, visit: Visit) -> None:
     client = visit(people.bob)
     assert post(client, NEW, **first(act="draft"))["Location"] == f"{LIST}#drafts"
