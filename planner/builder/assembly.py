@@ -14,6 +14,7 @@ import msgspec
 from msgspec import UNSET
 
 from planner.builder.conflicts import conflict_sentence, open_conflicts
+from planner.builder.files import file_of, placed_runs, run_of
 from planner.builder.placing import feeding
 from planner.builder.pointing import most_exact
 from planner.builder.questions import questions_of
@@ -92,21 +93,11 @@ def open_points(
 
 
 def _held(draft: Draft) -> Iterator[OpenPoint]:
-    for run in _placed_runs(draft):
-        file, _, number = run.partition(".")
-        read = draft.files[file].runs[int(number) - 1]
+    for run in dict.fromkeys(run for trial in draft.trials.values() for run in placed_runs(trial)):
+        read = run_of(draft, run)
         if read.status == "held" and run not in draft.held:
             why = next((remark.sentence for remark in read.remarks if remark.effect == "held"), "")
-            yield OpenPoint(code="builder/held", field=f"/held/{run}", sentence=f"{draft.files[file].name}: {why}")
-
-
-def _placed_runs(draft: Draft) -> list[str]:
-    found: dict[str, None] = {}
-    for trial in draft.trials.values():
-        found |= dict.fromkeys(trial.runs)
-        for window in trial.windows.values():
-            found |= dict.fromkeys(window.runs)
-    return list(found)
+            yield OpenPoint(code="builder/held", field=f"/held/{run}", sentence=f"{file_of(draft, run).name}: {why}")
 
 
 def _asked(draft: Draft, trees: Trees, asked: Iterable[Question]) -> Iterator[OpenPoint]:

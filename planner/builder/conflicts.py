@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from planner.builder.files import file_of
 from planner.builder.pointing import above
 from planner.builder.records import Draft
 from planner.builder.resolving import Found
@@ -35,7 +36,7 @@ def _conflict(draft: Draft, field: str, found: list[Found], settled: bool) -> Co
             Candidate(
                 value=one.value,
                 run=one.run,
-                file=draft.files[one.run.partition(".")[0]].name,
+                file=file_of(draft, one.run).name,
                 format=one.format,
                 place=one.read.place,
                 raw=one.read.raw,

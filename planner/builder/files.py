@@ -5,21 +5,21 @@ hold. Numbers beyond what JSON holds exactly are left out and named, so that a d
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import BinaryIO
 
 import msgspec
 
 from planner.builder.limits import refuse
-from planner.builder.records import Draft, DraftFile, FileProblem, ReadPlace, ReadRemark, ReadRun
+from planner.builder.records import Draft, DraftFile, DraftTrial, FileProblem, ReadPlace, ReadRemark, ReadRun
 from planner.importers import Source, import_file
 from planner.importers.scrubbed import scrubbed
 from planner.pointers import place_of
 from planner.records.base import SAFE_INTEGER
 from planner.shown import shown
 
-__all__ = ["file_id", "file_of", "read_file", "run_id", "run_of", "runs_of"]
+__all__ = ["file_id", "file_of", "placed_runs", "read_file", "run_id", "run_of", "runs_of"]
 
 CHUNK = 2**20
 ID_DIGITS = 16
@@ -113,6 +113,13 @@ def run_of(draft: Draft, run: str) -> ReadRun:
     if known is None or not place:
         raise refuse("builder/run", "/files", "a run of the draft", shown(run))
     return known.runs[place - 1]
+
+
+def placed_runs(trial: DraftTrial) -> Iterator[str]:
+    """Yield the runs of a trial and of its windows; one that was copied comes more than once."""
+    yield from trial.runs
+    for window in trial.windows.values():
+        yield from window.runs
 
 
 def runs_of(files: dict[str, DraftFile]) -> Iterable[tuple[str, DraftFile, ReadRun]]:

@@ -16,7 +16,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from planner.builder.facts import DEGREES, MACHINE_FORMATS, Degrees, RunFacts, facts_of, figures
-from planner.builder.files import runs_of
+from planner.builder.files import file_of, placed_runs, runs_of
 from planner.builder.limits import MAX_TRIALS, free_id, numbered
 from planner.builder.records import Draft, DraftTrial, DraftWindow
 from planner.documents import ContractDocument
@@ -306,15 +306,15 @@ def _window_of(facts: RunFacts, windows: Sequence[_Window]) -> _Window | None:
 
 def _completed(draft: Draft, contract: ContractDocument, only: Container[str] | None) -> Draft:
     """Give runs of no place the one that a proposal of everything would give them."""
-    placed = {run for trial in draft.trials.values() for run in _runs(trial)}
+    placed = {run for trial in draft.trials.values() for run in placed_runs(trial)}
     fresh = {run for run, _, _ in runs_of(draft.files) if run not in placed and (only is None or run in only)}
     trials = dict(draft.trials)
     for name, ideal in _arranged(draft, contract).items():
-        own = {run for run in _runs(ideal) if draft.files[run.partition(".")[0]].format not in MACHINE_FORMATS}
+        own = {run for run in placed_runs(ideal) if file_of(draft, run).format not in MACHINE_FORMATS}
         if own & fresh:
             home = _home(own, name, draft)
             trials[home] = _extended(trials.get(home, DraftTrial(windows={}, why=ideal.why)), ideal, fresh)
-    machine = [run for run in sorted(fresh) if draft.files[run.partition(".")[0]].format in MACHINE_FORMATS]
+    machine = [run for run in sorted(fresh) if file_of(draft, run).format in MACHINE_FORMATS]
     placeable = {facts.id for facts in _placeable(draft)}
     for name, trial in trials.items():
         more = (run for run in machine if run in placeable and run not in trial.runs)
@@ -324,7 +324,7 @@ def _completed(draft: Draft, contract: ContractDocument, only: Container[str] | 
 
 def _home(runs: set[str], name: str, draft: Draft) -> str:
     """Return the trial that holds what a proposal puts together, however a person called it."""
-    holding = sorted(own for own, trial in draft.trials.items() if runs & set(_runs(trial)))
+    holding = sorted(own for own, trial in draft.trials.items() if runs & set(placed_runs(trial)))
     return holding[0] if holding else name
 
 
@@ -337,12 +337,6 @@ def _extended(trial: DraftTrial, ideal: DraftTrial, fresh: set[str]) -> DraftTri
             own = wanted if wanted not in windows else free_id(point, {point, *windows})
             windows[own] = replace(window, runs=runs)
     return replace(trial, windows=windows, runs=(*trial.runs, *(run for run in ideal.runs if run in fresh)))
-
-
-def _runs(trial: DraftTrial) -> Iterable[str]:
-    yield from trial.runs
-    for window in trial.windows.values():
-        yield from window.runs
 
 
 def why_unused(facts: RunFacts, draft: Draft, contract: ContractDocument) -> str:

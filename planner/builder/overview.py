@@ -6,7 +6,7 @@ from planner.builder.assembly import assembled
 from planner.builder.conflicts import conflicts_of
 from planner.builder.coverage import judged_trials
 from planner.builder.facts import RunFacts, facts_of
-from planner.builder.files import runs_of
+from planner.builder.files import file_of, placed_runs, runs_of
 from planner.builder.grouping import repeats, why_unused
 from planner.builder.pointing import ANY
 from planner.builder.questions import questions_of
@@ -69,8 +69,7 @@ def _refused(draft: Draft) -> Iterator[RunNote]:
 
 
 def _unused(draft: Draft, contract: ContractDocument) -> Iterator[RunNote]:
-    used = {run for trial in draft.trials.values() for run in trial.runs}
-    used |= {run for trial in draft.trials.values() for held in trial.windows.values() for run in held.runs}
+    used = {run for trial in draft.trials.values() for run in placed_runs(trial)}
     repeated = repeats(draft)
     for run, file, read in runs_of(draft.files):
         if run in used or read.status == "refused" or run in repeated:
@@ -101,8 +100,7 @@ def _idle(draft: Draft) -> Iterator[str]:
 
 def _repeated(draft: Draft) -> Iterator[RunNote]:
     for run, first in sorted(repeats(draft).items()):
-        file = draft.files[run.partition(".")[0]]
-        earlier = draft.files[first.partition(".")[0]]
+        file, earlier = file_of(draft, run), file_of(draft, first)
         sentence = f"the same figures as run {first.partition('.')[2]} of {earlier.name}: taken twice, it counts twice"
         yield RunNote(run=run, file=file.name, sentence=sentence)
 
@@ -110,7 +108,7 @@ def _repeated(draft: Draft) -> Iterator[RunNote]:
 def _unplaced(draft: Draft, trees: Trees) -> Iterator[Unplaced]:
     for tree in trees.trials.values():
         for (run, sentence), names in tree.placing.unplaced.items():
-            file = draft.files[run.partition(".")[0]].name
+            file = file_of(draft, run).name
             yield Unplaced(trial=tree.id, run=run, file=file, names=tuple(names), sentence=sentence)
 
 
