@@ -62,7 +62,7 @@ HELP: Mapping[str, str] = MappingProxyType(
         "/identity/model/dense_layers": "Leading layers without experts.",
         "/identity/model/attention_widths/sliding_layers": "How many layers keep only a window of the KV cache.",
         "/identity/precision/weights": "Such as bf16, fp8, mxfp4.",
-        "/identity/precision/quantisation_block": "Elements under one scale; a sharded width must stay a multiple.",
+        "/identity/precision/quantisation_block": "Elements under one scale. Empty it if the engine pads shards.",
         "/identity/workload/dataset_digest": "sha256 of the prompts, so that two runs are known to have had the same.",
         "/identity/workload/prompt_tokens": "Either one fixed length, or points of the distribution.",
         "/identity/workload/output_tokens": "Either one fixed length, or points of the distribution.",
