@@ -92,12 +92,16 @@ def _is_below(pointer: str, above: Iterable[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StateNow:
-    """A decision's state as of now: what is stored, or what followed since and no entry says yet."""
+    """A decision's state as of now: what is stored, or what followed since and no entry says yet.
+
+    ``until`` is when it ends by itself, while it is in force and something limits it.
+    """
 
     state: str
     since: datetime
     because: str = ""
     keys: tuple[str, ...] = ()
+    until: datetime | None = None
 
 
 def state_now(
@@ -120,4 +124,4 @@ def state_now(
             return StateNow("EXPIRED", ends_at, "It was valid until then.")
         if state == "EMERGENCY":
             return StateNow("REVOKED", ends_at, "The emergency ran out before the review was done.")
-    return StateNow(state, since)
+    return StateNow(state, since, until=ends_at)

@@ -1,6 +1,7 @@
 """Lists of decisions."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import OuterRef, Q, QuerySet
@@ -14,14 +15,17 @@ from reviews.selectors.in_force import states_now
 from reviews.selectors.judgement import Judgement, judge_decisions
 from reviews.selectors.people import standing_of
 from reviews.selectors.rows import DecisionList, DecisionRow
-from reviews.selectors.turns import newest_revisions
+from reviews.selectors.turns import REVIEWED, is_released_by, newest_revisions, releasing_of
 
 PAGE_SIZE = 25
+NUMBER = re.compile(r"(?:[Dd]-?)?0*([1-9][0-9]{0,8})")
+"""How people write the number of a decision: ``12``, ``D-0012``, ``d12``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionFilter:
-    """What to list: exact state, slot, engine and model, and text found in title, slot or topology.
+    """What to list: exact state, slot, engine and model, and text: a decision's number, or part of its title, slot,
+    model, engine or selected topology.
 
     An empty value asks for nothing.
     """
@@ -63,23 +67,35 @@ def decision_rows(
     )
 
 
-def wanted_decisions(decisions: QuerySet[Decision], wanted: DecisionFilter) -> QuerySet[Decision]:
-    """Return the decisions that a filter asks for."""
+def wanted_decisions(
+    decisions: QuerySet[Decision], wanted: DecisionFilter, moved: Mapping[int, str] | None = None
+) -> QuerySet[Decision]:
+    """Return the decisions that a filter asks for.
+
+    ``moved`` is decision id -> state as of now, where that is another than the stored one.
+    """
     exact = {
-        "state": wanted.state,
         "slot": wanted.slot,
         "engine_name": wanted.engine,
         "model_name": wanted.model,
     }
-    if not all(map(is_storable, (*exact.values(), wanted.text))):
+    if not all(map(is_storable, (*exact.values(), wanted.state, wanted.text))):
         return decisions.none()  # no stored text holds it, and PostgreSQL would not even take the question
     decisions = decisions.filter(**{field: value for field, value in exact.items() if value})
+    if wanted.state:
+        moved = moved or {}
+        arrived = [pk for pk, state in moved.items() if state == wanted.state]
+        decisions = decisions.filter((Q(state=wanted.state) & ~Q(pk__in=list(moved))) | Q(pk__in=arrived))
     if wanted.text:
         text = wanted.text
+        number = NUMBER.fullmatch(text.strip())
         topology = Revision.objects.filter(
             decision=OuterRef("pk"), planned__plan__selected_topology__icontains=text
         ).values("decision")
-        decisions = decisions.filter(Q(title__icontains=text) | Q(slot__icontains=text) | Q(pk__in=topology))
+        found = Q(pk__in=topology) | (Q(number=int(number[1])) if number else Q())
+        for field in ("title", "slot", "model_name", "engine_name"):
+            found |= Q((f"{field}__icontains", text))
+        decisions = decisions.filter(found)
     return decisions
 
 
@@ -87,7 +103,7 @@ def decision_row(
     decision: Decision, state: StateNow, judgement: Judgement, person_id: int, members: Sequence[Member]
 ) -> DecisionRow:
     """Return a decision, with its state as of now, as a row of a list that a person reads."""
-    in_review = decision.state == DecisionState.IN_REVIEW
+    in_review = state.state in REVIEWED
     return DecisionRow(
         number=decision.number,
         label=decision.label,
@@ -96,11 +112,15 @@ def decision_row(
         state=state.state,
         state_label=DecisionState(state.state).label,
         state_since=state.since,
+        state_because=state.because,
+        until=state.until,
         opened_by=decision.opened_by.display_name,
         opened_at=decision.opened_at,
         newest=judgement.newest,
         requirements=judgement.requirements,
         approval=judgement.approval,
+        releasing=releasing_of(judgement) if in_review else (),
+        is_my_release=in_review and is_released_by(judgement, person_id, members),
         my_teams=judgement.owed_by_person(person_id, members) if in_review else (),
         objections=judgement.objections if in_review else (),
         is_my_answer=in_review and judgement.is_answered_by(person_id),

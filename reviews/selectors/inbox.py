@@ -1,20 +1,42 @@
-"""The inbox: decisions of a workspace with the reader's turn first, page by page, and what they can be filtered by."""
+"""The inbox: a workspace's decisions in five lists by what is to be done about them, and what they can be filtered by.
 
+What follows from policy, roster, sign-offs or time alone (turns, ends, lapsed waivers) is worked out first; the
+database then sorts, counts and cuts. The number of queries does not grow with the decisions.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
 
-from django.db.models import Case, QuerySet, Value, When
+from django.conf import settings
+from django.db.models import Case, Count, F, IntegerField, OuterRef, QuerySet, Subquery, Value, When, Window
+from django.db.models.functions import RowNumber
 from django.utils import timezone
 
-from reviews.models import Decision, DecisionState, Person, Team, Workspace
+from reviews.models import Activation, Decision, DecisionState, Person, Team, Workspace
+from reviews.policies.validity import StateNow
 from reviews.selectors.decisions import DecisionFilter, decision_row, wanted_decisions
-from reviews.selectors.in_force import states_now
+from reviews.selectors.in_force import ENDING, states_now
 from reviews.selectors.judgement import judge_decisions
 from reviews.selectors.people import standing_of
 from reviews.selectors.rows import DecisionRow
+from reviews.selectors.saved_views import SavedViewRow, saved_view_rows
 from reviews.selectors.turns import ids_waiting_on, newest_revisions, turn_ids
 
+PREVIEW = 10
 PAGE_SIZE = 25
-OPEN = (DecisionState.DRAFT, DecisionState.EVALUATING, DecisionState.EVALUATION_FAILED, DecisionState.IN_REVIEW)
+LISTS = ("mine", "waiting", "expiring", "stale", "decided")
+"""In the order of the page. A decision is in the first that fits: mine, then stale, expiring, waiting, decided."""
+MINE, WAITING, EXPIRING, STALE, DECIDED = range(5)
+OPEN = (
+    DecisionState.DRAFT,
+    DecisionState.EVALUATING,
+    DecisionState.EVALUATION_FAILED,
+    DecisionState.IN_REVIEW,
+    DecisionState.EMERGENCY,
+)
+ENDED = (DecisionState.STALE, DecisionState.EXPIRED, DecisionState.CONTESTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,20 +49,35 @@ class InboxChoices:
     models: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class InboxList:
+    """One list (of ``LISTS``): its first rows, or those of one page, of ``total`` that fit the filter."""
+
+    name: str
+    rows: tuple[DecisionRow, ...]
+    total: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inbox:
-    """One page: the reader's turn first, then what is open, then the rest, each newest first.
+    """The lists as the reader sees them. ``only`` is the list that is shown by itself, page by page, or empty.
 
-    ``total`` decisions fit the filter, ``turns`` of them are the reader's turn; ``all_turns`` whatever the filter.
+    ``all_turns`` counts the reader's turns whatever the filter; ``notice`` is how long before its end a decision is
+    called expiring.
     """
 
-    rows: tuple[DecisionRow, ...]
+    lists: tuple[InboxList, ...]
+    only: str
     page: int
     pages: int
-    total: int
-    turns: int
     all_turns: int
+    notice: timedelta
     choices: InboxChoices
+    views: tuple[SavedViewRow, ...]
+
+    def of(self, name: str) -> InboxList:
+        """Return a list by its name."""
+        return self.lists[LISTS.index(name)]
 
 
 def inbox(
@@ -49,46 +86,98 @@ def inbox(
     workspace: Workspace,
     wanted: DecisionFilter,
     waits_on: str = "",
+    only: str = "",
     page: int = 1,
+    preview: int = PREVIEW,
     page_size: int = PAGE_SIZE,
 ) -> Inbox:
-    """Return a page of the inbox; a page that does not exist is the first. ``waits_on`` is a team's slug.
+    """Return the beginning of every list, or a page of the one that is named by ``only``.
+
+    ``waits_on`` is a team's slug. A list or page that does not exist is as if none was asked for.
 
     Raises:
         NotFoundError: the actor is no member of the workspace.
     """
-    standing = standing_of(actor, workspace)
+    standing, now = standing_of(actor, workspace), timezone.now()
+    notice = timedelta(days=settings.EXPIRY_NOTICE_DAYS)
     turns = turn_ids(standing, workspace)
-    decisions = wanted_decisions(Decision.objects.filter(workspace=workspace), wanted)
+    ending = list(Decision.objects.filter(workspace=workspace, state__in=ENDING))
+    states = states_now(ending, now)
+    moved = {row.pk: states[row.pk].state for row in ending if states[row.pk].state != row.state}
+    decisions = wanted_decisions(Decision.objects.filter(workspace=workspace), wanted, moved)
     if waits_on:
         decisions = decisions.filter(pk__in=ids_waiting_on(waits_on, workspace))
-    total = decisions.count()
-    pages = max(1, -(-total // page_size))
+    placed = _placed(decisions, turns, states, now + notice)
+    totals = dict(placed.order_by().values_list("place").annotate(Count("pk")))
+    only = only if only in LISTS else ""
+    pages = max(1, -(-totals.get(LISTS.index(only), 0) // page_size)) if only else 1
     page = page if 1 <= page <= pages else 1
-    shown = list(_ordered(decisions, turns)[(page - 1) * page_size : page * page_size])
-    judged, members = judge_decisions(workspace, newest_revisions(shown))
-    states = states_now(shown, timezone.now())
+    ids = _cut(placed, only, range((page - 1) * page_size, page * page_size) if only else range(preview))
+    rows = _rows(ids, workspace, standing.person_id, now)
     return Inbox(
-        rows=tuple(
-            decision_row(found, states[found.pk], judged[found.pk], standing.person_id, members) for found in shown
+        lists=tuple(
+            InboxList(name, tuple(rows[pk] for pk, at in ids.items() if at == place), totals.get(place, 0))
+            for place, name in enumerate(LISTS)
         ),
+        only=only,
         page=page,
         pages=pages,
-        total=total,
-        turns=decisions.filter(pk__in=turns).count(),
         all_turns=len(turns),
-        choices=_choices(workspace),
+        notice=notice,
+        choices=_choices(workspace, moved),
+        views=saved_view_rows(actor=actor, workspace=workspace),
     )
 
 
-def _ordered(decisions: QuerySet[Decision], turns: frozenset[int]) -> QuerySet[Decision]:
-    place = Case(When(pk__in=turns, then=Value(0)), When(state__in=OPEN, then=Value(1)), default=Value(2))
-    return decisions.select_related("opened_by").order_by(place, "-number")
+def _placed(
+    decisions: QuerySet[Decision], turns: frozenset[int], states: Mapping[int, StateNow], soon: datetime
+) -> QuerySet[Any]:
+    """Return the decisions with ``place``, the index of their list."""
+    over = {pk: found.state for pk, found in states.items() if found.state not in ENDING}
+    lapsed = [pk for pk, state in over.items() if state in ENDED]
+    expiring = [
+        pk for pk, found in states.items() if found.until is not None and pk not in over and found.until <= soon
+    ]
+    place = Case(
+        When(pk__in=lapsed, then=Value(STALE)),
+        When(pk__in=list(over), then=Value(DECIDED)),
+        When(pk__in=turns, then=Value(MINE)),
+        When(state__in=ENDED, then=Value(STALE)),
+        When(pk__in=expiring, then=Value(EXPIRING)),
+        When(state__in=OPEN, then=Value(WAITING)),
+        default=Value(DECIDED),
+        output_field=IntegerField(),
+    )
+    return decisions.annotate(place=place)
 
 
-def _choices(workspace: Workspace) -> InboxChoices:
+def _cut(placed: QuerySet[Any], only: str, places: range) -> dict[int, int]:
+    """Return id -> list of the decisions at these places of one list, or of every list, in order."""
+    last = Activation.objects.filter(revision__decision=OuterRef("pk")).order_by("-pk").values("valid_until")[:1]
+    order = (
+        # What ends first, then what moved last, then the newest.
+        Case(When(place=EXPIRING, then=Subquery(last))).asc(nulls_last=True),
+        Case(When(place__in=(STALE, DECIDED), then=F("state_since"))).desc(nulls_last=True),
+        F("number").desc(),
+    )
+    ranked = placed.annotate(at=Window(RowNumber(), partition_by=F("place"), order_by=order))
+    if only:
+        ranked = ranked.filter(place=LISTS.index(only))
+    cut = ranked.filter(at__gt=places.start, at__lte=places.stop).order_by("place", "at")
+    return dict(cut.values_list("pk", "place"))
+
+
+def _rows(ids: Mapping[int, int], workspace: Workspace, person_id: int, now: datetime) -> dict[int, DecisionRow]:
+    decisions = list(Decision.objects.filter(pk__in=list(ids)).select_related("opened_by"))
+    judged, members = judge_decisions(workspace, newest_revisions(decisions))
+    states = states_now(decisions, now)
+    return {row.pk: decision_row(row, states[row.pk], judged[row.pk], person_id, members) for row in decisions}
+
+
+def _choices(workspace: Workspace, moved: Mapping[int, str]) -> InboxChoices:
     decisions = Decision.objects.filter(workspace=workspace).order_by()
-    occurring = set(decisions.values_list("state", flat=True).distinct())
+    standing = decisions.exclude(pk__in=list(moved)).values_list("state", flat=True).distinct()
+    occurring = {*standing, *moved.values()}
     names = {
         field: tuple(sorted(set(decisions.values_list(field, flat=True).distinct()) - {""}))
         for field in ("engine_name", "model_name")

@@ -128,7 +128,8 @@ class SeatChoice:
 class DecisionRow:
     """A decision in a list. ``my_teams``: teams for which the reader owes a sign-off now.
 
-    ``objections`` are for the author to answer; ``is_my_answer`` where that is the reader.
+    ``objections`` are for the author to answer; ``is_my_answer`` where that is the reader. ``releasing``: teams whose
+    members could put it into force now; ``is_my_release`` where the reader could. ``until``: when it ends by itself.
     """
 
     number: int
@@ -138,11 +139,15 @@ class DecisionRow:
     state: str
     state_label: str
     state_since: datetime
+    state_because: str
+    until: datetime | None
     opened_by: str
     opened_at: datetime
     newest: RevisionRow
     requirements: tuple[Requirement, ...]
     approval: Approval
+    releasing: tuple[str, ...]
+    is_my_release: bool
     my_teams: tuple[str, ...]
     objections: tuple[Objection, ...]
     is_my_answer: bool

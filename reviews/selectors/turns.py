@@ -4,23 +4,27 @@ A turn follows from policy, roster and sign-offs, so no column holds it. What ca
 the database; the rest is judged. The number of queries does not grow with the decisions.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
-from reviews.facts import Standing
+from reviews.facts import Member, Standing
 from reviews.models import Decision, DecisionState, Revision, SignOff, Workspace
+from reviews.policies.document import releasing_teams
 from reviews.policies.permissions import SIGNING_ROLES
 from reviews.policies.signoff_status import AGAINST, OBJECT
 from reviews.selectors.judgement import Judgement, judge_decisions
 from reviews.selectors.revisions import with_digests
 
+REVIEWED = (DecisionState.IN_REVIEW, DecisionState.EMERGENCY)
+"""States in which sign-offs are owed; in an emergency the review comes after."""
+
 
 def turn_ids(standing: Standing, workspace: Workspace) -> frozenset[int]:
     """Return the ids of the decisions that wait on a person.
 
-    Those for which they could give a missing approval now, and their own of which changes are requested or that are
-    rejected.
+    Those for which they could give a missing approval or that they could put into force now, and their own of which
+    changes are requested or that are rejected.
     """
     authored = Exists(Revision.objects.filter(decision=OuterRef("pk"), author_id=standing.person_id))
     objected = Exists(SignOff.objects.filter(revision__decision=OuterRef("pk"), meaning__in=(*AGAINST, OBJECT)))
@@ -30,7 +34,11 @@ def turn_ids(standing: Standing, workspace: Workspace) -> frozenset[int]:
     judged, members = judge_decisions(workspace, newest_revisions(_in_review(workspace).filter(wanted)))
     person = standing.person_id
     return frozenset(
-        pk for pk, found in judged.items() if found.owed_by_person(person, members) or found.is_answered_by(person)
+        pk
+        for pk, found in judged.items()
+        if found.owed_by_person(person, members)
+        or found.is_answered_by(person)
+        or is_released_by(found, person, members)
     )
 
 
@@ -38,6 +46,23 @@ def ids_waiting_on(team: str, workspace: Workspace) -> frozenset[int]:
     """Return the ids of the decisions in review in which a team's requirement is not satisfied."""
     judged, _ = judge_decisions(workspace, newest_revisions(_in_review(workspace)))
     return frozenset(pk for pk, found in judged.items() if team in _owing(found))
+
+
+def releasing_of(judgement: Judgement) -> tuple[str, ...]:
+    """Return the teams whose members could put an approved decision into force, empty while it is not approved."""
+    return tuple(sorted(releasing_teams(judgement.document))) if judgement.approval.approved else ()
+
+
+def is_released_by(judgement: Judgement, person_id: int, members: Sequence[Member]) -> bool:
+    """Whether a person could put the decision into force now: no author, with a seat of their own in such a team."""
+    if person_id in judgement.author_ids:
+        return False
+    mine = {
+        member.team
+        for member in members
+        if member.person_id == person_id and member.is_active and member.in_place_of is None
+    }
+    return not mine.isdisjoint(releasing_of(judgement))
 
 
 def newest_revisions(decisions: QuerySet[Decision] | list[Decision]) -> list[Revision]:
@@ -48,7 +73,7 @@ def newest_revisions(decisions: QuerySet[Decision] | list[Decision]) -> list[Rev
 
 
 def _in_review(workspace: Workspace) -> QuerySet[Decision]:
-    return Decision.objects.filter(workspace=workspace, state=DecisionState.IN_REVIEW)
+    return Decision.objects.filter(workspace=workspace, state__in=REVIEWED)
 
 
 def _owing(judgement: Judgement) -> Iterator[str]:

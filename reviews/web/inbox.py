@@ -13,8 +13,7 @@ from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.inbox_rows import empty_text, sections, selects
 from reviews.web.links import Query, number_or_none
-
-FILTERS = ("q", "slot", "team", "state", "engine", "model")
+from reviews.web.saved_views import FILTERS, view_links
 
 
 @require_safe
@@ -30,8 +29,8 @@ def home(request: PersonRequest) -> HttpResponse:
 @require_safe
 @page
 def decision_list(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show the inbox: my turn, what else is open, settled."""
-    query = Query.of(request.GET.dict(), keep=(*FILTERS, "page"))
+    """Show the inbox: my turn, waiting on others, expiring, stale, recently decided."""
+    query = Query.of(request.GET.dict(), keep=(*FILTERS, "list", "page"))
     found = inbox(
         actor=request.user,
         workspace=workspace_of(slug),
@@ -43,17 +42,20 @@ def decision_list(request: PersonRequest, slug: str) -> HttpResponse:
             text=query.get("q"),
         ),
         waits_on=query.get("team"),
+        only=query.get("list"),
         page=number_or_none(query.get("page")) or 1,
     )
     request.turn_count = found.all_turns
-    rows = [(row, reverse("decision-detail", args=[slug, row.number])) for row in found.rows]
-    lists = sections(rows, now=timezone.now(), turns=found.turns, is_all=found.pages == 1)
+    lists = sections(found, query, lambda row: reverse("decision-detail", args=[slug, row.number]), now=timezone.now())
     is_filtered = any(query.get(name) for name in FILTERS)
-    heading, text = empty_text(lists, is_filtered=is_filtered)
+    heading, text = empty_text(found, is_filtered=is_filtered)
+    kept = query.changed(list=found.only or None, page=None)
     context = frame(
         slug,
         "inbox",
         sections=lists,
+        only=found.only,
+        all_href=query.link(list=None, page=None),
         empty_heading=heading,
         empty_text=text,
         is_filtered=is_filtered,
@@ -61,16 +63,18 @@ def decision_list(request: PersonRequest, slug: str) -> HttpResponse:
         slot=query.get("slot"),
         search=query.get("q"),
         pages=pages(found, query),
+        views=view_links(found.views, slug, kept.text),
+        kept=kept.values,
     )
     return render(request, "reviews/decision_list.html", context)
 
 
 def pages(found: Inbox, query: Query) -> dict[str, str]:
-    """Return the words around a page of decisions, empty where one page holds all."""
+    """Return the words around a page of one list, empty where one page holds all."""
     if found.pages == 1:
         return {}
     return {
-        "text": f"Page {found.page} of {found.pages}, {count(found.total, 'decision')}",
+        "text": f"Page {found.page} of {found.pages}, {count(found.of(found.only).total, 'decision')}",
         "earlier": query.link(page=found.page - 1 if found.page > 2 else None) if found.page > 1 else "",
         "later": query.link(page=found.page + 1) if found.page < found.pages else "",
     }

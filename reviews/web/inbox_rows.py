@@ -1,15 +1,25 @@
 """Decisions as an inbox: what to do, because of what, who owes what, since when. Pure."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from reviews.selectors.inbox import OPEN, InboxChoices
+from reviews.selectors.inbox import Inbox, InboxChoices
 from reviews.selectors.rows import DecisionRow
-from reviews.web.formats import ago, count, listed
+from reviews.selectors.turns import REVIEWED
+from reviews.web.formats import ago, count, listed, when
 from reviews.web.links import Query
 from reviews.web.page_rows import STATES, said_against, state_word, team_title
 from reviews.web.words import Word
+
+TITLES = {
+    "mine": ("My turn", "Something only you or your team can do next"),
+    "waiting": ("Waiting on others", "You owe nothing here"),
+    "expiring": ("Expiring", "In force, and ends within {days}"),
+    "stale": ("Stale", "Stale, expired or contested: it no longer says what to run"),
+    "decided": ("Recently decided", "In force, closed or withdrawn, the last first"),
+}
+"""List -> its title and what is in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +42,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One list of the inbox; ``size`` counts what other pages hold as well, None where that is not known."""
+    """One list of the inbox; ``size`` counts what is not shown as well. ``more`` is said where some is not."""
 
     id: str
     title: str
     note: str
     items: tuple[Item, ...]
-    size: int | None
+    size: int
+    href: str
+    more: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,26 +99,16 @@ def owed_text(row: DecisionRow) -> str:
     return " ".join(parts)
 
 
-def item_of(row: DecisionRow, *, href: str, now: datetime) -> Item:
-    """Make a line of the inbox."""
-    is_turn = bool(row.my_teams) or row.is_my_answer
-    in_review = row.state == "IN_REVIEW"
-    if row.is_my_answer:
-        said = [said_against(objection, row.newest.number) for objection in row.objections]
-        verb, because = "Answer with a new revision.", " ".join(f"{who} {text}" for who, text in said)
-    elif is_turn:
-        teams = listed(tuple(team_title(team).lower() for team in row.my_teams))
-        verb, because = f"Sign for {teams}.", outcome_text(row)
-    elif in_review:
-        verb = "" if not row.approval.approved else "Approved."
-        because = f"{outcome_text(row)} {owed_text(row)}".strip()
-    elif row.newest.plan is None:
-        verb, because = "", planning_text(row)
-    else:
-        verb, because = "", outcome_text(row)
-    middle = [f"{row.satisfied} of {count(len(row.requirements), 'requirement')}"] if in_review else []
+def item_of(row: DecisionRow, *, name: str, href: str, now: datetime) -> Item:
+    """Make a line of the list ``name``."""
+    verb, because, action = SAYING[name](row)
+    middle = []
+    if row.state in REVIEWED:
+        middle.append(f"{row.satisfied} of {count(len(row.requirements), 'requirement')}")
     if row.state == "EVALUATING":
         middle.append("the worker is at it")
+    if row.until is not None:
+        middle.append(f"ends {when(row.until)}")
     return Item(
         label=row.label,
         title=row.title,
@@ -117,36 +119,97 @@ def item_of(row: DecisionRow, *, href: str, now: datetime) -> Item:
         because=because,
         word=state_word(row.state, approved=row.approval.approved, objections=row.objections),
         middle=tuple(middle),
-        since=ago(row.state_since, now),
-        action="Answer" if row.is_my_answer else "Review" if is_turn else "View",
-        is_turn=is_turn,
+        since=ago(row.until if name == "expiring" and row.until else row.state_since, now),
+        action=action,
+        is_turn=name == "mine",
     )
+
+
+Said = tuple[str, str, str]
+"""What to do, because of what, and the word on the button."""
+
+
+def say_turn(row: DecisionRow) -> Said:
+    """Say what the reader does next."""
+    if row.is_my_answer:
+        said = [said_against(objection, row.newest.number) for objection in row.objections]
+        return "Answer with a new revision.", " ".join(f"{who} {text}" for who, text in said), "Answer"
+    if row.my_teams:
+        teams = listed(tuple(team_title(team).lower() for team in row.my_teams))
+        return f"Sign for {teams}.", outcome_text(row), "Review"
+    return "Put it into force.", f"{row.approval.because} {outcome_text(row)}", "Release"
+
+
+def say_waiting(row: DecisionRow) -> Said:
+    """Say on whom a decision waits."""
+    if row.state in REVIEWED:
+        owed = f"{release_text(row)} puts it into force." if row.releasing else owed_text(row)
+        return "Approved." if row.releasing else "", f"{outcome_text(row)} {owed}".strip(), "View"
+    if row.newest.plan is None:
+        return "", planning_text(row), "View"
+    return "", outcome_text(row), "View"
+
+
+def say_expiring(row: DecisionRow) -> Said:
+    """Say what ends a decision in force."""
+    if row.state == "EMERGENCY":
+        return "Review owed.", f"The emergency runs out unless the review is done. {owed_text(row)}".strip(), "View"
+    return "", f"{outcome_text(row)} A newer decision on the slot takes over before it ends.", "View"
+
+
+def say_stale(row: DecisionRow) -> Said:
+    """Say why a decision no longer applies, and who mends that."""
+    if row.state == "CONTESTED":
+        said = [" ".join(said_against(objection, row.newest.number)) for objection in row.objections]
+        return "", f"{' '.join(said)} It stands until the objection is lifted or the decision revoked.".strip(), "View"
+    why = row.state_because or STALE_BECAUSE[row.state]
+    return "", f"{why} {row.newest.author} or another author owes a new revision.", "View"
+
+
+def say_decided(row: DecisionRow) -> Said:
+    """Say what came out."""
+    return "", f"{outcome_text(row)} {row.state_because}".strip(), "View"
+
+
+STALE_BECAUSE = {
+    "STALE": "What runs differs from what was decided, or a waiver lapsed.",
+    "EXPIRED": "Its time is over; the slot runs without a decision in force.",
+}
+SAYING: dict[str, Callable[[DecisionRow], Said]] = {
+    "mine": say_turn,
+    "waiting": say_waiting,
+    "expiring": say_expiring,
+    "stale": say_stale,
+    "decided": say_decided,
+}
+
+
+def release_text(row: DecisionRow) -> str:
+    """Name the teams that put a decision into force."""
+    return listed(tuple(team_title(team) for team in row.releasing), "or")
 
 
 def sections(
-    rows: Iterable[tuple[DecisionRow, str]], *, now: datetime, turns: int, is_all: bool
+    found: Inbox, query: Query, href_of: Callable[[DecisionRow], str], *, now: datetime
 ) -> tuple[Section, ...]:
-    """Sort decisions, given with their address, into my turn, waiting, and settled.
-
-    ``turns`` counts the reader's turns over all pages; ``is_all`` says that there is no other page.
-    """
-    mine: list[Item] = []
-    waiting: list[Item] = []
-    settled: list[Item] = []
-    for row, href in rows:
-        item = item_of(row, href=href, now=now)
-        is_open = row.state in OPEN and not row.approval.approved
-        (mine if item.is_turn else waiting if is_open else settled).append(item)
-    return (
-        Section("mine", "My turn", "Something only you or your team can do next", tuple(mine), turns),
-        Section("waiting", "Waiting on others", "You owe nothing here", *sized(waiting, is_all)),
-        Section("settled", "Settled", "Approved, effective, closed or withdrawn", *sized(settled, is_all)),
-    )
-
-
-def sized(items: list[Item], is_all: bool) -> tuple[tuple[Item, ...], int | None]:
-    """Return items with their number, where it is known."""
-    return tuple(items), len(items) if is_all else None
+    """Make the lists of a page; ``href_of`` gives the address of a decision."""
+    made = []
+    for part in found.lists:
+        title, note = TITLES[part.name]
+        items = tuple(item_of(row, name=part.name, href=href_of(row), now=now) for row in part.rows)
+        is_cut = part.total > len(items) and not found.only
+        made.append(
+            Section(
+                id=part.name,
+                title=title,
+                note=note.format(days=count(found.notice.days, "day")),
+                items=items,
+                size=part.total,
+                href=query.link(list=part.name, page=None) if found.only or is_cut else f"#{part.name}",
+                more=f"Show all {part.total}" if is_cut else "",
+            )
+        )
+    return tuple(made)
 
 
 def selects(choices: InboxChoices, query: Query) -> tuple[Select, ...]:
@@ -165,14 +228,14 @@ def selects(choices: InboxChoices, query: Query) -> tuple[Select, ...]:
     return tuple(made)
 
 
-def empty_text(found: tuple[Section, ...], *, is_filtered: bool) -> tuple[str, str]:
+def empty_text(found: Inbox, *, is_filtered: bool) -> tuple[str, str]:
     """Return heading and text for an inbox in which nothing is to be done; empty where something is."""
-    mine, waiting, settled = (len(section.items) for section in found)
-    if mine:
+    if found.of("mine").total or found.only:
         return "", ""
-    if not waiting and not settled:
+    if not any(part.total for part in found.lists):
         if is_filtered:
             return "Nothing fits these filters", "Change or clear them."
         return "No decision yet", "Upload a contract and the evidence of your trials to get one."
+    waiting = found.of("waiting").total
     others = f"{count(waiting, 'decision')} {'waits' if waiting == 1 else 'wait'} on others." if waiting else ""
     return "Nothing needs you", f"{others} You will see one here when it is your turn.".strip()

@@ -34,10 +34,14 @@ class Query:
                 values[name] = str(value)
         return Query(tuple(values.items()))
 
+    @property
+    def text(self) -> str:
+        """The query as it stands in an address, without the question mark."""
+        return urlencode(self.values, safe="~/:")
+
     def link(self, anchor: str = "", **changes: str | int | None) -> str:
         """Return ``?...`` with the changes made; None takes a value out."""
-        query = urlencode(self.changed(**changes).values, safe="~/:")
-        return f"?{query}{'#' + anchor if anchor else ''}"
+        return f"?{self.changed(**changes).text}{'#' + anchor if anchor else ''}"
 
     def hidden(self, *without: str) -> tuple[tuple[str, str], ...]:
         """Return what a GET form must carry along, without the fields that it sets itself."""

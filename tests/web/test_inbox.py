@@ -69,19 +69,20 @@ def test_planning_is_said_in_the_list(people: Cast, visit: Visit) -> None:
     assert ("Planning" in page, "Waiting for a worker." in page) == (True, True)
 
 
-def test_an_approved_decision_is_settled_and_not_called_a_review(worked: Decision, people: Cast, visit: Visit) -> None:
+def test_an_approved_decision_is_not_called_a_review(worked: Decision, people: Cast, visit: Visit) -> None:
     revision = worked.revisions.get()
     sign(people, revision)
     sign(people, revision, people.carol, team="networking")
-    page = text(people, visit)
-    listed = page[page.index('id="settled"') :]
-    assert ('id="waiting"' in page, "Approved</span>" in listed, "In review</span>" in listed) == (False, True, False)
+    mine = text(people, visit).split('id="mine"')[1].split("</section>")[0]
+    assert ("Put it into force." in mine, "Approved</span>" in mine, "In review</span>" in mine) == (True, True, False)
+    waiting = text(people, visit, "alice").split('id="waiting"')[1].split("</section>")[0]
+    assert "Networking or Serving puts it into force." in waiting
 
 
-def test_closed_decisions_are_settled(worked: Decision, people: Cast, visit: Visit) -> None:
+def test_closed_decisions_are_decided(worked: Decision, people: Cast, visit: Visit) -> None:
     worked.state = DecisionState.WITHDRAWN
     worked.save(update_fields=["state"])
-    assert 'id="settled"' in text(people, visit)
+    assert 'id="decided"' in text(people, visit)
 
 
 @pytest.mark.parametrize(("who", "is_offered"), [("alice", True), ("bob", False), ("audrey", False)])
@@ -128,10 +129,14 @@ def test_titles_from_outside_are_text(people: Cast, visit: Visit) -> None:
 def test_other_pages_are_a_link_away(people: Cast, visit: Visit) -> None:
     for at in range(26):
         submitted(people, pair=documents(slot=f"own/slot-{at}"))
-    first = text(people, visit)
-    assert ("Page 1 of 2, 26 decisions" in first, '<a href="?page=2">Next page</a>' in first) == (True, True)
-    second = text(people, visit, query="?page=2")
-    assert ("D-0001" in second, "D-0002" in second, '<a href="?">Previous page</a>' in second) == (True, False, True)
+    page = text(people, visit)
+    assert ("D-0017" in page, "D-0016" in page, ">Show all 26</a>" in page) == (True, False, True)
+    first = text(people, visit, query="?list=waiting")
+    assert "Page 1 of 2, 26 decisions" in first
+    assert '<a href="?list=waiting&amp;page=2">Next page</a>' in first
+    second = text(people, visit, query="?list=waiting&page=2")
+    assert ("D-0001" in second, "D-0002" in second) == (True, False)
+    assert '<a href="?list=waiting">Previous page</a>' in second
 
 
 def test_my_turn_stands_on_the_first_page_however_old_it_is(people: Cast, visit: Visit) -> None:
