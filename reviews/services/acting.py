@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.conf import settings
+
 from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.errors import Finding, InvalidRequestError, NotAllowedError, ProofNeededError, is_prose, length_of
 from reviews.facts import Authentication, Standing
@@ -82,7 +84,7 @@ def require(verdict: Verdict) -> None:
 
 def require_proof(authentication: Authentication) -> None:
     """Raise ProofNeededError unless the person showed recently, and by an accepted method, who they are."""
-    verdict = is_recent_proof(authentication)
+    verdict = is_recent_proof(authentication, second_factor=settings.SIGNING_SECOND_FACTOR)
     if not verdict.allowed:
         raise ProofNeededError(verdict.reason)
 

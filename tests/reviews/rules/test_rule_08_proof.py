@@ -1,6 +1,7 @@
 """Rule 8: signing needs a proof of at most five minutes, never a token, and the subject that the signer saw."""
 
 import pytest
+from pytest_django.fixtures import Settings
 
 from reviews.errors import ConflictError, NotAllowedError, ProofNeededError
 from reviews.facts import Authentication
@@ -37,6 +38,14 @@ def test_an_old_or_weak_proof_is_refused_and_recorded(people: Cast, proof: Authe
 def test_a_proof_of_five_minutes_is_taken(people: Cast, method: str) -> None:
     signoff = sign(people, planned(people), authentication=Authentication(method, 300))
     assert (signoff.auth_method, signoff.auth_age_s) == (method, 300)
+
+
+def test_an_installation_may_ask_for_a_second_factor(people: Cast, settings: Settings) -> None:
+    settings.SIGNING_SECOND_FACTOR = True
+    revision = planned(people)
+    with pytest.raises(ProofNeededError, match="Confirm with a passkey or a code of your authenticator app"):
+        sign(people, revision, authentication=Authentication("password", 1))
+    assert sign(people, revision, authentication=Authentication("totp", 1)).auth_method == "totp"
 
 
 def test_a_token_never_signs(people: Cast) -> None:
