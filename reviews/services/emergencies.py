@@ -106,4 +106,6 @@ def _carry_out(proposing: Proposing) -> None:
     )
 
 
-EMERGENCY = Handler(kind=ProposalKind.EMERGENCY, propose=_declare, countersign=_second, carry_out=_carry_out)
+EMERGENCY = Handler(
+    kind=ProposalKind.EMERGENCY, propose=_declare, countersign=_second, carry_out=_carry_out, names_subject=True
+)

@@ -101,6 +101,7 @@ def delegation_to(standing: Standing, team: str) -> Delegation | None:
         end__isnull=True,
         giver__is_active=True,
         giver__memberships__seats__team__slug=team,
+        giver__memberships__seats__team__workspace_id=standing.workspace_id,
     )
     moment = database_now()
     return held.filter(starts_at__lte=moment, ends_at__gt=moment).select_related("giver", "team").order_by("pk").first()

@@ -1,7 +1,8 @@
 """Acts that take two persons: one proposes, another countersigns, and with that it is carried out.
 
 Rules kept: the two are never the same person; both show recently who they are; whether each may is asked when they
-act, under the lock; proposal, countersignature and the act itself are entries, refused attempts too.
+act, under the lock, and of who proposed it once more at the end; what is about one revision names its subject, and is
+not carried out once that moved; proposal, countersignature and the act itself are entries, refused attempts too.
 """
 
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from reviews.models import (
     Proposal,
     ProposalKind,
     ProposalWithdrawal,
+    Revision,
     Workspace,
 )
 from reviews.selectors.decision_page import decision_named
@@ -72,13 +74,15 @@ class Handler:
     """One kind of proposal.
 
     ``propose`` and ``countersign`` return the team from whose seat the person acts, empty where the role counts, and
-    raise where they may not or the body is wrong; ``carry_out`` does it.
+    raise where they may not or the body is wrong; ``carry_out`` does it. ``names_subject``: it is about what the newest
+    revision is, so that a later revision asks for another proposal.
     """
 
     kind: ProposalKind
     propose: Callable[[Proposing], str]
     countersign: Callable[[Proposing], str]
     carry_out: Callable[[Proposing], None]
+    names_subject: bool = False
 
 
 def proposal_make(
@@ -89,15 +93,18 @@ def proposal_make(
     body: dict[str, Any],
     reason: str,
     number: int | None = None,
+    seen_subject: str = "",
     trace: Trace = UNTRACED,
 ) -> Proposal:
     """Propose an act; ``number`` is the decision that it is about. The same proposal again returns the open one.
+
+    ``seen_subject`` is the subject on the page that the proposer read, where there was one.
 
     Raises:
         NotFoundError: no such decision, or the actor is no member of the workspace.
         NotAllowedError: the actor may not propose it, or has not shown recently who they are.
         InvalidRequestError: no reason, or the body is wrong.
-        ConflictError: the state does not take it.
+        ConflictError: the state does not take it, or the subject moved.
     """
     standing = standing_of(actor, workspace)
     attempt = _attempt("proposal.refused", handler.kind, standing, number, trace)
@@ -105,6 +112,10 @@ def proposal_make(
         proposing = _proposing(workspace, standing, attempt, number, body, require_prose("reason", reason))
         require_proof(proposing.authentication)
         team = handler.propose(proposing)
+        if handler.names_subject:
+            subject = _subject(proposing)
+            _require_unmoved(proposing, subject, seen_subject or subject)
+            body = {**body, "subject": subject}
         kept = blob_keep(canonical_bytes(body)).sha256
         same = Proposal.objects.filter(
             workspace=workspace, kind=handler.kind, decision=proposing.decision, body_id=kept
@@ -141,7 +152,7 @@ def proposal_countersign(
     Raises:
         NotFoundError: no such proposal, or the actor is no member of the workspace.
         NotAllowedError: the actor proposed it, may not countersign it, or has not shown recently who they are.
-        ConflictError: it is not open any more, or the state does not take it now.
+        ConflictError: it is not open any more, who proposed it may not any more, or the state does not take it now.
     """
     standing = standing_of(actor, workspace)
     proposal = proposal_named(workspace, proposal_id)
@@ -161,6 +172,9 @@ def proposal_countersign(
         )
         require_proof(proposing.authentication)
         handler = handlers[proposal.kind]
+        if handler.names_subject:
+            _require_unmoved(proposing, _subject(proposing), str(body.get("subject", "")))
+        proposing = replace(proposing, proposer_team=_proposer_team(handler, proposing, proposal.person))
         team = handler.countersign(proposing)
         Countersignature.objects.create(
             proposal=proposal, person_id=standing.person_id, team=team, signed_at=proposing.now
@@ -217,6 +231,32 @@ def proposal_named(workspace: Workspace, proposal_id: int) -> Proposal:
     if proposal is None:
         raise NotFoundError("There is no such proposal in this workspace.")
     return proposal
+
+
+def _subject(proposing: Proposing) -> str:
+    newest = Revision.objects.filter(decision=proposing.decision).select_related("planned").order_by("-number").first()
+    planned = getattr(newest, "planned", None)
+    return planned.subject if planned else ""
+
+
+def _require_unmoved(proposing: Proposing, subject: str, seen: str) -> None:
+    if subject != seen:
+        label = proposing.acting().decision.label
+        raise ConflictError(f"{label} moved since: its newest revision is another one. Propose it for that one.")
+
+
+def _proposer_team(handler: Handler, proposing: Proposing, proposer: Person) -> str:
+    """Return the team from whose seat the proposal is still made.
+
+    Raises:
+        ConflictError: who proposed it may not any more.
+    """
+    try:
+        return handler.propose(replace(proposing, standing=standing_of(proposer, proposing.workspace)))
+    except (NotAllowedError, NotFoundError) as lost:
+        raise ConflictError(
+            f"{proposer.display_name}, who proposed this, may not propose it any more. Somebody else has to."
+        ) from lost
 
 
 def _require_open(proposal: Proposal) -> None:

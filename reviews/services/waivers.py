@@ -87,4 +87,6 @@ def _carry_out(proposing: Proposing) -> None:
     )
 
 
-WAIVER = Handler(kind=ProposalKind.WAIVER, propose=_propose, countersign=_countersign, carry_out=_carry_out)
+WAIVER = Handler(
+    kind=ProposalKind.WAIVER, propose=_propose, countersign=_countersign, carry_out=_carry_out, names_subject=True
+)

@@ -114,7 +114,14 @@ def _ending(end: Callable[..., object]) -> Callable[[dict[str, Any], int, Typed]
 
 def _proposing(kind: str, body_of: Callable[[Typed], dict[str, Any]]) -> Callable[[dict[str, Any], int, Typed], None]:
     def act(common: dict[str, Any], number: int, typed: Typed) -> None:
-        proposal_make(HANDLERS[kind], body=body_of(typed), reason=_one(typed, "reason"), number=number, **common)
+        proposal_make(
+            HANDLERS[kind],
+            body=body_of(typed),
+            reason=_one(typed, "reason"),
+            number=number,
+            seen_subject=_one(typed, "seen_subject"),
+            **common,
+        )
 
     return act
 

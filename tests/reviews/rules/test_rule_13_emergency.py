@@ -8,13 +8,14 @@ import pytest
 from django.utils import timezone
 
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
-from reviews.models import Activation, Decision, Emergency, Person, Revision
+from reviews.models import Activation, Decision, Emergency, Person, Revision, Role, TeamSeat
 from reviews.selectors.decision_page import decision_page
 from reviews.selectors.slot_check import slot_check
 from reviews.services.delegations import delegation_end, delegation_make
+from reviews.services.people import member_add, seat_give, workspace_create
 from reviews.services.sweeps import decisions_sweep
 from tests.reviews.factories import Cast, documents, last_entry, planned, sign
-from tests.reviews.rules.board import TRACE, board, countersign, propose, someone
+from tests.reviews.rules.board import BOARD, TRACE, board, countersign, propose, someone
 from tests.reviews.rules.test_rule_10_activation import activate
 from tests.reviews.rules.test_rule_11_validity import SLOT, live, pass_time
 
@@ -51,6 +52,29 @@ def test_incident_response_and_an_owner_of_a_failing_gate_declare_it(people: Cas
         "INC-7",
         ["throughput"],
     )
+
+
+def test_what_was_proposed_for_one_revision_is_not_declared_for_the_next(people: Cast, failing: Revision) -> None:
+    proposal = propose(people, "emergency", "ivan", body())
+    planned(people, pair=documents(floor=600, tokens=163000), decision=failing.decision)
+    with pytest.raises(ConflictError, match="D-0001 moved since"):
+        countersign(people, proposal, "bob")
+    assert (last_entry(people)["action"], Emergency.objects.count()) == ("countersignature.refused", 0)
+
+
+def test_a_page_of_an_earlier_revision_declares_nothing(people: Cast, failing: Revision) -> None:
+    seen = failing.planned.subject
+    planned(people, pair=documents(floor=600, tokens=163000), decision=failing.decision)
+    with pytest.raises(ConflictError, match="D-0001 moved since"):
+        propose(people, "emergency", "ivan", body(), seen_subject=seen)
+
+
+def test_who_declared_it_has_to_hold_the_seat_when_it_is_countersigned(people: Cast, failing: Revision) -> None:
+    proposal = propose(people, "emergency", "ivan", body())
+    TeamSeat.objects.filter(membership__person=someone("ivan")).delete()
+    with pytest.raises(ConflictError, match="Ivan, who proposed this, may not propose it any more"):
+        countersign(people, proposal, "bob")
+    assert not Emergency.objects.exists()
 
 
 def test_requirements_are_overridden_and_the_review_is_still_owed(people: Cast, failing: Revision) -> None:
@@ -154,6 +178,15 @@ def test_a_delegate_signs_with_both_names_printed_and_fills_the_givers_seat(peop
     row = next(row for row in page.requirements if row.team == "serving")
     assert (row.status, row.because) == ("SATISFIED", "Erin for Bob approved.")
     assert page.signoffs[0].person == "Erin for Bob"
+
+
+def test_a_seat_in_another_workspace_is_not_the_one_that_was_lent(people: Cast) -> None:
+    lend(people)
+    elsewhere = workspace_create(slug="elsewhere", title="Elsewhere", policy=BOARD)
+    seat_give(membership=member_add(workspace=elsewhere, person=people.bob, role=Role.MEMBER), team="serving")
+    TeamSeat.objects.filter(membership__person=people.bob, membership__workspace=people.workspace).delete()
+    with pytest.raises(NotAllowedError, match="You are not a member of serving"):
+        sign(people, planned(people), someone("erin"))
 
 
 def test_an_ended_delegation_lets_nobody_sign_any_more(people: Cast) -> None:

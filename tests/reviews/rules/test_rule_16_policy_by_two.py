@@ -6,7 +6,8 @@ import pytest
 
 from planner.canonical import content_id
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
-from reviews.models import AuditEntry, Policy, Proposal
+from reviews.models import AuditEntry, Policy, Proposal, Role
+from reviews.services.people import member_add
 from reviews.services.two_persons import proposal_withdraw
 from tests.reviews.factories import Cast, last_entry
 from tests.reviews.rules.board import BOARD, TRACE, board, countersign, propose, someone
@@ -38,6 +39,14 @@ def test_one_admin_alone_changes_nothing(people: Cast) -> None:
     with pytest.raises(NotAllowedError, match="It takes a second person"):
         countersign(people, proposal, "ada")
     assert (Policy.objects.count(), last_entry(people)["action"]) == (1, "countersignature.refused")
+
+
+def test_an_admin_who_is_none_any_more_has_proposed_nothing(people: Cast) -> None:
+    proposal = propose(people, "policy", "ada", change(), number=None)
+    member_add(workspace=people.workspace, person=someone("ada"), role=Role.MEMBER)
+    with pytest.raises(ConflictError, match="Ada, who proposed this, may not propose it any more"):
+        countersign(people, proposal, "abel")
+    assert Policy.objects.count() == 1
 
 
 @pytest.mark.parametrize("who", ["bob", "alice", "audrey"])
