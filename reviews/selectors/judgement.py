@@ -44,7 +44,7 @@ from reviews.selectors.people import team_roster
 from reviews.selectors.revisions import revision_row, row_parts, with_digests
 from reviews.selectors.rows import Objection, RevisionRow
 from reviews.selectors.signoff_facts import StoredSignOffs, signoff_facts, stored_signoffs
-from reviews.selectors.thread_blockers import Blockers, blockers_of_teams, thread_blockers
+from reviews.selectors.thread_blockers import Blockers, blockers_of_teams, thread_blockers, with_blocks
 
 UNDER_REVIEW = (
     DecisionState.DRAFT,
@@ -132,7 +132,7 @@ def judge_decisions(
 def fetched(workspace: Workspace, newest: Sequence[Revision]) -> Found:
     """Fetch what judging the newest revisions of some decisions takes."""
     decision_ids = [revision.decision_id for revision in newest]
-    revisions = list(with_digests(Revision.objects.filter(decision_id__in=decision_ids)))
+    revisions = list(with_blocks(with_digests(Revision.objects.filter(decision_id__in=decision_ids))))
     now = timezone.now()
     roster = team_roster(workspace, now)
     documents, in_force = _policies(workspace, {revision.policy_id for revision in newest})
@@ -147,7 +147,7 @@ def fetched(workspace: Workspace, newest: Sequence[Revision]) -> Found:
         scopes=_scopes([revision.pk for revision in newest]),
         waivers=waiver_digests(decision_ids, now),
         emergencies=_emergencies(newest),
-        blockers=thread_blockers(decision_ids),
+        blockers=thread_blockers(revisions),
     )
 
 

@@ -1,20 +1,35 @@
-"""Open blocking threads as the rules see them; one query for any number of decisions."""
+"""Open blocking threads as the rules see them; one query for any number of decisions, and none where nothing blocks."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from django.db.models import Exists, OuterRef, QuerySet
+
 from reviews.facts import Blocker
-from reviews.models import Thread
+from reviews.models import Revision, Thread
 from reviews.policies.anchors import Anchor
 
 Blockers = Mapping[str, tuple[Blocker, ...]]
 """Team -> what its open threads block it with."""
 
 
-def thread_blockers(decision_ids: Iterable[int]) -> Mapping[int, Blockers]:
-    """Return decision id -> the blockers of its teams; decisions without any are left out."""
+IS_BLOCKED = "is_blocked"
+BLOCKING = Thread.objects.filter(is_blocking=True, resolution__isnull=True)
+
+
+def with_blocks(revisions: QuerySet[Revision]) -> QuerySet[Revision]:
+    """Fetch in the same query whether a thread blocks anything of a revision's decision."""
+    return revisions.annotate(**{IS_BLOCKED: Exists(BLOCKING.filter(decision=OuterRef("decision_id")))})
+
+
+def thread_blockers(revisions: Iterable[Revision]) -> Mapping[int, Blockers]:
+    """Return decision id -> the blockers of its teams, for revisions fetched by ``with_blocks``.
+
+    Decisions without any are left out; the query is asked only where there is one.
+    """
+    blocked = {row.decision_id for row in revisions if getattr(row, IS_BLOCKED)}
     found: dict[int, dict[str, tuple[Blocker, ...]]] = defaultdict(dict)
-    rows = Thread.objects.filter(decision_id__in=list(decision_ids), is_blocking=True, resolution__isnull=True)
+    rows = BLOCKING.filter(decision_id__in=blocked)
     for row in rows.select_related("opener").order_by("decision_id", "number"):
         name = row.opener.display_name
         words = Anchor(row.kind, row.name).words
