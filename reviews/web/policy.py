@@ -10,13 +10,23 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from reviews.errors import ConflictError, Finding, InvalidRequestError, NotAllowedError, ProofNeededError, ReviewError
+from planner import strict_json
+from planner.errors import DocumentRefusedError
+from reviews.errors import (
+    ConflictError,
+    Finding,
+    InvalidRequestError,
+    NotAllowedError,
+    ProofNeededError,
+    ReviewError,
+    printable,
+)
 from reviews.selectors.policy_page import DelegationRow, delegation_page, policy_page
 from reviews.services.delegations import delegation_end, delegation_make
 from reviews.services.people import Trace
 from reviews.services.proposals import HANDLERS
 from reviews.services.two_persons import proposal_countersign, proposal_make, proposal_withdraw
-from reviews.web.formats import when
+from reviews.web.formats import count, when
 from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
 from reviews.web.links import number_or_none
 from reviews.web.page_rows import team_title
@@ -57,10 +67,11 @@ def _change(request: PersonRequest, slug: str, typed: dict[str, str]) -> None:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        problem = Finding("request", "request/policy", "policy", "a policy document in JSON", str(error)[:80])
-        raise InvalidRequestError((problem,)) from error
+        return strict_json.parse(text.encode())
+    except DocumentRefusedError as refused:
+        raise InvalidRequestError(
+            tuple(Finding.of(problem, "request", pointer=f"policy{problem.pointer}") for problem in refused.problems)
+        ) from refused
 
 
 def _common(request: PersonRequest, slug: str) -> dict[str, Any]:
@@ -91,7 +102,7 @@ def _policy_shown(
             *((f"gates: {family}", team_title(team)) for family, team in sorted(found.document.gate_owners.items())),
             ("everything else", team_title(found.document.fallback_owner)),
         ],
-        max_age=f"{found.document.max_age_s // 86400} days" if found.document.max_age_s else "no limit",
+        lasting=_lasting(found.document.max_age_s),
         versions=[(number, digest, who, when(at)) for number, digest, who, at in found.versions],
         waiting=tuple(map(waiting_of, found.proposals)),
         off="" if found.may_change.allowed else found.may_change.reason,
@@ -100,6 +111,18 @@ def _policy_shown(
         problem=refused.message if refused else "",
     )
     return render(request, "reviews/policy_detail.html", context, status=refused.status if refused else 200)
+
+
+def _lasting(max_age_s: int | None) -> str:
+    """Say how long a decision stays in force, in the largest unit that is exact."""
+    if not max_age_s:
+        return "In force without a limit of time"
+    seconds, unit = next(
+        (seconds, unit)
+        for seconds, unit in ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+        if max_age_s % seconds == 0
+    )
+    return f"In force for {count(max_age_s // seconds, unit)}"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -114,11 +137,12 @@ def delegation_list(request: PersonRequest, slug: str) -> HttpResponse:
         if typed["act"] == "end":
             delegation_end(delegation_id=number_or_none(typed["id"]) or 0, **_common(request, slug))
         else:
+            starts, ends = _days(typed, "starts", "ends")
             delegation_make(
                 team=typed["team"],
                 taker=typed["taker"],
-                starts_at=_day("starts", typed["starts"]),
-                ends_at=_day("ends", typed["ends"]),
+                starts_at=starts,
+                ends_at=ends,
                 reason=typed["reason"],
                 **_common(request, slug),
             )
@@ -129,12 +153,22 @@ def delegation_list(request: PersonRequest, slug: str) -> HttpResponse:
     return redirect(here)
 
 
-def _day(name: str, text: str) -> datetime:
-    try:
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
-    except ValueError as error:
-        problem = Finding("request", f"request/{name}", name, "a day such as 2026-09-20", text[:40] or "nothing")
-        raise InvalidRequestError((problem,)) from error
+def _days(typed: dict[str, str], *names: str) -> list[datetime]:
+    """Read days; each begins at midnight UTC.
+
+    Raises:
+        InvalidRequestError: with every field that holds none.
+    """
+    days, problems = [], []
+    for name in names:
+        try:
+            days.append(datetime.strptime(typed[name], "%Y-%m-%d").replace(tzinfo=UTC))
+        except ValueError:
+            found = printable(typed[name]) or "nothing"
+            problems.append(Finding("request", f"request/{name}", name, "a day such as 2026-09-20", found))
+    if problems:
+        raise InvalidRequestError(tuple(problems))
+    return days
 
 
 def _delegations_shown(

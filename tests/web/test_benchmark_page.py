@@ -15,8 +15,10 @@ from planner.records.matrix import Meter
 from reviews.models import AuditEntry, Blob, Decision, Draft
 from reviews.selectors import benchmark as selector
 from reviews.web.benchmark_rows import PAGE_SIZE, benchmark_table, meter_of
+from tests.api.test_stress import several
 from tests.planner.documents import raw
 from tests.planner.matrix.contracts import a_matrix, a_tree
+from tests.queries import cost
 from tests.reviews.factories import Cast, planned, submitted
 from tests.web.conftest import Visit, example_pair
 
@@ -97,6 +99,14 @@ def test_looking_at_it_stores_nothing_and_needs_no_plan(people: Cast, visit: Vis
     page = visit(people.alice).get(PAGE)
     assert page.status_code == 200
     assert (AuditEntry.objects.count(), Blob.objects.count()) == before
+
+
+def test_more_trials_cost_no_more_queries(people: Cast, visit: Visit) -> None:
+    planned(people, pair=several(1))
+    planned(people, pair=several(6))
+    audrey = visit(people.audrey)
+    one, six = (cost(audrey, f"/w/lab/decisions/{number}/benchmark/") for number in (1, 2))
+    assert one == six
 
 
 def test_coverage_of_very_much_evidence_is_left_to_the_command_line(

@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from reviews.models import Delegation, DelegationEnd, Policy, Proposal
+from tests.queries import cost
 from tests.reviews.factories import Cast
 from tests.reviews.rules.board import BOARD, board, someone
 from tests.web.conftest import Visit
@@ -38,7 +39,8 @@ def test_two_admins_change_the_policy_on_its_page(people: Cast, visit: Visit) ->
     sent = {"act": "countersign", "proposal": str(Proposal.objects.get().pk)}
     assert abel.post(POLICY, sent).status_code == 302
     assert Policy.objects.count() == 2
-    assert "version 2" in abel.get(POLICY).content.decode()
+    page = abel.get(POLICY).content.decode()
+    assert ("version 2" in page, "In force for 1 hour<" in page) == (True, True)
 
 
 def test_what_is_no_policy_is_said_and_kept(people: Cast, visit: Visit) -> None:
@@ -87,6 +89,22 @@ def test_a_seat_is_lent_and_taken_back_on_the_page(people: Cast, visit: Visit) -
     assert DelegationEnd.objects.get().delegation == row
 
 
-def test_a_day_that_is_none_is_named(people: Cast, visit: Visit) -> None:
-    answer = visit(people.bob).post(DELEGATIONS, lend(ends="soon"))
-    assert (answer.status_code, "ends: expected a day such as 2026-09-20" in answer.content.decode()) == (422, True)
+def test_every_day_that_is_none_is_named(people: Cast, visit: Visit) -> None:
+    answer = visit(people.bob).post(DELEGATIONS, lend(starts="", ends="soon"))
+    said = [
+        "starts: expected a day such as 2026-09-20, found nothing.",
+        "ends: expected a day such as 2026-09-20, found soon.",
+    ]
+    assert (answer.status_code, " ".join(said) in answer.content.decode()) == (422, True)
+
+
+def test_more_lent_seats_and_policies_cost_no_more_queries(people: Cast, visit: Visit) -> None:
+    ada = visit(someone("ada"))
+    assert visit(people.bob).post(DELEGATIONS, lend()).status_code == 302
+    costs = [(cost(ada, DELEGATIONS), cost(ada, POLICY))]
+    assert visit(people.dave).post(DELEGATIONS, lend(taker="ivan")).status_code == 302
+    ada.post(POLICY, change())
+    proposal = {"act": "countersign", "proposal": str(Proposal.objects.get().pk)}
+    assert visit(someone("abel")).post(POLICY, proposal).status_code == 302
+    costs.append((cost(ada, DELEGATIONS), cost(ada, POLICY)))
+    assert costs[0] == costs[1]
