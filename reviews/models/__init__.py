@@ -30,6 +30,7 @@ from reviews.models.notices import (
     NoticeMode,
     NoticePreference,
     NoticeReason,
+    Webhook,
 )
 from reviews.models.people import Membership, Person, Role, Team, TeamSeat, Workspace
 from reviews.models.policy import Policy
@@ -121,5 +122,6 @@ __all__ = [
     "Thread",
     "ThreadResolution",
     "Waiver",
+    "Webhook",
     "Workspace",
 ]

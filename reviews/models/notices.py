@@ -96,13 +96,42 @@ class NoticeReason(models.TextChoices):
     AUTHOR = "author", "you are the author"
 
 
+class Webhook(models.Model):
+    """An address that is told of everything notable in a workspace. ``secret`` signs what it is sent.
+
+    The secret is kept, for signing takes it; it is shown once, when the webhook is added.
+    """
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="webhooks")
+    url = models.CharField(max_length=500)
+    secret = models.CharField(max_length=64)
+    made_by = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="+")
+    made_at = models.DateTimeField()
+    removed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=["workspace", "url"], condition=Q(removed_at=None), name="webhook_once_per_address"
+            ),
+        )
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return self.url
+
+
 class Delivery(models.Model):
-    """A notice on its way to one person. Whoever holds ``lease_token`` sends it; ``uid`` is the id of its message."""
+    """A notice on its way to one person or one webhook.
+
+    Whoever holds ``lease_token`` sends it; ``uid`` is the id of its message.
+    """
 
     uid = models.UUIDField(default=uuid.uuid4, editable=False)
     notice = models.ForeignKey(Notice, on_delete=models.CASCADE, related_name="deliveries")
-    person = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="deliveries")
-    why = models.CharField(max_length=12, choices=NoticeReason)
+    person = models.ForeignKey(Person, on_delete=models.PROTECT, null=True, related_name="deliveries")
+    webhook = models.ForeignKey(Webhook, on_delete=models.PROTECT, null=True, related_name="deliveries")
+    why = models.CharField(max_length=12, choices=NoticeReason, blank=True)
     is_digest = models.BooleanField(default=False)
     state = models.CharField(max_length=12, choices=DeliveryState, default=DeliveryState.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0)
@@ -116,7 +145,9 @@ class Delivery(models.Model):
     class Meta:
         constraints = (
             models.UniqueConstraint(fields=["notice", "person"], name="delivery_once_per_person"),
+            models.UniqueConstraint(fields=["notice", "webhook"], name="delivery_once_per_webhook"),
             models.UniqueConstraint(fields=["uid"], name="delivery_uid_unique"),
+            models.CheckConstraint(condition=Q(person__isnull=True) ^ Q(webhook__isnull=True), name="delivery_to_one"),
             models.CheckConstraint(condition=Q(state__in=DeliveryState.values), name="delivery_state_known"),
             models.CheckConstraint(
                 condition=(
@@ -131,4 +162,4 @@ class Delivery(models.Model):
         ordering = ("id",)
 
     def __str__(self) -> str:
-        return f"{self.notice} to {self.person}"
+        return f"{self.notice} to {self.person or self.webhook}"

@@ -7,6 +7,7 @@ message id. Everything that stands in a digest of one person goes in one message
 import logging
 import smtplib
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -21,6 +22,8 @@ from reviews.models import Membership
 from reviews.models.notices import Delivery, DeliveryState
 from reviews.services.leases import in_seconds
 from reviews.services.messages import digest_message, notice_message
+from reviews.services.webhook_messages import webhook_tell
+from reviews.webhook_call import CallRefusedError
 
 LEASE_SECONDS = 120
 WAKE_AT_ONCE = 100
@@ -32,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Deliveries to one person that this process may send; ``rows`` is never empty."""
+    """Deliveries to one person or webhook that this process may send; ``rows`` is never empty."""
 
     token: uuid.UUID
     rows: tuple[Delivery, ...]
@@ -59,12 +62,21 @@ def delivery_send(delivery_id: int) -> DeliveryState | None:
     held = _claim(delivery_id)
     if held is None or not _is_wanted(held):
         return None
-    message = digest_message(held.rows) if held.rows[0].is_digest else notice_message(held.rows[0])
     try:
-        message.send()
-    except (smtplib.SMTPException, OSError) as error:
+        _hand_over(held.rows)
+    except (smtplib.SMTPException, CallRefusedError, OSError) as error:
         return _failed(held, f"{type(error).__name__}: {error}")
     return _end(held, DeliveryState.SENT, sent_at=Now(), error="")
+
+
+def _hand_over(rows: Sequence[Delivery]) -> None:
+    first = rows[0]
+    if first.webhook is not None:
+        webhook_tell(first)
+    elif first.is_digest:
+        digest_message(rows).send()
+    else:
+        notice_message(first).send()
 
 
 def _free() -> Q:
@@ -89,16 +101,20 @@ def _claim(delivery_id: int) -> Held | None:
         attempts=F("attempts") + 1,
     )
     held = Delivery.objects.filter(lease_token=token).order_by("pk")
-    rows = tuple(held.select_related("person", "notice__decision", "notice__workspace", "notice__actor"))
+    rows = tuple(held.select_related("person", "webhook", "notice__decision", "notice__workspace", "notice__actor"))
     return Held(token, rows) if rows else None
 
 
 def _is_wanted(held: Held) -> bool:
-    """Whether the person still belongs to the workspace and can be reached; else the deliveries are dropped."""
+    """Whether the person still belongs to the workspace and can be reached; else the deliveries are dropped.
+
+    So are those to a webhook that was removed.
+    """
     row = held.rows[0]
-    person = row.person
-    members = Membership.objects.filter(workspace_id=row.notice.workspace_id, person=person)
-    if person.is_active and person.email and members.exists():
+    if row.webhook is not None and row.webhook.removed_at is None:
+        return True
+    members = Membership.objects.filter(workspace_id=row.notice.workspace_id, person=row.person_id)
+    if row.person is not None and row.person.is_active and row.person.email and members.exists():
         return True
     Delivery.objects.filter(lease_token=held.token).delete()
     return False

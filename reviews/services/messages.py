@@ -65,6 +65,8 @@ def digest_message(deliveries: Sequence[Delivery]) -> EmailMessage:
 
 def _message(delivery: Delivery, subject: str, lines: Sequence[str]) -> EmailMessage:
     host = urlsplit(settings.PUBLIC_URL).hostname
+    if delivery.person is None:
+        raise ValueError(f"delivery {delivery.pk} goes to no person")
     return EmailMessage(
         subject=subject,
         body="\n".join(lines) + "\n",

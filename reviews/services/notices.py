@@ -17,13 +17,14 @@ from django.db.models import F, OuterRef, Subquery
 
 from reviews.clock import database_now
 from reviews.errors import ReviewError
-from reviews.models import Activation, AuditEntry, Decision, DecisionState, Person, Revision, Workspace
+from reviews.models import Activation, AuditEntry, Decision, DecisionState, Person, Revision, Webhook, Workspace
 from reviews.models.notices import Delivery, LogCursor, Notice, NoticeMode, NoticePreference, NoticeReason
 from reviews.selectors.attention import NOTABLE, Said, Told, told_by
 
 ENTRIES_AT_ONCE = 200
 REASON_LENGTH = 2000
 EXPIRING = "decision.expiring"
+SIGNED = "signoff.given"
 logger = logging.getLogger(__name__)
 
 
@@ -44,7 +45,9 @@ def _take(workspace: Workspace) -> int:
     with transaction.atomic():
         cursor = LogCursor.objects.select_for_update().get(workspace=workspace)
         entries = list(
-            AuditEntry.objects.filter(workspace=workspace, seq__gt=cursor.seq).order_by("seq")[:ENTRIES_AT_ONCE]
+            AuditEntry.objects.filter(workspace=workspace, seq__gt=cursor.seq)
+            .select_related("payload")
+            .order_by("seq")[:ENTRIES_AT_ONCE]
         )
         if not entries:
             return 0
@@ -58,7 +61,9 @@ def _take(workspace: Workspace) -> int:
 
 def _said(entry: AuditEntry) -> Said:
     fields = json.loads(bytes(entry.data))
-    return Said(entry, fields["meaning"] or "", (fields["reason"] or "")[:REASON_LENGTH])
+    payload = json.loads(bytes(entry.payload.data)) if entry.action == SIGNED and entry.payload else {}
+    reason = fields["reason"] or payload.get("statement") or ""
+    return Said(entry, fields["meaning"] or "", reason[:REASON_LENGTH])
 
 
 def _told(workspace: Workspace, said: list[Said]) -> list[Told]:
@@ -112,6 +117,8 @@ def _modes(workspace: Workspace, people: set[int]) -> Mapping[int, str]:
 
 def _deliver(notice: Notice, people: Mapping[int, NoticeReason], modes: Mapping[int, str]) -> None:
     now = database_now()
+    webhooks = Webhook.objects.filter(workspace_id=notice.workspace_id, removed_at=None).order_by("pk")
+    Delivery.objects.bulk_create(Delivery(notice=notice, webhook=webhook, due_at=now) for webhook in webhooks)
     Delivery.objects.bulk_create(
         Delivery(
             notice=notice,

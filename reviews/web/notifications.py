@@ -12,6 +12,7 @@ from reviews.errors import InvalidRequestError
 from reviews.models.notices import DeliveryState, NoticeMode, NoticeReason
 from reviews.selectors.notifications import DeliveryRow, notifications
 from reviews.selectors.people import workspace_of_member
+from reviews.selectors.webhooks import CallRow
 from reviews.services.notice_preferences import notice_preference_set
 from reviews.web.formats import ago, count, when
 from reviews.web.frame import PersonRequest, frame, page
@@ -45,13 +46,6 @@ class DeliveryLine:
 
 def delivery_line(row: DeliveryRow, now: datetime) -> DeliveryLine:
     """Make a line of a delivery."""
-    tried = count(row.attempts, "attempt")
-    more = {
-        DeliveryState.WAITING: f"due {ago(row.due_at, now)}" + (f" after {tried}: {row.error}" if row.error else ""),
-        DeliveryState.SENDING: tried,
-        DeliveryState.SENT: when(row.sent_at) if row.sent_at else "",
-        DeliveryState.GIVEN_UP: f"after {tried}: {row.error}",
-    }
     return DeliveryLine(
         label=row.decision,
         number=row.number,
@@ -59,8 +53,18 @@ def delivery_line(row: DeliveryRow, now: datetime) -> DeliveryLine:
         why=str(NoticeReason(row.why).label),
         happened=when(row.happened_at),
         word=STATES[DeliveryState(row.state)],
-        more=more[DeliveryState(row.state)],
+        more=progress_text(row, now),
     )
+
+
+def progress_text(row: DeliveryRow | CallRow, now: datetime) -> str:
+    """Say how far a delivery has come."""
+    tried = count(row.attempts, "attempt")
+    if row.state == DeliveryState.WAITING:
+        return f"due {ago(row.due_at, now)}" + (f" after {tried}: {row.error}" if row.error else "")
+    if row.state == DeliveryState.GIVEN_UP:
+        return f"after {tried}: {row.error}"
+    return when(row.sent_at) if row.sent_at else tried
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
