@@ -44,6 +44,8 @@ PAGES: dict[str, list[Any]] = {
     "digest-raw": ["lab", DIGEST],
     "token-list": ["lab"],
     "saved-view-list": ["lab"],
+    "notification-list": ["lab"],
+    "webhook-list": ["lab"],
     "policy-detail": ["lab"],
     "delegation-list": ["lab"],
     "builder-list": ["lab"],
@@ -58,6 +60,7 @@ UNMEASURED = ("memory-download", "communication-download")
 """Files of what the evidence of the smallest decision does not hold."""
 POSTS: dict[str, list[Any]] = {
     "saved-view-rename": ["lab", 1],
+    "webhook-remove": ["lab", 1],
     "saved-view-delete": ["lab", 1],
     "builder-make": ["lab", 1],
     "builder-delete": ["lab", 1],
@@ -120,7 +123,7 @@ def test_no_cache_keeps_a_page(name: str, decided: Decision, people: Cast, visit
 
 TAKING_FORMS = (
     *("builder-list", "contract-builder", "decision-new", "decision-release"),
-    *("delegation-list", "policy-detail", "saved-view-list", "token-list"),
+    *("delegation-list", "policy-detail", "saved-view-list", "token-list", "notification-list", "webhook-list"),
 )
 
 
@@ -142,6 +145,9 @@ def test_acts_need_a_form(name: str, people: Cast, visit: Visit) -> None:
         "token-list",
         "token-revoke",
         "saved-view-list",
+        "notification-list",
+        "webhook-list",
+        "webhook-remove",
         "saved-view-rename",
         "saved-view-delete",
         "theme",
