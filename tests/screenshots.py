@@ -47,6 +47,7 @@ PAGES = {
     "communication": ("reviewer-networking", "/w/demo/decisions/{worked}/communication/"),
     "what-if": ("reviewer-serving", "/w/demo/decisions/{worked}/what-if/?without=/gates/link_utilization"),
     "stress": ("reviewer-networking", "/w/demo/decisions/{worked}/stress/"),
+    "compare": ("reviewer-serving", "/w/demo/decisions/{worked}/compare/"),
     "benchmark": ("author", "/w/demo/decisions/{worked}/benchmark/"),
     "history": ("auditor", "/w/demo/decisions/{worked}/history/"),
     "audit": ("auditor", "/w/demo/audit/"),

@@ -90,6 +90,7 @@ class Blocker:
 class Alternative:
     """A candidate that was not selected, with everything that blocks it."""
 
+    trial: str
     name: str
     other_name: str
     word: Word
@@ -267,6 +268,7 @@ def alternatives(
         head = head_of_trial(plan, trial, names, map_href)
         rows.append(
             Alternative(
+                trial=trial,
                 name=head.name,
                 other_name=head.other_name,
                 word=state_word(candidate.state),

@@ -15,6 +15,7 @@ PAGES = (
     ("Stress", "decision-stress"),
     ("Benchmark", "decision-benchmark"),
     ("Threads", "decision-threads"),
+    ("Compare", "decision-compare"),
     ("Release", "decision-release"),
     ("History", "decision-history"),
 )

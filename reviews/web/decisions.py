@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -100,6 +101,7 @@ def shown(
             waived=waived_of(decision.waivers, now),
         ),
         **addresses_of(slug, decision.number, decision.shown.number),
+        **comparisons_of(plan, slug, decision.number, decision.shown.number),
         requirements=requirements_of(decision, now),
         number=decision.number,
         sign=sign_panel(
@@ -193,6 +195,15 @@ def addresses_of(slug: str, number: int, revision: int) -> dict[str, str]:
         "map_notes_href": reverse("map-notes", args=[slug, number]) + f"?revision={revision}",
         "history_href": reverse("decision-history", args=[slug, number]),
         "thread_new_href": reverse("thread-new", args=[slug, number]) + f"?revision={revision}",
+    }
+
+
+def comparisons_of(plan: Plan, slug: str, number: int, revision: int) -> dict[str, str]:
+    """Name what a revision is compared with: the one before it, and a candidate with the selected one."""
+    own = f"{reverse('decision-compare', args=[slug, number])}?revision={revision}&with_revision="
+    return {
+        "compare_before": f"{own}{revision - 1}" if revision > 1 else "",
+        "compare_selected": f"{own}{revision}&{urlencode({'with': plan.selected.trial})}" if plan.selected else "",
     }
 
 

@@ -31,6 +31,7 @@ class RevisionLine:
     when: str
     as_of: str
     href: str
+    compare_href: str
     outcome: str
     word: Word | None
     parts: tuple[Part, ...]
@@ -95,6 +96,7 @@ def revision_lines(page: DecisionPage, href: str) -> tuple[RevisionLine, ...]:
                 when=when(row.made_at),
                 as_of=row.as_of,
                 href=f"{href}?revision={row.number}",
+                compare_href=f"{href}compare/?revision={row.number}&with_revision={row.number - 1}" if at else "",
                 outcome=outcome,
                 word=word,
                 parts=parts,

@@ -8,6 +8,7 @@ from reviews.web import (
     builder,
     builder_begin,
     communication,
+    comparison,
     contract_builder,
     decisions,
     digests,
@@ -115,6 +116,12 @@ urlpatterns = [
     path("w/<slug:slug>/decisions/<int:number>/map/notes", maps.map_notes_count, name="map-notes"),
     path("w/<slug:slug>/decisions/<int:number>/map/compare/", maps.decision_map_compare, name="map-compare"),
     path("w/<slug:slug>/decisions/<int:number>/map/compare/moved.csv", maps.moved_download, name="moved-download"),
+    path("w/<slug:slug>/decisions/<int:number>/compare/", comparison.decision_compare, name="decision-compare"),
+    re_path(
+        rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/compare/(?P<table>values|outcomes|candidates|fields)\.(?P<suffix>csv|json)$",
+        comparison.comparison_download,
+        name="comparison-download",
+    ),
     path("w/<slug:slug>/decisions/<int:number>/memory/", memory.decision_memory, name="decision-memory"),
     re_path(
         rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/memory/ranks\.(?P<suffix>csv|json)$",

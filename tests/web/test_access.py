@@ -32,6 +32,8 @@ PAGES: dict[str, list[Any]] = {
     "groups-download": ["lab", 1, "json"],
     "map-notes": ["lab", 1],
     "map-compare": ["lab", 1],
+    "decision-compare": ["lab", 1],
+    "comparison-download": ["lab", 1, "values", "csv"],
     "moved-download": ["lab", 1],
     "decision-memory": ["lab", 1],
     "decision-release": ["lab", 1],
