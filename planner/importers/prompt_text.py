@@ -23,7 +23,10 @@ _KEY = re.compile(
     rb"|(?P<numbers>" + "|".join(_NUMBERS).encode() + rb'))"\s*:\s*(?=["\[{])'
 )
 _MARKS = tuple(f'"{key}"'.encode() for key in (*_WHOLE, *_TEXT_ONLY, *_NUMBERS))
-_LOGGED = re.compile(rb"(?<=: prompt: )(?:'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\\n]|\\.)*+\")")
+_LOGGED = re.compile(
+    rb"(?:(?<=: prompt: )|(?<=\bPrompt: )|(?<=\bGenerated text: ))"
+    rb"(?:'(?:[^'\\\n]|\\.)*+'|\"(?:[^\"\\\n]|\\.)*+\")"
+)
 _LOGGED_IDS = re.compile(rb"(?<=prompt_token_ids: \[)[0-9, ]+")
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)(?P<key>\s*:)?|[\[\]{}]')
 _STEPS = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}

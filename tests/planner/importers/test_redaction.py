@@ -94,6 +94,12 @@ def test_the_prompt_of_a_logged_request_is_taken_out() -> None:
     assert found == b"INFO Received request cmpl-1: prompt: '[removed]', params: SamplingParams(n=1)\n"
 
 
+def test_what_a_script_prints_of_prompt_and_answer_is_taken_out() -> None:
+    found, redactor = kept(b"Prompt: 'Hello, my name is', Generated text: \" it's Joe\"\n")
+    assert found == b"Prompt: '[removed]', Generated text: '[removed]'\n"
+    assert redactor.counts == {"prompt": 2}
+
+
 def test_what_is_removed_is_named_by_line() -> None:
     raw = b"one\nHF_TOKEN=abcdefgh12\n" + b"x\n" * 10 + b'{"prompt": "a"}\n'
     _, redactor = kept(raw, block=5)
