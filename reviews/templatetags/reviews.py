@@ -93,8 +93,8 @@ def thread_count(context: Context, *name: str) -> SafeString | str:
     if found is None:
         return ""
     return format_html(
-        '<a class="mx-threads{}" href="{}" aria-label="{}" hx-boost="false">{}{}</a>',
-        " v-fail" if found.is_blocking else "",
+        '<a class="{}" href="{}" aria-label="{}" hx-boost="false">{}{}</a>',
+        "mx-threads v-fail" if found.is_blocking else "mx-threads",
         found.href,
         found.label,
         icon("fail" if found.is_blocking else "wait", 12),

@@ -118,11 +118,16 @@ def shown(
                 withdraw=lambda signoff: reverse("signoff-withdraw", args=[slug, decision.number, signoff]),
             ),
         ),
-        threads=open_lines(found.threads, Place(slug, decision.number)),
-        thread_counts=counts_of(found.threads, Place(slug, decision.number)),
+        **threads_of(found, slug),
         events=[event_of(row, f"{reverse('audit-list', args=[slug])}?seq={row.seq}") for row in found.events],
     )
     return render(request, "reviews/decision_detail.html", context, status=status)
+
+
+def threads_of(found: DecisionView, slug: str) -> dict[str, Any]:
+    """Return the open threads, and how many are about what."""
+    place = Place(slug, found.page.number)
+    return {"threads": open_lines(found.threads, place), "thread_counts": counts_of(found.threads, place)}
 
 
 def answer_of(

@@ -73,12 +73,7 @@ def event_text(row: EntryRow) -> str:
         "rejection.refused": f"Refused: closing as rejected by {row.who}",
         "closing.refused": f"Refused: closing by {row.who}",
         "signoff.carried": f"{about} is carried to r{row.revision}{team}",
-        "comments.published": f"{row.who} published {published_text(row)}",
-        "comments.refused": f"Refused: comment by {row.who}",
-        "thread.resolved": f"{row.who} resolved thread {(row.payload or {}).get('thread', 'not known')}{team}",
-        "thread.resolution_refused": f"Refused: resolving a thread by {row.who}",
-        "point.settled": f"{row.who} settled a point{team}",
-        "point.refused": f"Refused: settling a point by {row.who}{team}",
+        **texts_beside_signing(row, team),
         "signoff.withdrawn": f"{row.who} withdrew a sign-off{team}",
         "signoff.withdrawal_refused": f"Refused: withdrawal by {row.who}{team}",
         "submission.refused": f"Refused: submission by {row.who}",
@@ -87,13 +82,25 @@ def event_text(row: EntryRow) -> str:
         "roster.role_set": f"Role {(row.payload or {}).get('role', 'not known')} given to {about} by {row.who}",
         "roster.seat_given": f"Seat{team} given to {about} by {row.who}",
         "roster.seat_taken": f"Seat{team} taken from {about} by {row.who}",
-        "webhook.added": f"{row.who} added a webhook",
-        "webhook.removed": f"{row.who} removed a webhook",
-        "webhook.refused": f"Refused: webhook by {row.who}",
         "token.created": f"{row.who} made an API token",
         "token.revoked": f"{row.who} revoked an API token",
     }
     return texts.get(row.action, f"{row.action.replace('.', ' ').replace('_', ' ')} by {row.who}")
+
+
+def texts_beside_signing(row: EntryRow, team: str) -> dict[str, str]:
+    """Say what an entry about a thread, a point or a webhook records, by action."""
+    return {
+        "comments.published": f"{row.who} published {published_text(row)}",
+        "comments.refused": f"Refused: comment by {row.who}",
+        "thread.resolved": f"{row.who} resolved thread {(row.payload or {}).get('thread', 'not known')}{team}",
+        "thread.resolution_refused": f"Refused: resolving a thread by {row.who}",
+        "point.settled": f"{row.who} settled a point{team}",
+        "point.refused": f"Refused: settling a point by {row.who}{team}",
+        "webhook.added": f"{row.who} added a webhook",
+        "webhook.removed": f"{row.who} removed a webhook",
+        "webhook.refused": f"Refused: webhook by {row.who}",
+    }
 
 
 def published_text(row: EntryRow) -> str:
