@@ -154,12 +154,24 @@ def _unsettle(form: QueryDict) -> Iterator[Change]:
     yield made.Unsettle(at=form.get("at", ""))
 
 
+def _answers(form: QueryDict) -> Iterator[Change]:
+    """Take what was typed and what was ticked: they stand in one form, and neither may get lost with the other."""
+    yield from _typed_changes(form)
+    if form.getlist("field"):
+        yield _ticked(form)
+
+
 def _confirm(form: QueryDict) -> Iterator[Change]:
+    _chosen(form, "field", "proposal")
+    yield from _answers(form)
+
+
+def _ticked(form: QueryDict) -> Change:
     fields: list[str] = []
-    for chosen in _chosen(form, "field", "proposal"):
+    for chosen in form.getlist("field"):
         # A proposal for several trials names their questions as a list; a pointer never begins with a bracket.
         fields += _pointers(chosen) if chosen.startswith("[") else [chosen]
-    yield made.Confirm(fields=tuple(fields))
+    return made.Confirm(fields=tuple(fields))
 
 
 def _pointers(text: str) -> list[str]:
@@ -169,7 +181,7 @@ def _pointers(text: str) -> list[str]:
     return list(found)
 
 
-def _answers(form: QueryDict) -> Iterator[Change]:
+def _typed_changes(form: QueryDict) -> Iterator[Change]:
     for number in range(MOST_ANSWERS):
         field, kind = form.get(f"f{number}", ""), form.get(f"k{number}", "")
         if not field:

@@ -202,6 +202,18 @@ def test_ticked_proposals_are_confirmed(draft: Draft, people: Cast, visit: Visit
     assert field in of(people, draft).work.draft.answers
 
 
+@pytest.mark.parametrize("button", ["answers", "confirm"])
+def test_neither_what_is_typed_nor_what_is_ticked_gets_lost_with_the_other(
+    button: str, draft: Draft, people: Cast, visit: Visit
+) -> None:
+    work = of(people, draft).work
+    state = builder.state_of(work.draft, work.contract, "2026-11-28T00:00:00Z")
+    ticked = next(one.field for one in state.questions if one.proposals and one.needed)
+    typed: dict[str, Any] = {"f0": "/provenance/collected_by", "k0": "text", "was0": "", "v0": "pilot team"}
+    act(visit(people.alice), draft, "builder-questions", act=button, field=[ticked], **typed)
+    assert {ticked, "/provenance/collected_by"} <= of(people, draft).work.draft.answers.keys()
+
+
 def test_a_file_is_removed(draft: Draft, people: Cast, visit: Visit) -> None:
     digest = file_sha256(tool_file()[1])
     act(visit(people.alice), draft, "builder-files", act="remove_file", sha256=digest)
