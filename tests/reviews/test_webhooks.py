@@ -1,11 +1,8 @@
 """Webhooks: what is sent, to a real receiver; what is never called; retries; who may add them."""
 
-import http.server
 import json
 import socket
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -21,46 +18,16 @@ from reviews.services.webhook_messages import signature
 from reviews.services.webhooks import webhook_add, webhook_remove
 from reviews.webhook_call import CallRefusedError, is_public, post, target_of
 from tests.reviews.factories import Cast, last_entry, planned
+from tests.reviews.receiver import Receiver, receiving
 
 LISTED = frozenset({"hooks.example.org", "hooks.example.org:8443", "http://127.0.0.1:9000", "http://10.0.0.1:9000"})
 
 
-@dataclass
-class Receiver:
-    """What a receiver was sent; it answers with ``status``, and leads elsewhere with ``location``."""
-
-    url: str = ""
-    status: int = 204
-    location: str = ""
-    calls: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
-
-
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    """A real HTTP server on a free port of this machine."""
-    kept = Receiver()
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            kept.calls.append((self.path, dict(self.headers), body))
-            self.send_response(kept.status)
-            if kept.location:
-                self.send_header("Location", kept.location)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_: Any) -> None:
-            """Keep the test's output clean."""
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    kept.url = f"http://127.0.0.1:{server.server_port}/hook?a=b"
-    yield kept
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    """A real HTTP server."""
+    with receiving() as kept:
+        yield kept
 
 
 @pytest.fixture
@@ -305,7 +272,9 @@ def test_only_admins_add_and_the_attempt_is_an_entry(who: str, people: Cast) -> 
 
 @pytest.mark.django_db
 def test_what_cannot_be_called_is_not_added(told: Webhook, people: Cast, receiver: Receiver) -> None:
-    with pytest.raises(InvalidRequestError, match=r"url: expected an https address on a listed host, found https://x/\."):
+    with pytest.raises(
+        InvalidRequestError, match=r"url: expected an https address on a listed host, found https://x/\."
+    ):
         webhook_add(actor=people.dave, workspace=people.workspace, url="https://x/")
     with pytest.raises(ConflictError, match="told already"):
         webhook_add(actor=people.dave, workspace=people.workspace, url=receiver.url)
