@@ -255,7 +255,7 @@ def test_a_value_that_no_document_holds_is_refused_in_words(
     typed: str, kind: str, draft: Draft, people: Cast, visit: Visit
 ) -> None:
     draft.refresh_from_db()
-    answers = {"act": "answers", "f0": "/identities/*/topology", "k0": kind, "v0": typed}
+    answers: dict[str, Any] = {"act": "answers", "f0": "/identities/*/topology", "k0": kind, "v0": typed}
     refused = act(visit(people.alice), draft, "builder-questions", **answers)
     assert (refused.status_code, b"nothing was changed" in refused.content) == (422, True)
     assert Draft.objects.get().version == draft.version

@@ -87,7 +87,7 @@ def test_every_value_leads_to_the_file_and_the_place_in_it(
 
 def test_a_file_is_downloaded_as_it_is_kept(evidence: StoredDocument, people: Cast, visit: Visit) -> None:
     answer = visit(people.bob).get(reverse("attachment-raw", args=["lab", FILE]))
-    raw = b"".join(answer.streaming_content)
+    raw = answer.getvalue()
     assert (file_sha256(raw), answer["Content-Length"]) == (FILE, str(len(raw)))
     assert answer["Content-Disposition"].startswith('attachment; filename="c16.json"')
 

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from planner.matrix.places import ground_of, natural
+from planner.matrix.places import ground_of
+from planner.natural_order import natural
 from planner.records.matrix import Matrix
 from tests.planner.matrix.contracts import DENSE_70B, a_matrix, a_view
 

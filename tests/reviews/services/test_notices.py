@@ -53,7 +53,7 @@ def people(db: None, mail: Mailbox) -> Cast:
 def told() -> dict[str, str]:
     """Who is told by the deliveries that wait, and why; they are taken away."""
     rows = Delivery.objects.order_by("pk").select_related("person")
-    found = {row.person.display_name: row.why for row in rows}
+    found = {row.person.display_name: row.why for row in rows if row.person}
     rows.delete()
     return found
 

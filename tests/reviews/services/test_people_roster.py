@@ -1,6 +1,7 @@
 """Acts on the people of a workspace: what they change, what they leave in the log, who is refused."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -133,7 +134,7 @@ def test_seats_that_there_are_not_are_all_told(people: Cast, admin: Asker) -> No
 
 
 def test_nobody_changes_their_own_place(people: Cast, admin: Asker) -> None:
-    acts = [
+    acts: list[Callable[[], object]] = [
         lambda: member_role_set(asker=admin, login="olga", role="author"),
         lambda: seats_set(asker=admin, login="olga", seats={"serving": "lead"}),
         lambda: member_remove(asker=admin, login="olga"),
