@@ -49,6 +49,10 @@ TABLE = (
 FINAL = ("WITHDRAWN", "REJECTED", "SUPERSEDED", "REVOKED", "CLOSED")
 
 _TARGETS = {(row.source, row.act): row.target for row in TABLE}
+TAKES_REVISION = frozenset(row.source for row in TABLE if row.act in ("submit", "reopen", "revise"))
+"""States in which a new revision may be submitted."""
+STANDS = frozenset({"EFFECTIVE", "CONTESTED", "STALE", "EXPIRED"})
+"""States that rest on the sign-offs that put the decision into force: these are not withdrawn, but objected to."""
 STATES = tuple(dict.fromkeys((*(row.source for row in TABLE), *FINAL)))
 
 

@@ -18,14 +18,12 @@ from reviews.models import (
     Workspace,
 )
 from reviews.policies.signoff_status import OBJECT
+from reviews.policies.transitions import STANDS
 from reviews.selectors.people import standing_of
 from reviews.selectors.retractions import retracted_in
 from reviews.services.acting import require_prose
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.states import decision_move
-
-STANDS = (DecisionState.EFFECTIVE, DecisionState.CONTESTED, DecisionState.STALE, DecisionState.EXPIRED)
-"""States in which a decision rests on what was signed: it is objected to, not taken back."""
 
 
 def signoff_withdraw(

@@ -55,7 +55,9 @@ def contract_builder(request: PersonRequest, slug: str) -> HttpResponse:
     except (InvalidRequestError, RefusedActError) as refused:
         return listed(request, workspace, problems=refused.problems, status=422)
     except (ConflictError, NotAllowedError) as refused:
-        problem = Finding("request", f"request/{refused.code}", "draft", "a draft that may be begun", refused.message)
+        problem = Finding(
+            "request", f"request/{refused.code}", "draft", "a draft that may be begun", refused.message.rstrip(".")
+        )
         return listed(request, workspace, problems=(problem,), status=refused.status)
     return go_to(request, step_href(slug, begun.pk, FIRST))
 

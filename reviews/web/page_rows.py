@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from reviews.policies.requirements import Requirement
+from reviews.policies.transitions import TAKES_REVISION
 from reviews.selectors.rows import DecisionPage, Objection, RevisionRow
 from reviews.web.formats import ago, count, listed, moment, percent, when
 from reviews.web.words import Word
@@ -161,7 +162,7 @@ def answer_text(page: DecisionPage, objection: Objection) -> str:
 
 
 def head_of(page: DecisionPage, *, now: datetime, tabs: tuple[Tab, ...], revise_href: str) -> Head:
-    """Make the head of a decision's page; only who may submit gets the link to a new revision."""
+    """Make the head of a decision's page; who may submit gets the link to a new revision, where one is taken."""
     as_of = moment(page.shown.as_of)
     return Head(
         label=page.label,
@@ -175,7 +176,7 @@ def head_of(page: DecisionPage, *, now: datetime, tabs: tuple[Tab, ...], revise_
         planner_version=page.shown.planner_version,
         digests=subject_digests(page.shown),
         tabs=tabs,
-        revise_href=revise_href if page.may_submit.allowed else "",
+        revise_href=revise_href if page.may_submit.allowed and page.state in TAKES_REVISION else "",
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from reviews.policies.requirements import Requirement
+from reviews.policies.transitions import STANDS
 from reviews.selectors.rows import DecisionPage, PointRow, SignOffRow
 from reviews.web.formats import ago, listed, when
 from reviews.web.page_rows import GIVEN, SIGNED, moved_text, my_open_teams, team_title
@@ -192,7 +193,13 @@ def own_signoffs(page: DecisionPage, now: datetime, withdraw: Callable[[int], st
     for row in page.signoffs:
         if row.is_mine:
             latest.setdefault(row.team, row)
-    return tuple(own_signoff(row, now, withdraw(row.id)) for row in latest.values() if row.status != "WITHDRAWN")
+    kept = [row for row in latest.values() if row.status != "WITHDRAWN"]
+    return tuple(own_signoff(row, now, withdraw(row.id) if _is_withdrawn_alone(page, row) else "") for row in kept)
+
+
+def _is_withdrawn_alone(page: DecisionPage, row: SignOffRow) -> bool:
+    """Whether its signer may take a sign-off back: not one that a decision in force rests on."""
+    return row.meaning == "object" or page.state not in STANDS
 
 
 def owed_by_text(row: Requirement) -> str:

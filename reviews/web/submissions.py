@@ -118,7 +118,9 @@ def decision_new(request: PersonRequest, slug: str) -> HttpResponse:
     except InvalidRequestError as refused:
         return answer(request, slug, decision, typed, given=given, problems=refused.problems)
     except (ConflictError, NotAllowedError, TamperedError) as refused:
-        problem = Finding("request", f"request/{refused.code}", "", "a submission that may be made", refused.message)
+        problem = Finding(
+            "request", f"request/{refused.code}", "", "a submission that may be made", refused.message.rstrip(".")
+        )
         return answer(request, slug, decision, typed, given=given, problems=[problem], status=refused.status)
 
 
