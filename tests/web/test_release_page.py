@@ -36,6 +36,15 @@ def test_an_approved_decision_leads_to_its_release_and_is_put_into_force(people:
     assert "r1 was put into force" in client.get(RELEASE).content.decode()
 
 
+def test_what_is_in_force_offers_no_act_that_it_refuses(people: Cast, visit: Visit) -> None:
+    decision = approved(people).decision
+    before = (text(visit(people.alice)), text(visit(people.bob)))
+    assert ("New revision" in before[0], "Withdraw this sign-off" in before[1]) == (True, True)
+    visit(people.dave).post(RELEASE, sent(decision, "activate"))
+    after = (text(visit(people.alice)), text(visit(people.bob)))
+    assert ("New revision" in after[0], "Withdraw this sign-off" in after[1]) == (False, False)
+
+
 def test_what_is_not_approved_says_why_the_form_is_off(decided: Decision, people: Cast, visit: Visit) -> None:
     page = visit(people.bob).get(RELEASE).content.decode()
     activate = page.split('id="activate"')[1].split("</section>")[0]
