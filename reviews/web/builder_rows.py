@@ -308,6 +308,12 @@ class Meter:
     waits: str
     reasons: tuple[str, ...] = field(default=())
 
+    @property
+    def lacking(self) -> str:
+        """How many outcomes the plan would call unknown, in words; empty where every gate has what it reads."""
+        count_lacking = self.declared - self.answered
+        return count(count_lacking, "gate outcome", "gate outcomes") if count_lacking else ""
+
 
 def meter_of(found: EvidenceDraft, state: DraftState) -> Meter:
     """Count what a draft has and lacks."""

@@ -14,7 +14,7 @@ from reviews.models import AuditEntry, Draft, DraftFile, StoredDocument
 from reviews.selectors.evidence_drafts import EvidenceDraft, evidence_draft
 from reviews.web.builder_rows import TITLES
 from tests.queries import cost
-from tests.reviews.drafts import added, begun, tool_file
+from tests.reviews.drafts import added, answered, begun, tool_file
 from tests.reviews.factories import Cast, documents
 from tests.web.conftest import Visit
 
@@ -224,6 +224,17 @@ def test_a_draft_is_deleted_with_its_files(draft: Draft, people: Cast, visit: Vi
     answer = visit(people.alice).post(address("builder-delete", draft))
     assert answer["Location"] == reverse("builder-list", args=["lab"])
     assert (Draft.objects.count(), DraftFile.objects.count()) == (0, 0)
+
+
+def test_a_draft_that_can_be_made_says_how_much_would_be_unknown(people: Cast, visit: Visit) -> None:
+    draft = begun(people)
+    added(people, draft, tool_file(tensor_parallel_size=1))
+    answered(people, draft)
+    page = visit(people.alice).get(address("builder-questions", draft)).content.decode()
+    work = of(people, draft).work
+    trials = builder.state_of(work.draft, work.contract, "2026-11-28T00:00:00Z").coverage
+    lacking = sum(trial.declared - trial.answered for trial in trials)
+    assert (lacking > 0, f"{lacking} gate outcome" in page, 'id="why-not"' in page) == (True, True, False)
 
 
 def test_what_is_open_keeps_the_document_from_being_made(draft: Draft, people: Cast, visit: Visit) -> None:
