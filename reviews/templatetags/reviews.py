@@ -59,13 +59,16 @@ def bar(shape: Bar | None, css: str = "bar") -> SafeString | str:
 
 
 @register.simple_tag(takes_context=True)
-def digest(context: Context, value: str) -> SafeString | str:
-    """Write a digest: short, linked to its permalink, with a button that copies all of it."""
+def digest(context: Context, value: str, *, stored: bool = True) -> SafeString | str:
+    """Write a digest: short, linked to its permalink, with a button that copies all of it.
+
+    ``stored`` False leaves the link out: nothing with this digest is in the workspace yet.
+    """
     if not value:
         return ""
     workspace = context.get("workspace_slug", "")
     try:
-        href = reverse("digest-detail", args=[workspace, value])
+        href = reverse("digest-detail", args=[workspace, value]) if stored else ""
     except NoReverseMatch:
         href = ""
     text = (
