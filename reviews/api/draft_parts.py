@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from django.core.files.uploadedfile import UploadedFile
 from rest_framework.request import Request
 
-from planner.builder.limits import MAX_FILES
 from reviews.api.uploads import REPLACED, check_outer_form
 from reviews.draft_changes import Change, changes_from
 from reviews.errors import Finding, InvalidRequestError
 from reviews.services.draft_files import Given
 
 BINARY = {"type": "string", "format": "binary"}
-FILES = {"type": "array", "items": BINARY, "minItems": 1, "maxItems": MAX_FILES}
+FILES = {"type": "array", "items": BINARY, "minItems": 1}
 CHANGES = {
     **BINARY,
     "contentMediaType": "application/json",

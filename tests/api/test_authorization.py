@@ -146,8 +146,35 @@ def test_every_address_answers_every_caller_as_written_down(kind: str, people: C
         )
 
 
+DIGEST = "sha256:" + "00" * 32
+OF_ONE_PERSON = {
+    "api-evidence-drafts": ("GET", "evidence-drafts"),
+    "api-evidence-draft": ("GET", "evidence-drafts/1"),
+    "api-evidence-draft-files": ("POST", "evidence-drafts/1/files"),
+    "api-evidence-draft-file": ("DELETE", f"evidence-drafts/1/files/{DIGEST}"),
+    "api-evidence-draft-changes": ("POST", "evidence-drafts/1/changes"),
+    "api-evidence-draft-evidence": ("POST", "evidence-drafts/1/evidence"),
+    "api-evidence-document": ("GET", f"evidence/{DIGEST}"),
+    "api-attachment": ("GET", f"attachments/{DIGEST}"),
+}
+"""Addresses of what somebody makes first; what its owner and other members get is in test_drafts."""
+
+
 def test_no_address_is_missing_from_the_table() -> None:
-    assert {pattern.name for pattern in urlpatterns} == {name for name, _ in EXPECTED} == set(PATHS)
+    known = {name for name, _ in EXPECTED}
+    assert known == set(PATHS)
+    assert {pattern.name for pattern in urlpatterns} == known | OF_ONE_PERSON.keys()
+
+
+@pytest.mark.parametrize("name", OF_ONE_PERSON)
+def test_what_one_person_makes_is_open_to_no_stranger(name: str, people: Cast) -> None:
+    method, path = OF_ONE_PERSON[name]
+    found = []
+    for kind in ("nobody", "unknown token", "member elsewhere"):
+        secret = token(people, kind)
+        headers = {"Authorization": f"Bearer {secret}"} if secret else {}
+        found.append(Client().generic(method, f"{API}/workspaces/lab/{path}", headers=headers).status_code)
+    assert found == [401, 401, 404]
 
 
 @pytest.mark.parametrize("name", sorted(PATHS))
