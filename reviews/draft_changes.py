@@ -14,7 +14,7 @@ from planner.errors import DocumentRefusedError
 from reviews.building import Work
 from reviews.errors import Finding, InvalidRequestError, printable
 
-__all__ = ["CHANGES", "Change", "apply", "changes_from"]
+__all__ = ["Change", "apply", "changes_from"]
 
 MOST_CHANGES = 1000
 Name = Annotated[str, Meta(max_length=128)]
@@ -23,11 +23,7 @@ Because = Annotated[str, Meta(max_length=2000)]
 
 
 class _Change(msgspec.Struct, frozen=True, kw_only=True, tag_field="do", forbid_unknown_fields=True):
-    """Base of all changes."""
-
-    def to(self, work: Work, by: str) -> builder.Draft:
-        """Return the draft after the change; ``by`` is the label of who made it."""
-        raise NotImplementedError
+    """What all changes share. Each has ``to``: the draft after it, where ``by`` is the label of who made it."""
 
 
 class ProposeAnew(_Change, frozen=True, kw_only=True, tag="propose_anew"):
@@ -230,12 +226,6 @@ class Unsettle(_Change, frozen=True, kw_only=True, tag="unsettle"):
         return builder.unsettle(work.draft, self.at)
 
 
-CHANGES: tuple[type[_Change], ...] = (
-    *(ProposeAnew, MoveRun, LeaveOut, TakeBack, DecideHeld),
-    *(NewTrial, RenameTrial, SplitTrial, MergeTrials, RemoveTrial),
-    *(NewWindow, RenameWindow, SetLoadPoint, RemoveWindow),
-    *(AnswerQuestion, Unanswer, Confirm, Settle, Unsettle),
-)
 Change = (
     ProposeAnew
     | MoveRun

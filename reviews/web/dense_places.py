@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from planner.natural_order import natural
 from planner.site import Site
-from reviews.web.map_places import WIDTH, Box, island_runs, natural, node_order, rack_of_nodes
+from reviews.web.map_places import WIDTH, Box, island_runs, node_order, rack_of_nodes
 
 EDGE = 8
 GAP = 6

@@ -7,10 +7,10 @@ place too. A device that the contract does not know gets no place; the caller li
 Not handled: what stands on a device, colours, lines between devices.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from planner.natural_order import natural
 from planner.records.base import UnsetType
 from planner.records.contract import Hardware
 from planner.site import Site
@@ -132,11 +132,6 @@ class Places:
     def device_boxes(self) -> dict[str, Box]:
         """The place of every device."""
         return {device: box for node in self.nodes for device, box in node.devices.items()}
-
-
-def natural(id: str) -> tuple[tuple[int, int | str], ...]:
-    """Sort key that reads runs of digits as numbers: ``a2`` before ``a10``."""
-    return tuple((0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", id) if part)
 
 
 def island_runs(site: Site, node: str) -> tuple[tuple[str, tuple[str, ...]], ...]:

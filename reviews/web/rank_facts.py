@@ -13,6 +13,7 @@ from planner.crossings import KindCrossing, crosses, crossings
 from planner.failure import losses
 from planner.layouts import LayoutRefusedError
 from planner.layouts.base import ROLES
+from planner.natural_order import natural
 from planner.rankmap import TopologyGroups, serving_groups, topology_groups
 from planner.records.base import UnsetType
 from planner.records.contract import Contract, Fleet
@@ -20,7 +21,6 @@ from planner.records.evidence import Placement, Trial
 from planner.site import Site
 from planner.view import TrialView
 from reviews.web.formats import count, quantity
-from reviews.web.map_places import natural
 
 LETTERS = {"tp": "T", "pp": "P", "ep": "E", "dp": "D", "cp": "C"}
 ROLE_ORDER = ("tensor", "pipeline", "expert", "data", "context")

@@ -6,7 +6,7 @@ from planner.records.base import UnsetType
 from planner.records.contract import Fleet
 from planner.site import Site
 from reviews.web.links import Query
-from reviews.web.map_places import Box, natural, places, short_name
+from reviews.web.map_places import Box, places, short_name
 from reviews.web.map_rows import RankMap, View, rank_map
 from reviews.web.rank_facts import RankFacts
 from tests.web.maps import contract_of, example_facts, facts_of, hardware
@@ -62,10 +62,6 @@ def test_everything_lies_inside_the_drawing(nodes: dict[str, int], options: dict
     canvas = Box(0, 0, ground.width, ground.height)
     assert [node.id for node in ground.nodes if not inside(node.box, canvas)] == []
     assert [pair for pair in combinations([node.box for node in ground.nodes], 2) if overlap(*pair)] == []
-
-
-def test_numbers_in_ids_are_read_as_numbers() -> None:
-    assert sorted(["a10", "a2", "b1", "a1"], key=natural) == ["a1", "a2", "a10", "b1"]
 
 
 def test_two_trials_of_one_contract_stand_on_the_same_ground() -> None:
