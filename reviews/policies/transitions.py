@@ -52,7 +52,10 @@ _TARGETS = {(row.source, row.act): row.target for row in TABLE}
 TAKES_REVISION = frozenset(row.source for row in TABLE if row.act in ("submit", "reopen", "revise"))
 """States in which a new revision may be submitted."""
 STANDS = frozenset({"EFFECTIVE", "CONTESTED", "STALE", "EXPIRED"})
-"""States that rest on the sign-offs that put the decision into force: these are not withdrawn, but objected to."""
+"""States of what was put into force and not ended.
+
+Its sign-offs are objected to, not withdrawn, and the next activation on the slot ends it.
+"""
 STATES = tuple(dict.fromkeys((*(row.source for row in TABLE), *FINAL)))
 
 

@@ -6,10 +6,14 @@ no author, with a recent proof, bound to the subject they saw; a newer decision 
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
+
+from django.db import transaction
 
 from planner.canonical import canonical_bytes
 from planner.records.plan import Candidate, Plan
+from reviews import queue
 from reviews.blobs import blob_keep, blob_read
 from reviews.clock import database_now, utc_text
 from reviews.errors import ConflictError, Finding, InvalidRequestError, printable
@@ -17,6 +21,7 @@ from reviews.models import Activation, ActivationKind, Decision, DecisionState, 
 from reviews.planning import contract_tree, decode_plan
 from reviews.policies.document import releasing_teams
 from reviews.policies.permissions import may_release
+from reviews.policies.transitions import STANDS
 from reviews.policies.validity import valid_until
 from reviews.policies.waiving import chosen_trial
 from reviews.selectors.judgement import Judgement
@@ -28,9 +33,6 @@ from reviews.services.acting import Acting, acting, require, require_proof, requ
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.signoffs import require_untouched
 from reviews.services.states import decision_move
-
-REPLACED = (DecisionState.EFFECTIVE, DecisionState.CONTESTED, DecisionState.STALE, DecisionState.EXPIRED)
-"""States of a slot's older decisions that an activation ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +183,8 @@ def activation_state(act: Acting, judgement: Judgement, release: Release, *, kin
         payload_type="topogate.activation/v1",
         payload={**activation_record(activation), **snapshot},
     )
+    # A checkpoint that covers the entry soon: the next turn of the sweep may be a minute away.
+    transaction.on_commit(partial(queue.wake, act.workspace.pk, queue.SIGN_TASK))
     return activation
 
 
@@ -230,7 +234,7 @@ def requirements_record(judgement: Judgement) -> dict[str, Any]:
 
 def supersede_older(act: Acting, now: datetime) -> None:
     """End what was in force on the slot before. Call it inside ``workspace_write``."""
-    older = Decision.objects.filter(workspace=act.workspace, slot=act.decision.slot, state__in=REPLACED)
+    older = Decision.objects.filter(workspace=act.workspace, slot=act.decision.slot, state__in=STANDS)
     for decision in older.exclude(pk=act.decision.pk).order_by("number"):
         decision_move(decision, "supersede", now)
         act.record(

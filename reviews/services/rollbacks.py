@@ -19,6 +19,7 @@ from reviews.models import (
 )
 from reviews.planning import contract_tree
 from reviews.policies.document import read_policy, releasing_teams
+from reviews.policies.transitions import STANDS
 from reviews.policies.validity import valid_until
 from reviews.selectors.in_force import activations_of
 from reviews.selectors.judgement import author_ids
@@ -26,7 +27,7 @@ from reviews.selectors.planned import PlannedNewest, planned_newest
 from reviews.selectors.retractions import retracted_in
 from reviews.selectors.revisions import with_digests
 from reviews.services.acting import Acting
-from reviews.services.activation import REPLACED, activation_record, supersede_older
+from reviews.services.activation import activation_record, supersede_older
 from reviews.services.planned import revision_take_plan
 from reviews.services.signoffs import require_untouched
 from reviews.services.states import decision_move
@@ -36,7 +37,7 @@ from reviews.services.two_persons import Handler, Proposing, seat_of, wrong
 def _target(proposing: Proposing) -> tuple[PlannedNewest, Activation]:
     """Return the earlier decision that is gone back to."""
     decision = proposing.acting().decision
-    if decision.state not in REPLACED:
+    if decision.state not in STANDS:
         raise ConflictError(f"{decision.label} is {DecisionState(decision.state).label.lower()}, not in force.")
     number = proposing.body.get("to")
     earlier = (

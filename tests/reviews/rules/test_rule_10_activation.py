@@ -1,6 +1,9 @@
 """Rule 10 and activation: eligibility again at activation, requirements kept, a newer decision supersedes."""
 
 import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -8,6 +11,7 @@ import pytest
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError, ProofNeededError
 from reviews.facts import Authentication
 from reviews.models import Activation, AuditEntry, Blob, Decision, Person, Revision, TeamSeat
+from reviews.queue import SIGN_TASK
 from reviews.services.activation import decision_activate
 from reviews.services.people import Trace
 from reviews.services.withdrawals import signoff_withdraw as withdraw
@@ -40,6 +44,15 @@ def activate(people: Cast, revision: Revision, actor: Person | None = None, **ch
 
 def state(revision: Revision) -> str:
     return Decision.objects.get(pk=revision.decision_id).state
+
+
+def test_an_activation_asks_for_a_checkpoint_over_it(
+    people: Cast, django_capture_on_commit_callbacks: Callable[[], AbstractContextManager[list[partial[bool]]]]
+) -> None:
+    revision = approved(people)
+    with django_capture_on_commit_callbacks() as asked:
+        activate(people, revision)
+    assert [one.args for one in asked] == [(people.workspace.pk, SIGN_TASK)]
 
 
 def test_an_approved_revision_is_put_into_force(people: Cast) -> None:
