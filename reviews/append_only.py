@@ -14,6 +14,7 @@ APPEND_ONLY_TABLES = (
     "reviews_blob",
     "reviews_checkpoint",
     "reviews_comment",
+    "reviews_cosignature",
     "reviews_countersignature",
     "reviews_delegation",
     "reviews_delegationend",

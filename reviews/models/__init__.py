@@ -16,7 +16,7 @@ from reviews.models.activations import (
     Waiver,
 )
 from reviews.models.audit import AuditEntry
-from reviews.models.checkpoints import Checkpoint, LogTile
+from reviews.models.checkpoints import Checkpoint, Cosignature, LogTile
 from reviews.models.decisions import Decision, DecisionState, PlannedRevision, Revision, Submission
 from reviews.models.documents import Blob, DocumentKind, IntakeReceipt, StoredDocument
 from reviews.models.draft_files import Attachment, AttachmentPiece, DraftFile, DraftPiece, FileState
@@ -52,6 +52,7 @@ from reviews.models.signoffs import (
 )
 from reviews.models.threads import AnchorKind, Comment, CommentDraft, Mention, Thread, ThreadResolution
 from reviews.models.tokens import ApiToken
+from reviews.models.verifications import Verification, VerificationOutcome
 
 __all__ = [
     "Activation",
@@ -66,6 +67,7 @@ __all__ = [
     "Checkpoint",
     "Comment",
     "CommentDraft",
+    "Cosignature",
     "Countersignature",
     "Decision",
     "DecisionState",
@@ -121,6 +123,8 @@ __all__ = [
     "TeamSeat",
     "Thread",
     "ThreadResolution",
+    "Verification",
+    "VerificationOutcome",
     "Waiver",
     "Webhook",
     "Workspace",

@@ -52,3 +52,20 @@ class Checkpoint(models.Model):
 
     def __str__(self) -> str:
         return f"{self.size} entries"
+
+
+class Cosignature(models.Model):
+    """A witness's signature of a checkpoint: its line of the note, and when it saw the checkpoint (s since 1970)."""
+
+    checkpoint = models.ForeignKey(Checkpoint, on_delete=models.PROTECT, related_name="cosignatures")
+    key = models.CharField(max_length=256)
+    line = models.CharField(max_length=512)
+    time = models.BigIntegerField()
+    received_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["checkpoint", "key"], name="cosignature_once"),)
+        ordering = ("checkpoint", "pk")
+
+    def __str__(self) -> str:
+        return f"cosignature of {self.checkpoint_id}"

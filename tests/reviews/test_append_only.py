@@ -10,7 +10,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from reviews.append_only import APPEND_ONLY_TABLES, guarded_tables
-from reviews.models import Checkpoint, LogTile
+from reviews.models import Checkpoint, Cosignature, LogTile
 from tests.plugins.append_only import lifted
 from tests.reviews.drafts import made
 from tests.reviews.factories import Cast
@@ -28,7 +28,9 @@ def full(db: None) -> None:
     made(people)
     log: dict[str, Any] = {"workspace": people.workspace}
     LogTile.objects.create(level=0, index=0, hashes=b"\0" * 32, **log)
-    Checkpoint.objects.create(size=1, root=b"\0" * 32, key="k", note=b"n", signed_at=timezone.now(), **log)
+    now = timezone.now()
+    signed = Checkpoint.objects.create(size=1, root=b"\0" * 32, key="k", note=b"n", signed_at=now, **log)
+    Cosignature.objects.create(checkpoint=signed, key="w", line="l", time=1, received_at=now)
     connection.check_constraints()  # PostgreSQL truncates no table whose foreign keys are still to be checked
 
 
