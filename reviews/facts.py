@@ -79,6 +79,7 @@ class SignOffFact:
     ``is_latest``: no later turn of the same person for the team on the revision. ``is_replaced``: a later sign-off of
     theirs for the team on a later revision. ``carried_scope``: the scope with which an entry of the log carries it to
     the newest revision, None where none does. ``giver_id``: in whose place it was given under a delegation.
+    ``is_signer_able``: the signer still belongs to the workspace with a role that signs, and may log in.
     ``open_conditions``: conditions that are not met yet.
     """
 
@@ -92,7 +93,7 @@ class SignOffFact:
     signed_at: datetime
     is_latest: bool
     is_withdrawn: bool
-    is_signer_active: bool = True
+    is_signer_able: bool = True
     is_replaced: bool = False
     is_re_review_asked: bool = False
     carried_scope: str | None = None

@@ -94,6 +94,18 @@ def may_report(standing: Standing) -> Verdict:
     return ALLOWED
 
 
+def may_reproduce(standing: Standing, *, author_ids: Collection[int]) -> Verdict:
+    """Everybody but the authors reproduces a plan; its outcome is an entry, and an auditor writes none."""
+    if standing.role == "auditor":
+        return Verdict(
+            False,
+            "Your role is auditor. Auditors write nothing: plan the downloaded files with `topogate plan` instead.",
+        )
+    if standing.person_id in author_ids:
+        return Verdict(False, "You are an author of this decision. Somebody else reproduces it.")
+    return ALLOWED
+
+
 def may_act_as_author(standing: Standing, *, author_ids: Collection[int]) -> Verdict:
     """An author of the decision withdraws it or asks for another review."""
     if standing.role not in SUBMITTING_ROLES or standing.person_id not in author_ids:

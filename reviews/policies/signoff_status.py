@@ -76,11 +76,12 @@ def _void_reason(fact: SignOffFact, members: Sequence[Member], author_ids: Colle
 
 
 def is_eligible(fact: SignOffFact, members: Sequence[Member]) -> bool:
-    """Whether the seat that was signed from is still held, by somebody who may log in.
+    """Whether the seat that was signed from is still held, and the signer could still sign at all.
 
-    A delegation is judged when it is used; that it ran out since takes nothing back.
+    A delegation is judged when it is used; that it ran out since takes nothing back. That its taker left the workspace
+    or got a role that never signs does, as it does for who signs from a seat of their own.
     """
-    if not fact.is_signer_active:
+    if not fact.is_signer_able:
         return False
     holder = fact.person_id if fact.giver_id is None else fact.giver_id
     return any(m.person_id == holder and m.team == fact.team and m.is_active and m.in_place_of is None for m in members)

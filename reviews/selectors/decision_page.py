@@ -20,7 +20,7 @@ from reviews.models import (
     Workspace,
 )
 from reviews.policies.document import releasing_teams
-from reviews.policies.permissions import may_release, may_sign, may_submit
+from reviews.policies.permissions import may_release, may_reproduce, may_sign, may_submit
 from reviews.policies.requirements import is_agreed
 from reviews.policies.signoff_status import JudgedSignOff
 from reviews.selectors.in_force import activations_of, states_now
@@ -106,6 +106,7 @@ def decision_page(
             author_ids=judgement.author_ids,
             authentication=Authentication(),
         ),
+        may_reproduce=may_reproduce(standing, author_ids=judgement.author_ids),
         is_agreed=is_agreed(judgement.requirements, [one for _, one in judgement.signoffs]),
         plan_bytes=_plan_bytes(shown) if read_plan else None,
     )

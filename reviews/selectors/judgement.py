@@ -106,6 +106,7 @@ class Found:
     now: datetime
     members: tuple[Member, ...]
     admins: tuple[str, ...]
+    signers: frozenset[int]
     authors: Mapping[int, frozenset[int]]
     signoffs: StoredSignOffs
     documents: Mapping[int, PolicyDocument]
@@ -140,6 +141,7 @@ def fetched(workspace: Workspace, newest: Sequence[Revision]) -> Found:
         now=now,
         members=roster.members,
         admins=roster.admins,
+        signers=roster.signers,
         authors=_authors(revisions),
         signoffs=stored_signoffs(decision_ids, revisions),
         documents=documents,
@@ -269,7 +271,7 @@ def _judge(revision: Revision, found: Found, changes: Mapping[int, ScopeChange])
     document = found.documents[revision.policy_id]
     judged = [
         judge_signoff(fact, newest=newest, members=found.members, author_ids=authors, change=changes.get(fact.id))
-        for fact in signoff_facts(found.signoffs, revision)
+        for fact in signoff_facts(found.signoffs, revision, found.signers)
     ]
     case = Case(
         quorums=quorums(document),

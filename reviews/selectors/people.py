@@ -76,10 +76,15 @@ def standing_of(person: Person, workspace: Workspace) -> Standing:
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """Who may sign for which team, in order of team and login, and the printed names of who can change that."""
+    """Who may sign for which team, in order of team and login, and the printed names of who can change that.
+
+    ``signers`` are all who may sign at all, with a seat of their own or under a delegation: by role, and not switched
+    off.
+    """
 
     members: tuple[Member, ...]
     admins: tuple[str, ...]
+    signers: frozenset[int]
 
 
 def team_roster(workspace: Workspace, now: datetime) -> Roster:
@@ -118,7 +123,11 @@ def team_roster(workspace: Workspace, now: datetime) -> Roster:
         for team, giver_id, taker in _delegated(workspace, now)
         if (team, giver_id) in seats
     ]
-    return Roster((*members, *taken), tuple(name for _, name in sorted(admins.items())))
+    return Roster(
+        members=(*members, *taken),
+        admins=tuple(name for _, name in sorted(admins.items())),
+        signers=frozenset(person_id for person_id, may_sign in active.items() if may_sign),
+    )
 
 
 def _delegated(workspace: Workspace, now: datetime) -> Iterator[tuple[str, int, Person]]:

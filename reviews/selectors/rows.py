@@ -231,6 +231,7 @@ class DecisionPage:
     role: str
     may_submit: Verdict
     may_release: Verdict
+    may_reproduce: Verdict
     is_agreed: bool
     plan_bytes: bytes | None
 

@@ -1,7 +1,7 @@
 """Fetches sign-offs with everything that happened to them, as the rules see them; a fixed number of queries."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reviews.facts import SignOffFact
@@ -52,8 +52,11 @@ def stored_signoffs(decision_ids: Iterable[int], revisions: Iterable[Revision]) 
     return StoredSignOffs(by_decision, carries, points, voided)
 
 
-def signoff_facts(stored: StoredSignOffs, newest: Revision) -> list[SignOffFact]:
-    """Return a decision's sign-offs as the rules see them from its newest revision, newest first."""
+def signoff_facts(stored: StoredSignOffs, newest: Revision, signers: Collection[int]) -> list[SignOffFact]:
+    """Return a decision's sign-offs as the rules see them from its newest revision, newest first.
+
+    ``signers`` are the people of the workspace who may sign at all (``Roster.signers``).
+    """
     rows = stored.rows.get(newest.decision_id, ())
     last_turns: dict[tuple[int, int, int], int] = {}
     last_revisions: dict[tuple[int, int], int] = {}
@@ -61,13 +64,14 @@ def signoff_facts(stored: StoredSignOffs, newest: Revision) -> list[SignOffFact]
         seat = (row.team_id, row.person_id)
         last_turns[row.revision_id, *seat] = max(last_turns.get((row.revision_id, *seat), 0), row.turn)
         last_revisions[seat] = max(last_revisions.get(seat, 0), row.revision.number)
-    return [_fact(row, stored, newest, last_turns, last_revisions) for row in rows]
+    return [_fact(row, stored, newest, signers, last_turns, last_revisions) for row in rows]
 
 
 def _fact(
     row: SignOff,
     stored: StoredSignOffs,
     newest: Revision,
+    signers: Collection[int],
     last_turns: Mapping[tuple[int, int, int], int],
     last_revisions: Mapping[tuple[int, int], int],
 ) -> SignOffFact:
@@ -83,7 +87,7 @@ def _fact(
         signed_at=row.signed_at,
         is_latest=row.turn == last_turns[row.revision_id, row.team_id, row.person_id],
         is_withdrawn=hasattr(row, "withdrawal"),
-        is_signer_active=row.person.is_active,
+        is_signer_able=row.person_id in signers,
         is_replaced=last_revisions[row.team_id, row.person_id] > row.revision.number,
         is_re_review_asked=stored.voided.get((newest.decision_id, row.team_id), 0) >= row.pk,
         carried_scope=carry.scope if carry else None,

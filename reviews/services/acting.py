@@ -13,11 +13,11 @@ from reviews.facts import Authentication, Standing
 from reviews.models import AuditEntry, Decision, Person, Revision, Workspace
 from reviews.policies.permissions import Verdict
 from reviews.policies.proof import is_recent_proof
-from reviews.selectors.decision_page import decision_named
 from reviews.selectors.judgement import Judgement, judge_decisions
 from reviews.selectors.people import standing_of
 from reviews.selectors.revisions import with_digests
 from reviews.services.people import UNTRACED, Trace
+from reviews.services.sweeps import decision_to_act_on
 
 PROSE_LENGTH = 4000
 PROSE = f"1 to {PROSE_LENGTH} characters"
@@ -73,7 +73,7 @@ def acting(
         **said,
     )
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
-        yield Acting(workspace, standing, decision_named(workspace, number), attempt)
+        yield Acting(workspace, standing, decision_to_act_on(workspace, number), attempt)
 
 
 def require(verdict: Verdict) -> None:

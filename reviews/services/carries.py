@@ -22,7 +22,7 @@ def signoffs_carry(workspace: Workspace, revision: Revision) -> tuple[SignOffCar
     rows = {row.pk: row for row in found.signoffs.rows.get(revision.decision_id, ())}
     digests = _digests_by_team(revision)
     carried = []
-    for fact in signoff_facts(found.signoffs, revision):
+    for fact in signoff_facts(found.signoffs, revision, found.signers):
         row = rows[fact.id]
         if row.revision_id == revision.pk or fact.is_replaced or fact.meaning in NEVER_CARRIED:
             continue

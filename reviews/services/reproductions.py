@@ -4,13 +4,15 @@ from dataclasses import replace
 
 from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.clock import database_now
-from reviews.errors import ConflictError, NotAllowedError, NotFoundError, TamperedError
+from reviews.errors import ConflictError, NotFoundError, TamperedError
 from reviews.models import Person, Reproduction, Revision, Workspace
 from reviews.planning import PLANNER_VERSION, StoredBytes, StoredBytesError, make_plan
+from reviews.policies.permissions import may_reproduce
 from reviews.selectors.decision_page import decision_named
 from reviews.selectors.judgement import author_ids
 from reviews.selectors.people import standing_of
 from reviews.selectors.revisions import with_digests
+from reviews.services.acting import require
 from reviews.services.people import UNTRACED, Trace
 
 
@@ -21,7 +23,7 @@ def revision_reproduce(
 
     Raises:
         NotFoundError: no such decision or revision, or the actor is no member of the workspace.
-        NotAllowedError: the actor is an author of the decision.
+        NotAllowedError: the actor is an author of the decision, or an auditor.
         ConflictError: there is no plan, or it was made by another planner version than the one that runs here.
         TamperedError: stored bytes are not what was stored.
     """
@@ -42,8 +44,7 @@ def revision_reproduce(
         found = rows.filter(number=revision).first()
         if found is None:
             raise NotFoundError(f"{decision.label} has no revision {revision}.")
-        if standing.person_id in author_ids(decision):
-            raise NotAllowedError("You are an author of this decision. Somebody else reproduces it.")
+        require(may_reproduce(standing, author_ids=author_ids(decision)))
         if not hasattr(found, "planned"):
             raise ConflictError(f"{decision.label} r{revision} has no plan yet.")
         if found.planner_version != PLANNER_VERSION:

@@ -11,6 +11,7 @@ from reviews.selectors.revisions import with_digests
 from reviews.services.acting import require_proof, require_prose
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.states import decision_move
+from reviews.services.sweeps import decisions_settle
 
 
 def evidence_retract(
@@ -67,6 +68,7 @@ def evidence_retract(
                 payload={"content_id": content_id, "is_trial": retraction.is_trial, "decisions": listed},
             ),
         )
+        decisions_settle(workspace, counting, now)
         for decision in counting:
             _contest(workspace, decision, retraction, attempt)
     return retraction, counting

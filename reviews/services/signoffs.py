@@ -28,13 +28,13 @@ from reviews.models import (
 from reviews.models.fields import DIGEST_LENGTH
 from reviews.planning import plan_tree, subject_digest
 from reviews.policies.signoff_status import OBJECT
-from reviews.selectors.decision_page import decision_named
 from reviews.selectors.judgement import waiver_digests
 from reviews.selectors.people import standing_of
 from reviews.selectors.revisions import with_digests
 from reviews.services.planned import subject_parts
 from reviews.services.signing import OBJECTABLE, SIGNABLE, Signing, require_shown, require_signing
 from reviews.services.states import decision_move
+from reviews.services.sweeps import decision_to_act_on
 
 
 def signoff_give(
@@ -90,7 +90,7 @@ def _signed(standing: Standing, workspace: Workspace, number: int, signing: Sign
         request_id=request_id,
     )
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
-        decision = decision_named(workspace, number)
+        decision = decision_to_act_on(workspace, number)
         delegation = require_signing(standing, decision, signing)
         revision = _signable(decision, signing)
         latest = _latest(revision, standing, signing)

@@ -45,6 +45,7 @@ from reviews.selectors.people import standing_of
 from reviews.services.jobs import job_restart, job_wake_after_commit
 from reviews.services.planned import require_newest, revision_take_plan
 from reviews.services.states import decision_resubmit
+from reviews.services.sweeps import decision_to_act_on
 
 TITLE_LENGTH = 200
 KEY_LENGTH = 128
@@ -118,7 +119,7 @@ def submission_create(
             if decision is not None and seen_subjects is not None:
                 require_newest(decision, seen_subjects)
             revision = _revision(workspace, standing, draft, decision)
-            append(workspace, _created(replace(attempt, action="revision.created"), revision))
+            append(workspace, revision_act(attempt, revision))
             _take_or_wait(workspace, revision)
     return revision
 
@@ -279,7 +280,7 @@ def _revision(workspace: Workspace, standing: Standing, draft: Draft, decision: 
     if decision is None:
         decision = _new_decision(workspace, standing, draft, now)
     else:
-        decision = Decision.objects.get(pk=decision.pk, workspace=workspace)
+        decision = decision_to_act_on(workspace, decision.number)
         decision_resubmit(decision, now)
     identity = draft.documents.contract.record.identity
     decision.model_name, decision.engine_name = identity.model.name, identity.stack.engine.name
@@ -360,13 +361,15 @@ def _job(
     return job
 
 
-def _created(attempt: Act, revision: Revision) -> Act:
+def revision_act(attempt: Act, revision: Revision) -> Act:
+    """Describe a new revision: what it is made of, and who counts as its authors."""
     decision = revision.decision
     return replace(
         attempt,
+        action="revision.created",
         decision=decision.number,
         revision=revision.number,
-        payload_type="topogate.revision/v1",
+        payload_type="topogate.revision/v2",
         payload={
             "title": decision.title,
             "slot": decision.slot,
@@ -379,6 +382,9 @@ def _created(attempt: Act, revision: Revision) -> Act:
             "policy": revision.policy.content_id,
             "planner_version": revision.planner_version,
             "as_of": revision.as_of,
+            "author": revision.author.token,
+            "contract_by": revision.contract.stored_by.token,
+            "evidence_by": revision.evidence.stored_by.token,
         },
     )
 

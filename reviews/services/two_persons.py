@@ -29,10 +29,10 @@ from reviews.models import (
     Revision,
     Workspace,
 )
-from reviews.selectors.decision_page import decision_named
 from reviews.selectors.people import standing_of
 from reviews.services.acting import Acting, require_proof, require_prose
 from reviews.services.people import UNTRACED, Trace
+from reviews.services.sweeps import decision_to_act_on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,7 +284,7 @@ def _proposing(
         workspace=workspace,
         standing=standing,
         authentication=attempt.authentication or Authentication("none"),
-        decision=None if number is None else decision_named(workspace, number),
+        decision=None if number is None else decision_to_act_on(workspace, number),
         body=body,
         reason=reason,
         now=database_now(),

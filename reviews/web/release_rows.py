@@ -285,7 +285,7 @@ def _checks(page: DecisionPage, plan: Plan) -> Iterator[ActForm]:
         text="Plans the stored bytes again, by somebody who is no author. Whether the plan id is the same is an entry.",
         fields=(),
         button="Plan again",
-        off="You are an author of this decision. Somebody else reproduces it." if page.is_author else "",
+        off=page.may_reproduce.reason,
     )
     yield ActForm(
         id="retract",

@@ -78,7 +78,7 @@ NOW = datetime(2026, 9, 22, tzinfo=UTC)
         pytest.param(fact(is_latest=False), NEWEST, "VOID", "REPLACED", (), id="replaced by a later one"),
         pytest.param(replace(CARRIED, is_replaced=True), LATER, "VOID", "REPLACED", (), id="signed anew"),
         pytest.param(fact(person=DAVE, team="networking"), NEWEST, "VOID", "SIGNER_INELIGIBLE", (), id="changed team"),
-        pytest.param(fact(is_signer_active=False), NEWEST, "VOID", "SIGNER_INELIGIBLE", (), id="switched off"),
+        pytest.param(fact(is_signer_able=False), NEWEST, "VOID", "SIGNER_INELIGIBLE", (), id="switched off"),
         pytest.param(
             replace(CARRIED, is_re_review_asked=True),
             LATER,
@@ -89,7 +89,7 @@ NOW = datetime(2026, 9, 22, tzinfo=UTC)
         ),
         pytest.param(fact(meaning="object"), LATER, "CARRIED", "", (), id="an objection stays over revisions"),
         pytest.param(
-            fact(meaning="object", is_signer_active=False), NEWEST, "CURRENT", "", (), id="an objection outlives a seat"
+            fact(meaning="object", is_signer_able=False), NEWEST, "CURRENT", "", (), id="an objection outlives a seat"
         ),
         pytest.param(
             fact(meaning="object", is_withdrawn=True), LATER, "WITHDRAWN", "", (), id="an objection that was lifted"

@@ -14,7 +14,18 @@ from reviews.selectors.slot_check import SlotCheck, slot_check
 from reviews.services.identity_reports import identity_report
 from reviews.services.sweeps import decisions_sweep
 from tests.plugins.append_only import lifted
-from tests.reviews.factories import IDENTITY, POLICY, Cast, Pair, cast, contract_tree, evidence_tree, last_entry
+from tests.reviews.factories import (
+    IDENTITY,
+    POLICY,
+    Cast,
+    Pair,
+    cast,
+    contract_tree,
+    documents,
+    evidence_tree,
+    last_entry,
+    submitted,
+)
 from tests.reviews.rules.test_rule_10_activation import activate, approved
 
 pytestmark = pytest.mark.django_db
@@ -170,6 +181,16 @@ def pass_time(days: int) -> None:
             earlier = timedelta(days=days)
             ends = row.valid_until - earlier if row.valid_until else None
             Activation.objects.filter(pk=row.pk).update(activated_at=row.activated_at - earlier, valid_until=ends)
+
+
+def test_what_expired_takes_a_new_revision_before_any_sweep(db: None) -> None:
+    people = cast(policy=POLICY | {"max_age_s": 86400})
+    revision = in_force(people)
+    pass_time(days=2)
+    submitted(people, pair=documents(tokens=170000), decision=revision.decision)
+    assert Decision.objects.get().state == "EVALUATING"
+    actions = list(AuditEntry.objects.order_by("-seq").values_list("action", flat=True)[:2])
+    assert actions == ["revision.created", "decision.expired"]
 
 
 def test_what_expired_is_expired_at_read_and_the_sweep_writes_the_entry(db: None) -> None:

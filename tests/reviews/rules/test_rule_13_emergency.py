@@ -1,5 +1,6 @@
 """Rule 13: an emergency names incident, candidate and gates, takes two persons, 72 h at most; delegation is dated."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -8,13 +9,13 @@ import pytest
 from django.utils import timezone
 
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
-from reviews.models import Activation, Decision, Emergency, Person, Revision, Role, TeamSeat
+from reviews.models import Activation, Decision, Emergency, Membership, Person, Revision, Role, TeamSeat
 from reviews.selectors.decision_page import decision_page
 from reviews.selectors.slot_check import slot_check
 from reviews.services.delegations import delegation_end, delegation_make
 from reviews.services.people import member_add, seat_give, workspace_create
 from reviews.services.sweeps import decisions_sweep
-from tests.reviews.factories import Cast, documents, last_entry, planned, sign
+from tests.reviews.factories import Cast, documents, last_entry, planned, sign, statuses
 from tests.reviews.rules.board import BOARD, TRACE, board, countersign, propose, someone
 from tests.reviews.rules.test_rule_10_activation import activate
 from tests.reviews.rules.test_rule_11_validity import SLOT, live, pass_time
@@ -145,6 +146,24 @@ def test_the_review_that_was_owed_makes_it_effective(people: Cast) -> None:
     assert Decision.objects.get().state == "EFFECTIVE"
 
 
+def test_one_that_ran_out_is_completed_no_more_before_any_sweep(people: Cast) -> None:
+    revision = planned(people)
+    countersign(people, propose(people, "emergency", "ivan", body(failing_gates=[])), "bob")
+    sign(people, revision, people.dave)
+    sign(people, revision, people.carol, team="networking")
+    pass_time(days=2)
+    with pytest.raises(ConflictError, match="D-0001 is revoked, not in review"):
+        activate(people, revision)
+
+
+def test_one_that_ran_out_does_not_hinder_the_next_before_any_sweep(people: Cast, failing: Revision) -> None:
+    declared(people)
+    planned(people, pair=documents(floor=601))
+    pass_time(days=2)
+    countersign(people, propose(people, "emergency", "ivan", body(), number=2), "bob")
+    assert list(Decision.objects.order_by("number").values_list("state", flat=True)) == ["REVOKED", "EMERGENCY"]
+
+
 def test_it_runs_out_by_itself(people: Cast, failing: Revision) -> None:
     declared(people)
     pass_time(days=2)
@@ -187,6 +206,26 @@ def test_a_seat_in_another_workspace_is_not_the_one_that_was_lent(people: Cast) 
     TeamSeat.objects.filter(membership__person=people.bob, membership__workspace=people.workspace).delete()
     with pytest.raises(NotAllowedError, match="You are not a member of serving"):
         sign(people, planned(people), someone("erin"))
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        pytest.param(lambda seat: seat.delete(), id="left the workspace"),
+        pytest.param(lambda seat: Membership.objects.filter(pk=seat.pk).update(role="auditor"), id="never signs now"),
+        pytest.param(lambda seat: Person.objects.filter(pk=seat.person_id).update(is_active=False), id="switched off"),
+    ],
+)
+def test_what_a_delegate_signed_counts_no_more_once_they_could_not_sign(
+    people: Cast, lost: Callable[[Membership], object]
+) -> None:
+    lend(people)
+    sign(people, planned(people), someone("erin"))
+    erin = Membership.objects.get(person=someone("erin"))
+    TeamSeat.objects.filter(membership=erin).delete()
+    assert statuses(people) == [("CURRENT", "", ())]
+    lost(erin)
+    assert statuses(people) == [("VOID", "SIGNER_INELIGIBLE", ())]
 
 
 def test_an_ended_delegation_lets_nobody_sign_any_more(people: Cast) -> None:

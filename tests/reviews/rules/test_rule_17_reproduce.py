@@ -72,6 +72,13 @@ def test_an_author_reproduces_nothing(people: Cast) -> None:
     assert last_entry(people)["action"] == "reproduction.refused"
 
 
+def test_an_auditor_writes_no_reproduction_and_is_told_how_to_plan_again(people: Cast) -> None:
+    planned(people)
+    with pytest.raises(NotAllowedError, match="Auditors write nothing: plan the downloaded files with `topogate plan`"):
+        reproduce(people, "audrey")
+    assert (last_entry(people)["action"], Reproduction.objects.count()) == ("reproduction.refused", 0)
+
+
 def test_changed_bytes_are_not_reproduced(people: Cast) -> None:
     revision = planned(people)
     with lifted():
