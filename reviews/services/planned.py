@@ -3,10 +3,10 @@
 from collections.abc import Collection
 
 from reviews.audit import Act, append
-from reviews.clock import database_now
+from reviews.clock import database_now, utc_text
 from reviews.errors import ConflictError
 from reviews.facts import SubjectParts
-from reviews.models import Decision, DecisionState, Plan, PlannedRevision, Revision, Workspace
+from reviews.models import Decision, DecisionState, Plan, PlannedRevision, Revision, TeamScope, Workspace
 from reviews.planning import subject_digest
 from reviews.services.bases import basis_create
 from reviews.services.carries import signoffs_carry
@@ -37,7 +37,7 @@ def revision_take_plan(workspace: Workspace, revision: Revision, plan: Plan) -> 
         subject=subject_digest(subject_parts(revision, plan.plan_id)),
         planned_at=now,
     )
-    basis_create(planned)
+    basis = basis_create(planned)
     newest = is_newest(revision)
     if newest and revision.decision.state == DecisionState.EVALUATING:
         decision_move(revision.decision, "plan", now)
@@ -48,13 +48,19 @@ def revision_take_plan(workspace: Workspace, revision: Revision, plan: Plan) -> 
             decision=revision.decision.number,
             revision=revision.number,
             subject=planned.subject,
-            payload_type="topogate.planned/v1",
+            payload_type="topogate.planned/v2",
             payload={
                 "plan": plan.plan_id,
                 "plan_sha256": plan.blob_id,
                 "planner_version": revision.planner_version,
                 "decision": plan.decision_word,
                 "topology": plan.selected_topology or None,
+                # What quorum and carries are judged by, so that an outsider can judge them from the log alone.
+                "evidence_until": utc_text(basis.evidence_until) if basis.evidence_until else None,
+                "scopes": {
+                    scope.team: {"digest": scope.digest, "is_touched": scope.is_touched}
+                    for scope in TeamScope.objects.filter(basis=basis).order_by("team")
+                },
             },
         ),
     )

@@ -5,6 +5,7 @@ and one of the emergency team. Documents, plan and planner version are the earli
 """
 
 from planner.canonical import canonical_bytes
+from reviews.audit import append
 from reviews.blobs import blob_keep, blob_read
 from reviews.errors import ConflictError
 from reviews.models import (
@@ -31,6 +32,7 @@ from reviews.services.activation import activation_record, supersede_older
 from reviews.services.planned import revision_take_plan
 from reviews.services.signoffs import require_untouched
 from reviews.services.states import decision_move
+from reviews.services.submissions import revision_act
 from reviews.services.two_persons import Handler, Proposing, seat_of, wrong
 
 
@@ -73,6 +75,7 @@ def _carry_out(proposing: Proposing) -> None:
     target, earlier = _target(proposing)
     require_untouched(target.revision)
     revision = _copied(proposing, target)
+    append(proposing.workspace, revision_act(proposing.attempt, revision))
     revision_take_plan(proposing.workspace, revision, target.revision.planned.plan)
     decision = revision.decision
     revision = with_digests(Revision.objects.filter(pk=revision.pk)).select_related("planned__basis").get()

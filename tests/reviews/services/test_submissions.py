@@ -85,6 +85,9 @@ def test_a_submission_is_one_entry_that_names_every_digest(people: Cast) -> None
         "policy": content_id(POLICY),
         "planner_version": PLANNER_VERSION,
         "as_of": AS_OF,
+        "author": people.alice.token,
+        "contract_by": people.alice.token,
+        "evidence_by": people.alice.token,
     }
 
 
