@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 __all__ = ["child", "joined", "place_of", "steps"]
 
@@ -35,9 +36,10 @@ def place_of(step: str, length: int = 10**9) -> int | None:
 
 def joined(path: Iterable[str | int]) -> str:
     """Return the pointer of what a path from the whole document leads to."""
-    return "".join([f"/{step}" if _plain(step) else child("", step) for step in path])
+    return "".join([f"/{step}" if isinstance(step, int) or _is_plain(step) else child("", step) for step in path])
 
 
-def _plain(step: str | int) -> bool:
-    """Say whether a step is written as it is; most are, and there are very many."""
-    return isinstance(step, int) or ("~" not in step and "/" not in step and step.isascii())
+@lru_cache(maxsize=4096)
+def _is_plain(step: str) -> bool:
+    """Say whether a step is written as it is; most are, and the same few stand in very many pointers."""
+    return "~" not in step and "/" not in step and step.isascii()

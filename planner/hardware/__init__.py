@@ -16,7 +16,7 @@ from planner.hardware.lines import MAX_PROBLEMS, decoded, refuse
 from planner.hardware.model import Hardware, SeenNode
 from planner.shown import shown
 
-__all__ = ["Hardware", "Missing", "declared_hardware", "fragment", "missing", "numbered_nodes", "read_hardware"]
+__all__ = ["SIGN", "Hardware", "Missing", "declared_hardware", "fragment", "missing", "numbered_nodes", "read_hardware"]
 
 Reader = Callable[[str], tuple[SeenNode, ...]]
 
@@ -24,6 +24,8 @@ _JSON = re.compile(r"(?m)^\s*\{")
 _XML_START = re.compile(r"\s*<(?:\?xml|!|system)")
 _DECLARATION = re.compile(r"\A\s*<\?xml[^>\n]*\?>")
 _SYSTEM = re.compile(r"<system[\s>]")
+SIGN = re.compile("|".join((nvidia_topo.ROW, nvidia_topo.HEADER, rocm_topo.TITLE, _SYSTEM.pattern)), re.M)
+"""What some line of a file that is no JSON has, together with ``GPU`` or ``<system``, where a reader may know it."""
 
 
 def read_hardware(raw: bytes, *, node_ids: Iterator[str] | None = None) -> Hardware:
@@ -61,7 +63,7 @@ def _reader(text: str) -> tuple[str, Reader, str]:
         seen.append((nccl_topo.SOURCE, nccl_topo.read_nccl_topo))
     if rocm_topo.looks_like(text):
         seen.append((rocm_topo.SOURCE, rocm_topo.read_rocm_topo))
-    elif _JSON.search(text) and "(topology)" in text.lower():
+    elif "(topology)" in text.lower() and _JSON.search(text):
         seen.append((rocm_json.SOURCE, rocm_json.read_rocm_json))
     if nvidia_topo.looks_like(text):
         seen.append((nvidia_topo.SOURCE, nvidia_topo.read_nvidia_topo))

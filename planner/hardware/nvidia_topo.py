@@ -17,12 +17,14 @@ from planner.hardware.nvidia_devices import with_listed
 from planner.hardware.nvidia_text import ACCESS, AFFINITY, CODE, DEVICE, Block, blocks
 from planner.shown import shown
 
-__all__ = ["SOURCE", "looks_like", "read_nvidia_topo"]
+__all__ = ["HEADER", "ROW", "SOURCE", "looks_like", "read_nvidia_topo"]
 
 SOURCE = "nvidia-smi topo -m"
 
-_SIGN = re.compile(r"(?m)\bGPU[0-9]{1,4}[\s|]+(?:X|NV[0-9]{1,3}|PIX|PSB|PXB|PHB|NODE|SYS|SOC)\b")
-_HEADER = re.compile(r"(?m)^.*\bGPU0\b.*\bCPU Affinity\b")
+ROW = r"\bGPU[0-9]{1,4}[\s|]+(?:X|NV[0-9]{1,3}|PIX|PSB|PXB|PHB|NODE|SYS|SOC)\b"
+HEADER = r"^.*\bGPU0\b.*\bCPU Affinity\b"
+_ROW = re.compile(ROW)
+_HEADER = re.compile(HEADER, re.M)
 _CODES = {"SOC": "SYS", "PSB": "PIX"}
 """Names of old drivers for what others call otherwise: across sockets, and over one bridge."""
 
@@ -33,7 +35,10 @@ Rows = Mapping[str, tuple[list[str], list[str]]]
 
 def looks_like(text: str) -> bool:
     """Say whether a text has a row or a header of such a matrix."""
-    return _SIGN.search(text) is not None or _HEADER.search(text) is not None
+    # Most texts have none of the words, and a search for them is far cheaper than one for a pattern.
+    if "GPU" not in text:
+        return False
+    return _ROW.search(text) is not None or ("CPU Affinity" in text and _HEADER.search(text) is not None)
 
 
 def read_nvidia_topo(text: str) -> tuple[SeenNode, ...]:

@@ -15,7 +15,7 @@ from planner.hardware.matrix import Matrix, Row, checked_cells
 from planner.hardware.model import Note, SeenDevice, SeenNode, SeenPath
 from planner.shown import shown
 
-__all__ = ["KINDS", "SOURCE", "looks_like", "read_rocm_topo", "xgmi_path"]
+__all__ = ["KINDS", "SOURCE", "TITLE", "looks_like", "read_rocm_topo", "xgmi_path"]
 
 SOURCE = "rocm-smi --showtopo"
 KINDS = {"XGMI": "xgmi", "PCIE": "pcie"}
@@ -23,7 +23,8 @@ KINDS = {"XGMI": "xgmi", "PCIE": "pcie"}
 _TITLE = re.compile(r"=*\s*(Weight|Hops|Link Type|Link accessibility) between two GPUs\s*=*\s*", re.IGNORECASE)
 _OTHER_TITLE = re.compile(r"\s*={3,}.*")
 _NUMA = re.compile(r"\s*GPU\s?\[?([0-9]{1,4})\]?\s*:\s*\(Topology\) Numa (Node|Affinity)\s*:\s*(-?[0-9]{1,6}|N/A)\s*")
-_SIGN = re.compile(r"(?im)\b(?:Weight|Hops|Link Type) between two GPUs\b|\(Topology\) Numa (?:Node|Affinity)\s*:")
+TITLE = r"(?i:\b(?:Weight|Hops|Link Type) between two GPUs\b|\(Topology\) Numa (?:Node|Affinity)\s*:)"
+_SIGN = re.compile(TITLE)
 _DEVICE = re.compile(r"GPU[0-9]{1,4}")
 _CELLS: Mapping[str, re.Pattern[str]] = {
     "weight": re.compile(r"[0-9]{1,6}|X|N/A"),
@@ -46,7 +47,8 @@ class _Found:
 
 def looks_like(text: str) -> bool:
     """Say whether a text has a title or a line of this tool."""
-    return _SIGN.search(text) is not None
+    small = text.lower()
+    return ("between two gpus" in small or "(topology)" in small) and _SIGN.search(text) is not None
 
 
 def read_rocm_topo(text: str) -> tuple[SeenNode, ...]:

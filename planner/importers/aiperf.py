@@ -34,7 +34,7 @@ def _recognise(source: Source) -> Recognised | None:
     return Recognised() if header and "sum" in header and "avg" in header else _recognise_old_csv(source, header)
 
 
-def _recognise_old_csv(source: Source, header: list[str] | None) -> Recognised | None:
+def _recognise_old_csv(source: Source, header: tuple[str, ...] | None) -> Recognised | None:
     """Tell a CSV of AIPerf without sums by the metrics that only AIPerf has."""
     own = ("Inter Chunk Latency", "Benchmark Duration", "Prefill Throughput", "Time to First Output Token")
     known = header is not None and "avg" in header and any(label in source.head for label in own)

@@ -44,9 +44,8 @@ def _header(row: list[str]) -> dict[str, int]:
 
 
 def _recognise(source: Source) -> Recognised | None:
-    first = _header(source.head.lstrip().partition("\n")[0].split(","))
-    timed = any(name.startswith("time_stats.") for name in first)
-    return Recognised() if timed and first.keys() >= _ALWAYS else None
+    timed = any(name.startswith("time_stats.") for name in source.header)
+    return Recognised() if timed and set(source.header) >= _ALWAYS else None
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:

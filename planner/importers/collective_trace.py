@@ -33,7 +33,7 @@ def _recognise(source: Source) -> Recognised | None:
     first = source.first
     if isinstance(first, dict):
         return Recognised(version="JSON lines") if first.keys() >= set(COLUMNS) else None
-    header = {name.strip() for name in source.head.lstrip().partition("\n")[0].split(",")}
+    header = set(source.header)
     return Recognised(version="CSV") if header >= set(COLUMNS) else None
 
 

@@ -22,7 +22,6 @@ from planner.importers.source import Source
 
 __all__ = ["IMPORTER"]
 
-_START = re.compile(r"(?m)^benchmarks:")
 _EXPECTED = client_quantities("cut_off", "started_at")
 _PERCENTILES = {"p50": "p50", "p90": "p90", "p95": "p95", "p99": "p99", "p99_9": "p999"}
 _LATENCIES = (
@@ -45,7 +44,7 @@ _LENGTH = re.compile(r"\s*(prompt_tokens|output_tokens|prompt_tokens_stdev|outpu
 
 
 def _recognise(source: Source) -> Recognised | None:
-    first = source.report(_START)
+    first = source.report("benchmarks")
     listed = first.get("benchmarks") if isinstance(first, dict) else None
     if not isinstance(listed, list) or not listed or not isinstance(listed[0], dict):
         return None

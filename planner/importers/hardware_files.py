@@ -7,7 +7,7 @@ the figures that results are held against. Refused by them with their own codes.
 from collections.abc import Iterator
 
 from planner.errors import DocumentRefusedError
-from planner.hardware import Hardware, missing, read_hardware
+from planner.hardware import SIGN, Hardware, missing, read_hardware
 from planner.importers.model import Importer, Recognised, Run
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
@@ -15,11 +15,11 @@ from planner.strict_json import MAX_BYTES
 
 __all__ = ["IMPORTER"]
 
-_WORDS = ("NV1", "GPU0", "GPU[0]", "(Topology)", "<system", "Link Type between", "CPU Affinity", "SYS")
 
 
 def _recognise(source: Source) -> Recognised | None:
-    if source.size > MAX_BYTES or not any(word in source.head for word in _WORDS):
+    is_json = source.first is not None and "(topology)" in source.head.lower()
+    if source.size > MAX_BYTES or not (is_json or source.shows(("GPU", "<system"), SIGN)):
         return None
     try:
         hardware = read_hardware(source.raw())

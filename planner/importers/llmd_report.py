@@ -20,7 +20,7 @@ from planner.importers.source import Source
 
 __all__ = ["IMPORTER"]
 
-_START = re.compile(r"(?m)^(?:version|scenario|results|metrics|run):")
+_STARTS = ("version", "scenario", "results", "metrics", "run")
 _EXPECTED = client_quantities("tp", "pp", "ep", "dp", "devices", "device_type", "engine_version")
 _LATENCIES = {
     "request_latency": "e2e_ms",
@@ -47,7 +47,7 @@ SPAN_TOLERANCE = 0.1
 
 
 def _recognise(source: Source) -> Recognised | None:
-    tree = source.report(_START)
+    tree = source.report(*_STARTS)
     if not isinstance(tree, dict) or not isinstance(tree.get("scenario"), dict):
         return None
     version = str(tree.get("version", ""))
@@ -58,7 +58,7 @@ def _recognise(source: Source) -> Recognised | None:
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    sheet = Sheet("run-1", source.report(_START))
+    sheet = Sheet("run-1", source.report(*_STARTS))
     if isinstance(sheet.get("metrics"), dict):
         _take_old(sheet)
     else:

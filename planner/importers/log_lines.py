@@ -102,7 +102,8 @@ def starts(source: Source, begun: Callable[[int, int], ServerStart]) -> Iterator
 def _parted(line: str) -> tuple[str, str, str, str]:
     """Return process, level, time and the rest of a line."""
     process = level = time = ""
-    rest = _COLLECTOR.sub("", line, count=1)
+    collected = _COLLECTOR.match(line)
+    rest = line[collected.end() :] if collected else line
     sglang = _SGLANG.match(rest)
     if sglang:
         return sglang["name"].strip(), "", sglang["time"], rest[sglang.end() :]
@@ -130,7 +131,7 @@ def number_in(text: str) -> int | float | None:
 
 def setting(text: str, key: str) -> str | None:
     """Return what ``key=value`` or ``'key': value`` says, without quotes; None where it is absent or ``None``."""
-    found = _setting(key).search(text)
+    found = _setting(key).search(text) if key in text else None
     if found is None:
         return None
     value = next((group for group in found.groups() if group is not None), "")

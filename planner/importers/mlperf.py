@@ -40,7 +40,7 @@ _MEASUREMENT_KEYS = {"weight_data_types", "weight_transformations", "input_data_
 
 
 def _summary(source: Source) -> Recognised | None:
-    return Recognised(version="LoadGen summary") if _TITLE in source.head else None
+    return Recognised(version="LoadGen summary") if source.has(_TITLE) else None
 
 
 def _read_summary(source: Source, recognised: Recognised) -> Iterator[Run]:

@@ -64,7 +64,7 @@ def _read_text(source: Source) -> Iterator[Run]:
         if test.ends_before(text):
             yield test.finished(source.name)
             test, hint = _Text(test.number + 1, number, hint), ""
-        if not text.startswith("#"):
+        if not text.startswith("#") and "perf" in text.lower():
             named = _OPERATION.search(text)
             hint = named[1].lower() if named else hint
         test.take(number, text, hint)

@@ -46,7 +46,7 @@ def _recognise(source: Source) -> Recognised | None:
 
 def _header(source: Source) -> list[str]:
     """Return the columns of a query, which may stand below the command that made it; none where there is no query."""
-    if source.first is not None or not any(word in source.head for word in _SAMPLED):
+    if not source.has(*_SAMPLED):
         return []
     for line in source.head.splitlines()[:HEADER_LINES]:
         cells = [cell.strip() for cell in line.split(",")]

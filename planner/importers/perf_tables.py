@@ -17,10 +17,9 @@ _PLAIN = re.compile(
 )
 
 
-def csv_header(source: Source) -> list[str] | None:
+def csv_header(source: Source) -> tuple[str, ...] | None:
     """Return the first row of a CSV of metrics, None where the file is none."""
-    first = source.head.lstrip().partition("\n")[0].strip()
-    return [cell.strip() for cell in first.split(",")] if first.startswith("Metric,") else None
+    return source.header if len(source.header) > 1 and source.header[0] == "Metric" else None
 
 
 def csv_metrics(source: Source) -> dict[str, Metric]:

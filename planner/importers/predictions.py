@@ -97,8 +97,7 @@ def _recognise(source: Source) -> Recognised | None:
         rows = _listed(source.first)[1]
         known = bool(rows) and (_is_row(rows[0]) or _is_report(rows[0]))
         return Recognised(version="JSON", confidence=92) if known else None
-    header = [name.strip() for name in source.head.lstrip().partition("\n")[0].split(",")]
-    return Recognised(version="CSV", confidence=92) if _is_row(dict.fromkeys(header)) else None
+    return Recognised(version="CSV", confidence=92) if _is_row(dict.fromkeys(source.header)) else None
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:

@@ -22,23 +22,31 @@ _SECRETS = (
     re.compile(r"(?<=/home/)[^/\s]+|(?<=/Users/)[^/\s]+"),
 )
 
+_SIGN = re.compile(
+    "://|bearer |sk-|nvapi-|glpat-|xox|hf_|gh[pousr]_|eyj|key|token|password|secret|sig|/home/|/users/"
+)
+"""Part of every secret above, in small letters: most texts have none, and are not searched further."""
+
 _SECRET_NAME = re.compile(r"(?i)api[-_]?key|secret|passw|credential|authori|bearer|(?:^|[-_])(?:token|auth)(?:$|[-_])")
 
 
 def scrubbed(text: str) -> str:
     """Return the text in one line of at most 200 characters, its secrets replaced by ``[removed]``."""
-    for secret in _SECRETS:
-        text = secret.sub(_REMOVED, text[: 4 * MAX_LENGTH])
-    clean = _printable(text).strip()
+    clean = _printable(_without_secrets(text[: 4 * MAX_LENGTH])).strip()
     return clean if len(clean) <= MAX_LENGTH else f"{clean[: MAX_LENGTH - 1]}…"
 
 
 def sentence_of(text: str) -> str:
     """Return a sentence that may quote a file: without secrets, in one line of at most 600 characters."""
-    for secret in _SECRETS:
-        text = secret.sub(_REMOVED, text)
-    clean = _printable(text)
+    clean = _printable(_without_secrets(text))
     return clean if len(clean) <= MAX_SENTENCE else f"{clean[: MAX_SENTENCE - 1]}…"
+
+
+def _without_secrets(text: str) -> str:
+    if _SIGN.search(text.casefold()):
+        for secret in _SECRETS:
+            text = secret.sub(_REMOVED, text)
+    return text
 
 
 def _printable(text: str) -> str:

@@ -46,7 +46,7 @@ _LATENCY = re.compile(r"(mean|median|std|min|max|p[0-9.]{1,6}) (ttft|tpot|itl|e2
 def _recognise(source: Source) -> Recognised | None:
     if source.shows(("Serving Benchmark Result",), _TITLE):
         return Recognised()
-    return Recognised(confidence=85) if any(words in source.head for words in _BEGUN) else None
+    return Recognised(confidence=85) if source.has(*_BEGUN) else None
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:

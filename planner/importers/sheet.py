@@ -32,7 +32,7 @@ class Sheet:
     def __init__(self, run: str, tree: Any = None, *, base: Path = (), line: int | None = None) -> None:
         self.run = run
         self.tree = tree
-        self._base = base
+        self._base = joined(base)
         self._line = line
         self._values: dict[tuple[str, str], Value] = {}
         self._remarks: list[Remark] = []
@@ -52,7 +52,7 @@ class Sheet:
 
     def place(self, *path: str | int) -> Place:
         """Return the place of a path in the file."""
-        return Place(pointer=joined((*self._base, *path)), line=self._line)
+        return Place(pointer=self._base + joined(path), line=self._line)
 
     def number(
         self, name: str, *path: str | int, unit: str | None = None, of: str = "", standing: Standing = "measured"

@@ -73,6 +73,13 @@ class Source:
         return _plain(self._start.removeprefix(_BOM).decode("utf-8", "replace"))
 
     @cached_property
+    def header(self) -> tuple[str, ...]:
+        """The cells of the first line that is not empty, as of a table; none where the file is JSON."""
+        if self.first is not None:
+            return ()
+        return tuple(cell.strip() for cell in self.head.lstrip().partition("\n")[0].split(","))
+
+    @cached_property
     def first(self) -> Any:
         """The first JSON value of the file, None where it does not start with an object or array that can be read."""
         if not self._start.removeprefix(_BOM)[self._skipped[0] :].lstrip().startswith((b"{", b"[")):
@@ -115,20 +122,25 @@ class Source:
         except DocumentRefusedError:
             return None
 
-    def report(self, start: re.Pattern[str]) -> Any:
-        """Return the file as one value: JSON, or YAML where ``start`` stands in its head; None where it is neither."""
+    def report(self, *keys: str) -> Any:
+        """Return the file as one value: JSON, or YAML where a line of its head starts with a key; None else."""
         if self.first is not None:
             return self.first
-        return self.yaml if start.search(self.head) else None
+        head = self.head
+        return self.yaml if any(head.startswith(f"{key}:") or f"\n{key}:" in head for key in keys) else None
+
+    def has(self, *words: str) -> bool:
+        """Say whether one of some words stands in the head of a file that is no JSON."""
+        return self.first is None and any(word in self.head for word in words)
 
     def shows(self, words: Iterable[str], pattern: re.Pattern[str]) -> bool:
-        """Say whether a pattern stands in the head of a file that is no JSON.
+        """Say whether a pattern stands in a line of the head of a file that is no JSON.
 
-        Every match has one of ``words`` in it, which are looked for first: most files have none.
+        Every such line has one of ``words``, which are looked for first: few lines have one.
         """
-        if self.first is not None or not any(word in self.head for word in words):
+        if self.first is not None:
             return False
-        return pattern.search(self.head) is not None
+        return any(pattern.search(self.head, *line) for word in words for line in _lines_with(self.head, word))
 
     def lines(self, longest: int = MAX_TEXT_LINE) -> Iterator[tuple[int, str]]:
         """Yield number and text of every line, the line feed kept.
@@ -166,8 +178,11 @@ class Source:
 
     def console(self) -> Iterator[tuple[int, str]]:
         """Yield lines as a terminal shows them: without ANSI sequences, only what stands after the last return."""
-        for number, line in self.lines():
-            yield number, _plain(line).rstrip("\r\n").rpartition("\r")[2]
+        for number, block in self._blocks(MAX_TEXT_LINE):
+            lines = _plain(block).removesuffix("\n").split("\n")
+            if "\r" in block:
+                lines = [line.rstrip("\r").rpartition("\r")[2] for line in lines]
+            yield from enumerate(lines, number)
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield line and cells of every row of a CSV file; a blank line is a row without cells."""
@@ -192,6 +207,15 @@ class Source:
         """Return the bytes of a file of at most 64 MiB without a byte-order mark, of a larger one a byte more."""
         self._handle.seek(self._skipped[0])
         return self._handle.read(MAX_BYTES + 1).removeprefix(_BOM)
+
+
+def _lines_with(text: str, word: str) -> Iterator[tuple[int, int]]:
+    """Yield where each line that has a word begins and ends."""
+    end = 0
+    while (found := text.find(word, end)) >= 0:
+        start, end = text.rfind("\n", 0, found) + 1, text.find("\n", found)
+        end = len(text) if end < 0 else end
+        yield start, end
 
 
 def _plain(text: str) -> str:

@@ -36,7 +36,8 @@ def _recognise(source: Source) -> Recognised | None:
     if _is_report(first):
         version = first["engine"].get("version")
         return Recognised(version=version if isinstance(version, str) else "")
-    return Recognised(version=_console_version(source.head)) if is_console(source.head) else None
+    is_log = source.first is None and is_console(source.head)
+    return Recognised(version=_console_version(source.head)) if is_log else None
 
 
 def _is_report(first: Any) -> bool:
