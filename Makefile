@@ -40,9 +40,10 @@ races: .venv/dev.stamp ## Race a thousand sign-offs against new revisions, on Po
 	@TOPOGATE_RACE_ROUNDS=250 $(BIN)/python -m pytest tests/reviews/test_review_races.py -q
 	@TOPOGATE_RACE_ROUNDS=250 TOPOGATE_TEST_DATABASE=sqlite $(BIN)/python -m pytest tests/reviews/test_review_races.py -q
 
-bench: .venv/dev.stamp ## Print how long planning takes beside parsing and hashing alone, and how it grows
+bench: .venv/dev.stamp ## Print how long planning takes beside parsing and hashing alone, and appending beside inserting
 	@$(BIN)/python -m bench.bytes_to_plan
 	@$(BIN)/python -m bench.many_trials
+	@$(BIN)/python -m bench.appends
 
 screenshots: .venv/dev.stamp ## Draw docs/images anew from the running demo
 	@$(BIN)/python -m tests.screenshots

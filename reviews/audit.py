@@ -11,6 +11,7 @@ elsewhere shows that.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
@@ -25,6 +26,15 @@ from reviews.models.fields import NO_DIGEST
 
 ENTRY_VERSION = 1
 LOCK_CLASS = 0x746F70  # any number that nothing else in the database uses as a first advisory key
+LOCK = "SELECT pg_advisory_xact_lock(%s, %s)"
+HEAD = (
+    "SELECT seq, sha256, clock_timestamp() FROM reviews_auditentry WHERE workspace_id = %s ORDER BY seq DESC LIMIT 1"
+)
+INSERTED = [field for field in AuditEntry._meta.concrete_fields if not field.primary_key]
+INSERT = (
+    f"INSERT INTO reviews_auditentry ({', '.join(field.column for field in INSERTED)}) "
+    f"VALUES ({', '.join(['%s'] * len(INSERTED))}) RETURNING id"
+)
 COLUMNS = {
     "seq": "seq",
     "prev": "prev",
@@ -74,38 +84,64 @@ def workspace_write(workspace_id: int) -> Iterator[None]:
 def _lock(workspace_id: int) -> None:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_CLASS, workspace_id])
+            cursor.execute(LOCK, [LOCK_CLASS, workspace_id])
 
 
 def append(workspace: Workspace, act: Act) -> AuditEntry:
     """Append one entry. Call it inside the act's transaction, so that both are kept or neither."""
-    with transaction.atomic():
-        _lock(workspace.pk)
-        head = AuditEntry.objects.filter(workspace=workspace).order_by("-seq").values("seq", "sha256").first()
+    # Without a savepoint: an act whose entry cannot be written is rolled back in full.
+    with transaction.atomic(savepoint=False):
+        head = _locked_head(workspace.pk)
         payload = blob_keep(canonical_bytes(act.payload)) if act.payload is not None else None
-        fields = _entry_fields(
-            act,
-            origin=workspace.log_origin,
-            seq=head["seq"] + 1 if head else 0,
-            prev=head["sha256"] if head else NO_DIGEST,
-            payload_sha256=payload.sha256 if payload else None,
-        )
+        fields = _entry_fields(act, workspace.log_origin, head, payload.sha256 if payload else None)
         data = canonical_bytes(fields)
         columns = {column: fields[field] for field, column in COLUMNS.items()}
         for text in ("subject", "actor_token", "team"):
             columns[text] = columns[text] or ""
-        return AuditEntry.objects.create(workspace=workspace, sha256=file_sha256(data), data=data, **columns)
+        entry = AuditEntry(workspace=workspace, sha256=file_sha256(data), data=data, **columns)
+        _insert(entry)
+        return entry
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What the next entry follows: its seq, the digest of the last entry, and the time, taken under the lock."""
+
+    seq: int
+    prev: str
+    now: datetime
+
+
+def _locked_head(workspace_id: int) -> _Head:
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            # One message of two statements; each sees what was committed when it began, the second thus the head.
+            cursor.execute(f"{LOCK}; {HEAD}", [LOCK_CLASS, workspace_id, workspace_id])
+            cursor.nextset()
+            row = cursor.fetchone()
+    else:
+        entries = AuditEntry.objects.filter(workspace_id=workspace_id).order_by("-seq").values_list("seq", "sha256")
+        row = next(((*entry, database_now()) for entry in entries[:1]), None)
+    return _Head(row[0] + 1, row[1], row[2]) if row else _Head(0, NO_DIGEST, database_now())
+
+
+def _insert(entry: AuditEntry) -> None:
+    """Insert a row without what the ORM does besides, for every other writer of the workspace waits for it."""
+    with connection.cursor() as cursor:
+        cursor.execute(INSERT, [getattr(entry, field.attname) for field in INSERTED])
+        entry.pk = cursor.fetchone()[0]
+    entry._state.adding = False
 
 
 def _entry_fields(
-    act: Act, *, origin: str, seq: int, prev: str, payload_sha256: str | None
+    act: Act, origin: str, head: _Head, payload_sha256: str | None
 ) -> dict[str, str | int | bool | None]:
     return {
         "v": ENTRY_VERSION,
         "origin": origin,
-        "seq": seq,
-        "prev": prev,
-        "at": utc_text(database_now()),
+        "seq": head.seq,
+        "prev": head.prev,
+        "at": utc_text(head.now),
         "action": act.action,
         "decision": act.decision,
         "revision": act.revision,

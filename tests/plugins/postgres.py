@@ -27,8 +27,10 @@ class Postgres:
     url: str
 
 
-def start_postgres(folder: Path) -> Postgres:
+def start_postgres(folder: Path, options: tuple[str, ...] = ()) -> Postgres:
     """Initialise and start a server below ``folder``; wait until it accepts connections.
+
+    ``options`` stand on its command line after those that make it fast, so they win.
 
     Raises:
         RuntimeError: it ended or did not become ready; the message holds its log.
@@ -47,7 +49,7 @@ def start_postgres(folder: Path) -> Postgres:
     initialise += ["--encoding=UTF8", "--locale=C", "--no-sync"]
     subprocess.run(initialise, check=True, user=user, cwd="/", stdout=subprocess.DEVNULL)
     log = (folder / "postgres.log").open("wb")
-    serve = [str(programs / "postgres"), "-D", str(data), "-k", str(data), "-h", "", *FAST]
+    serve = [str(programs / "postgres"), "-D", str(data), "-k", str(data), "-h", "", *FAST, *options]
     process = subprocess.Popen(
         serve, user=user, cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
     )
