@@ -27,12 +27,10 @@ from reviews.models.fields import NO_DIGEST
 ENTRY_VERSION = 1
 LOCK_CLASS = 0x746F70  # any number that nothing else in the database uses as a first advisory key
 LOCK = "SELECT pg_advisory_xact_lock(%s, %s)"
-HEAD = (
-    "SELECT seq, sha256, clock_timestamp() FROM reviews_auditentry WHERE workspace_id = %s ORDER BY seq DESC LIMIT 1"
-)
+HEAD = "SELECT seq, sha256, clock_timestamp() FROM reviews_auditentry WHERE workspace_id = %s ORDER BY seq DESC LIMIT 1"
 INSERTED = [field for field in AuditEntry._meta.concrete_fields if not field.primary_key]
 INSERT = (
-    f"INSERT INTO reviews_auditentry ({', '.join(field.column for field in INSERTED)}) "
+    f"INSERT INTO reviews_auditentry ({', '.join(field.column for field in INSERTED)}) "  # noqa: S608 # our own columns
     f"VALUES ({', '.join(['%s'] * len(INSERTED))}) RETURNING id"
 )
 COLUMNS = {
@@ -133,9 +131,7 @@ def _insert(entry: AuditEntry) -> None:
     entry._state.adding = False
 
 
-def _entry_fields(
-    act: Act, origin: str, head: _Head, payload_sha256: str | None
-) -> dict[str, str | int | bool | None]:
+def _entry_fields(act: Act, origin: str, head: _Head, payload_sha256: str | None) -> dict[str, str | int | bool | None]:
     return {
         "v": ENTRY_VERSION,
         "origin": origin,
