@@ -19,6 +19,7 @@ from planner.command import (
     hardware,
     hypotheses,
     importing,
+    launch,
     matrix,
     model,
     plan,
@@ -36,7 +37,7 @@ __all__ = ["COMMANDS", "MODULES", "main"]
 
 MODULES = (
     *(plan, diff, what_if, stress, matrix, gates, groups, hardware, model, hypotheses, importing, evidence),
-    *(validate, digest, schema, submit, check),
+    *(validate, digest, schema, submit, launch, check),
 )
 COMMANDS = collect(MODULES, Command)
 

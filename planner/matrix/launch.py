@@ -10,18 +10,18 @@ from dataclasses import dataclass
 
 from planner.layouts import Degrees
 from planner.matrix.caches import prefix_cache_off
-from planner.matrix.words import CONFIG, HEAD, HOSTS, Word, command
+from planner.matrix.words import CONFIG, HEAD, HOSTS, Variable, Word, command
 from planner.natural_order import natural
 from planner.records.base import UnsetType, stated
 from planner.records.contract import Contract
 from planner.records.evidence import LayoutName
 from planner.records.matrix import Launched, Seats
 
-__all__ = ["launched"]
+__all__ = ["Words", "engine_words", "launched"]
 
-VLLM_PORT = "29501"
-VLLM_RPC_PORT = "13345"
-SGLANG_PORT = "20000"
+VLLM_PORT = 29501
+VLLM_RPC_PORT = 13345
+SGLANG_PORT = 20000
 FP8 = frozenset({"fp8", "fp8_e4m3", "fp8_e5m2"})
 """KV cache formats that go by these names in every engine; others are left to the engine and named."""
 
@@ -30,13 +30,18 @@ Words = list[Word]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Start:
-    """What is started where: ``numbers`` has the device numbers of each node, None where they are 0, 1, 2, ..."""
+    """What is started where: ``numbers`` has the device numbers of each node, None where they are 0, 1, 2, ...
+
+    ``head`` stands for the address of the first node; ``instance`` keeps the ports of several engines apart.
+    """
 
     contract: Contract
     degrees: Degrees
     world: int
     seats: tuple[Seats, ...]
     numbers: tuple[tuple[int, ...] | None, ...]
+    head: Variable = HEAD
+    instance: int = 0
 
 
 def launched(contract: Contract, layout: LayoutName, degrees: Degrees, world: int, seats: Sequence[Seats]) -> Launched:
@@ -56,6 +61,36 @@ def launched(contract: Contract, layout: LayoutName, degrees: Degrees, world: in
         commands=tuple(command(words, node=node) for node, words in commands),
         unsaid=tuple(dict.fromkeys((*unsaid, *_settings(contract)))),
     )
+
+
+def engine_words(
+    contract: Contract,
+    layout: LayoutName,
+    degrees: Degrees,
+    world: int,
+    seats: Sequence[Seats],
+    *,
+    head: Variable = HEAD,
+    instance: int = 0,
+) -> tuple[list[tuple[str | None, Words]], list[str]] | None:
+    """Return the words that start an engine on every node, devices not named, and what no argument expresses.
+
+    Engines of one topology are kept apart by their number. None where no command is known.
+    """
+    maker = _ENGINES.get(layout)
+    if maker is None:
+        return None
+    start = _Start(
+        contract=contract,
+        degrees=degrees,
+        world=world,
+        seats=tuple(seats),
+        numbers=(None,) * len(seats),
+        head=head,
+        instance=instance,
+    )
+    commands, unsaid = maker(start)
+    return commands, [*unsaid, *_settings(contract)]
 
 
 def _numbers(contract: Contract, seat: Seats) -> tuple[int, ...] | None:
@@ -127,11 +162,12 @@ def _vllm(start: _Start) -> Started:
     for at, (seat, numbers) in enumerate(zip(start.seats, start.numbers, strict=True)):
         more: Words = []
         if nodes > 1 and local:
-            more = ["--data-parallel-size-local", str(local), "--data-parallel-address", HEAD]
-            more += ["--data-parallel-rpc-port", VLLM_RPC_PORT]
+            more = ["--data-parallel-size-local", str(local), "--data-parallel-address", start.head]
+            more += ["--data-parallel-rpc-port", str(VLLM_RPC_PORT + start.instance)]
             more += ["--headless", "--data-parallel-start-rank", str(at * local)] if at else []
         elif nodes > 1:
-            more = ["--nnodes", str(nodes), "--node-rank", str(at), "--master-addr", HEAD, "--master-port", VLLM_PORT]
+            more = ["--nnodes", str(nodes), "--node-rank", str(at), "--master-addr", start.head]
+            more += ["--master-port", str(VLLM_PORT + start.instance)]
             more += ["--headless"] if at else []
         made.append((seat.node, [*_visible(numbers), *words, *more]))
     return made, []
@@ -163,7 +199,9 @@ def _sglang(start: _Start) -> Started:
     for at, (seat, numbers) in enumerate(zip(start.seats, start.numbers, strict=True)):
         more: Words = []
         if nodes > 1:
-            more = ["--nnodes", str(nodes), "--node-rank", str(at), "--dist-init-addr", (HEAD, f":{SGLANG_PORT}")]
+            # Engines on one head node take ten ports from here on.
+            port = SGLANG_PORT + 10 * start.instance
+            more = ["--nnodes", str(nodes), "--node-rank", str(at), "--dist-init-addr", (start.head, f":{port}")]
         made.append((seat.node, [*_visible(numbers), *words, *more]))
     return made, unsaid
 

@@ -17,12 +17,16 @@ VLLM_SERVE = frozenset(
         *("--prefill-context-parallel-size", "--data-parallel-rank", "--data-parallel-start-rank"),
         *("--data-parallel-size-local", "--data-parallel-address", "--data-parallel-rpc-port"),
         *("--data-parallel-backend", "--enable-expert-parallel", "--enable-eplb", "--all2all-backend"),
+        *("--eplb-config", "--kv-transfer-config"),
         # the server
         *("--headless", "--host", "--port", "--api-key"),
     }
 )
 """vLLM: ``vllm/engine/arg_utils.py`` with the groups ModelConfig, ParallelConfig and CacheConfig (0.14), and the
-options of ``vllm serve`` that its guide to several nodes shows."""
+options of ``vllm serve`` that its guides to several nodes, the expert balancer and hand-off (0.12) show."""
+
+VLLM_ENVIRONMENT = frozenset({"VLLM_PP_LAYER_PARTITION", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})
+"""vLLM: ``vllm/envs.py``; the others are CUDA's."""
 
 VLLM_BENCH_SERVE = frozenset(
     {
@@ -50,10 +54,14 @@ SGLANG_SERVER = frozenset(
         *("--tp-size", "--pp-size", "--ep-size", "--dp-size", "--attn-cp-size", "--moe-dp-size", "--dcp-size"),
         *("--attn-dp-size", "--enable-dp-attention", "--enable-prefill-cp", "--cp-strategy", "--base-gpu-id"),
         *("--gpu-id-step", "--dist-init-addr", "--nnodes", "--node-rank", "--enable-metrics"),
+        *("--ep-num-redundant-experts", "--disaggregation-mode", "--disaggregation-transfer-backend"),
     }
 )
 """SGLang: ``docs/advanced_features/server_arguments.md`` at 004813e1, and its parser's own tests of 0.5.20 to 0.5.23
-for the degrees of attention data and context parallelism."""
+for the degrees of attention data and context parallelism; the last three of ``pd_disaggregation.md`` and the list."""
+
+SGLANG_ENVIRONMENT = frozenset({"SGLANG_PP_LAYER_PARTITION", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})
+"""SGLang: ``distributed/utils.py``; the others are CUDA's."""
 
 SGLANG_BENCH = frozenset(
     {
@@ -80,7 +88,15 @@ TRTLLM_SERVE = frozenset(
 )
 """TensorRT-LLM: ``tensorrt_llm/commands/serve.py`` at 00209af1."""
 
-MPIRUN = frozenset({"-n", "--host"})
+TRTLLM_SETTINGS = frozenset(
+    {
+        *("enable_attention_dp", "enable_lm_head_tp_in_adp", "moe_tensor_parallel_size", "cp_config"),
+        *("orchestrator_type", "kv_cache_config", "cache_transceiver_config"),
+    }
+)
+"""TensorRT-LLM: fields of ``LlmArgs`` that ``--config`` takes, as its guides to parallelism and hand-off show them."""
+
+MPIRUN = frozenset({"-n", "--host", "-x"})
 """Open MPI 4 and 5."""
 
 GUIDELLM = frozenset(
