@@ -118,9 +118,16 @@ class NotAllowedError(ReviewError):
 
 
 class ProofNeededError(NotAllowedError):
-    """The act binds the person, and they have not shown recently enough who they are."""
+    """The act binds the person, and they have not shown recently enough who they are.
+
+    ``second_factor``: a password is not enough.
+    """
 
     code = "proof_needed"
+
+    def __init__(self, message: str, *, second_factor: bool = False) -> None:
+        super().__init__(message)
+        self.second_factor = second_factor
 
 
 class ConflictError(ReviewError):

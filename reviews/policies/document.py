@@ -38,7 +38,11 @@ class PolicyDuties(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class PolicyDocument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The whole policy. ``max_age_s``: how long a decision stays in force at most, seconds; no limit where left out."""
+    """The whole policy. ``max_age_s``: how long a decision stays in force at most, seconds; no limit where left out.
+
+    ``second_factor``: signing, and every other act that takes a proof, takes a passkey or a code of an app. An
+    installation can demand that everywhere; no policy takes it back.
+    """
 
     schema: Literal["topogate.policy/v1"]
     teams: dict[TeamSlug, PolicyTeam]
@@ -47,6 +51,7 @@ class PolicyDocument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     fallback_owner: TeamSlug
     max_age_s: Annotated[int, Meta(ge=60, le=10 * 366 * 86400)] | None = None
     duties: PolicyDuties = PolicyDuties()
+    second_factor: bool = False
 
 
 DEFAULT_POLICY: dict[str, Any] = {

@@ -14,6 +14,7 @@ from reviews.policies.permissions import SIGNING_ROLES
 class WorkspaceRow:
     """A workspace that a person belongs to."""
 
+    id: int
     slug: str
     title: str
     role: str
@@ -22,7 +23,7 @@ class WorkspaceRow:
 def workspace_rows(person: Person) -> tuple[WorkspaceRow, ...]:
     """Return the workspaces of a person in order of their names."""
     memberships = Membership.objects.filter(person=person).select_related("workspace").order_by("workspace__slug")
-    return tuple(WorkspaceRow(m.workspace.slug, m.workspace.title, m.role) for m in memberships)
+    return tuple(WorkspaceRow(m.workspace_id, m.workspace.slug, m.workspace.title, m.role) for m in memberships)
 
 
 def workspace_named(slug: str) -> Workspace:

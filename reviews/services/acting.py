@@ -5,8 +5,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from django.conf import settings
-
 from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.errors import Finding, InvalidRequestError, NotAllowedError, ProofNeededError, is_prose, length_of
 from reviews.facts import Authentication, Standing
@@ -15,6 +13,7 @@ from reviews.policies.permissions import Verdict
 from reviews.policies.proof import is_recent_proof
 from reviews.selectors.judgement import Judgement, judge_decisions
 from reviews.selectors.people import standing_of
+from reviews.selectors.proofs import demands_second_factor
 from reviews.selectors.revisions import with_digests
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.sweeps import decision_to_act_on
@@ -82,11 +81,19 @@ def require(verdict: Verdict) -> None:
         raise NotAllowedError(verdict.reason)
 
 
-def require_proof(authentication: Authentication) -> None:
-    """Raise ProofNeededError unless the person showed recently, and by an accepted method, who they are."""
-    verdict = is_recent_proof(authentication, second_factor=settings.SIGNING_SECOND_FACTOR)
+def require_proof(authentication: Authentication, workspace_id: int) -> None:
+    """Raise unless the person showed recently, and by a method that the workspace accepts, who they are.
+
+    Raises:
+        NotAllowedError: they came with an API token, which proves nobody.
+        ProofNeededError: they have to show it again.
+    """
+    if authentication.method == "token":
+        raise NotAllowedError("An API token does not do this. It takes a person who logged in.")
+    demanded = demands_second_factor(workspace_id)
+    verdict = is_recent_proof(authentication, second_factor=demanded)
     if not verdict.allowed:
-        raise ProofNeededError(verdict.reason)
+        raise ProofNeededError(verdict.reason, second_factor=demanded)
 
 
 def require_prose(name: str, text: str) -> str:

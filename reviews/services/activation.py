@@ -89,7 +89,7 @@ def decision_activate(
                 authentication=act.authentication,
             )
         )
-        require_proof(act.authentication)
+        require_proof(act.authentication, act.workspace.pk)
         standing = _standing_activation(act, seen_subject)
         if standing is not None:
             return standing

@@ -114,7 +114,7 @@ def _releasing(act: Acting) -> Judgement:
             authentication=act.authentication,
         )
     )
-    require_proof(act.authentication)
+    require_proof(act.authentication, act.workspace.pk)
     return judgement
 
 

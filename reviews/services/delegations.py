@@ -41,7 +41,7 @@ def delegation_make(
             raise NotAllowedError(f"You have no seat in {printable(team)}. Only one's own seat is lent, and once.")
         if trace.authentication is None or trace.authentication.method == "token":
             raise NotAllowedError("An API token lends no seat. Do it on the page.")
-        require_proof(trace.authentication)
+        require_proof(trace.authentication, workspace.pk)
         said = require_prose("reason", reason)
         person = _taker(workspace, standing, team, taker)
         _require_time(starts_at, ends_at)

@@ -79,7 +79,7 @@ def _require_retracting(standing: Standing, trace: Trace) -> None:
         raise NotAllowedError("Evidence is retracted by an author or by a member of a team.")
     if trace.authentication is None or trace.authentication.method == "token":
         raise NotAllowedError("An API token retracts nothing. Do it on the page.")
-    require_proof(trace.authentication)
+    require_proof(trace.authentication, standing.workspace_id)
 
 
 def _counting(workspace: Workspace, content_id: str) -> tuple[Decision, ...]:

@@ -79,7 +79,7 @@ def require_signing(standing: Standing, decision: Decision, signing: Signing) ->
             giver=giver,
         )
     )
-    require_proof(signing.authentication)
+    require_proof(signing.authentication, standing.workspace_id)
     if signing.meaning != OBJECT and given.filter(person_id=standing.person_id, meaning=OBJECT).exists():
         raise ConflictError("Your objection stands over every revision. Withdraw it before you sign anything else.")
     return delegation

@@ -110,7 +110,7 @@ def proposal_make(
     attempt = _attempt("proposal.refused", handler.kind, standing, number, trace)
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
         proposing = _proposing(workspace, standing, attempt, number, body, require_prose("reason", reason))
-        require_proof(proposing.authentication)
+        require_proof(proposing.authentication, workspace.pk)
         team = handler.propose(proposing)
         if handler.names_subject:
             subject = _subject(proposing)
@@ -170,7 +170,7 @@ def proposal_countersign(
             proposer_team=proposal.team,
             proposal_id=proposal.pk,
         )
-        require_proof(proposing.authentication)
+        require_proof(proposing.authentication, workspace.pk)
         handler = handlers[proposal.kind]
         if handler.names_subject:
             _require_unmoved(proposing, _subject(proposing), str(body.get("subject", "")))

@@ -17,6 +17,8 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from reviews.models import Person
+from reviews.selectors.proofs import has_second_factor
+from reviews.web.reauthentication import FACTOR, SECOND
 
 
 class Login(LoginView):
@@ -78,11 +80,14 @@ class ConfirmationMixin:
         person = cast(Person, self.request.user)
         factors = factors_of(person)
         form: Form = context["form"]
+        is_second = (self.request.POST or self.request.GET).get(FACTOR) == SECOND
         problem = next((text for texts in form.errors.values() for text in texts), "")
         return {
             **context,
             "factors": factors,
-            "has_password": person.has_usable_password(),
+            "is_second_demanded": is_second,
+            "sets_up": is_second and not has_second_factor(person),
+            "has_password": person.has_usable_password() and not is_second,
             "problem": {self.method: problem} if problem else {},
             "back": self.get_next_url() or "",
             "request_options": begin_authentication(person) if "webauthn" in factors else None,

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from allauth.account.decorators import reauthentication_required
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.http import HttpResponse
@@ -17,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from reviews.errors import InvalidRequestError
 from reviews.models import Person
 from reviews.selectors.people import workspace_rows
+from reviews.selectors.proofs import demands_second_factor
 from reviews.selectors.sessions import session_rows
 from reviews.services.people_accounts import (
     NAME_LENGTH,
@@ -82,17 +82,18 @@ def page_of(request: PersonRequest, name: str, problem: str) -> dict[str, object
     """Return what the page shows."""
     held = list(Authenticator.objects.filter(user=request.user).order_by("pk"))
     kinds = {row.type for row in held}
+    workspaces = workspace_rows(request.user)
     codes = next((row for row in held if row.type == Authenticator.Type.RECOVERY_CODES), None)
     return {
         "name": name,
         "problem": problem,
         "longest": NAME_LENGTH,
-        "workspaces": workspace_rows(request.user),
+        "workspaces": workspaces,
         "has_password": request.user.has_usable_password(),
         "has_app": Authenticator.Type.TOTP in kinds,
         "passkeys": [passkey_line(row) for row in held if row.type == Authenticator.Type.WEBAUTHN],
         "codes_left": len(codes.wrap().get_unused_codes()) if codes else None,
-        "is_demanded": settings.SIGNING_SECOND_FACTOR,
+        "is_demanded": demands_second_factor(*(row.id for row in workspaces)),
         "sessions": session_lines(request.user, request.session.session_key),
         "other_login": other_login(),
         "is_linked": SocialAccount.objects.filter(user=request.user).exists(),

@@ -35,7 +35,9 @@ OWN: list[URLPattern] = [
     path("account/factors/passkeys", accounts_factors.factors, name="mfa_list_webauthn"),
     path("account/factors/passkeys/add", page(accounts_factors.PasskeyAdd.as_view()), name="mfa_add_webauthn"),
     path("account/factors/passkeys/<int:pk>/remove", page(webauthn.remove_webauthn), name="mfa_remove_webauthn"),
-    path("account/factors/recovery-codes", page(recovery_codes.view_recovery_codes), name="mfa_view_recovery_codes"),
+    path(
+        "account/factors/recovery-codes", page(accounts_factors.RecoveryCodes.as_view()), name="mfa_view_recovery_codes"
+    ),
     path(
         "account/factors/recovery-codes/make",
         page(recovery_codes.generate_recovery_codes),

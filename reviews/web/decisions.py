@@ -170,8 +170,8 @@ def decision_sign(request: PersonRequest, slug: str, number: int) -> HttpRespons
             conditions=lines_of(form["conditions"]),
             follow_ups=lines_of(form["follow_ups"]),
         )
-    except ProofNeededError:
-        return ask_again(request, back=f"{here}#sign", typed=form)
+    except ProofNeededError as refused:
+        return ask_again(request, refused, back=f"{here}#sign", typed=form)
     except (ConflictError, NotAllowedError, InvalidRequestError) as refused:
         found = decision_view(actor=request.user, workspace=workspace, number=number, team=form["team"])
         return shown(

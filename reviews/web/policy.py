@@ -46,8 +46,8 @@ def policy_detail(request: PersonRequest, slug: str) -> HttpResponse:
     typed = {name: request.POST.get(name, "") for name in ("act", "policy", "base", "reason", "proposal")}
     try:
         _change(request, slug, typed)
-    except ProofNeededError:
-        return ask_again(request, back=here, typed=typed)
+    except ProofNeededError as refused:
+        return ask_again(request, refused, back=here, typed=typed)
     except REFUSED as refused:
         return _policy_shown(request, slug, typed=typed, refused=refused)
     return redirect(here)
@@ -103,6 +103,7 @@ def _policy_shown(
             ("everything else", team_title(found.document.fallback_owner)),
         ],
         lasting=_lasting(found.document.max_age_s),
+        is_second_demanded=found.document.second_factor,
         versions=[(number, digest, who, when(at)) for number, digest, who, at in found.versions],
         waiting=tuple(map(waiting_of, found.proposals)),
         off="" if found.may_change.allowed else found.may_change.reason,
@@ -146,8 +147,8 @@ def delegation_list(request: PersonRequest, slug: str) -> HttpResponse:
                 reason=typed["reason"],
                 **_common(request, slug),
             )
-    except ProofNeededError:
-        return ask_again(request, back=here, typed=typed)
+    except ProofNeededError as refused:
+        return ask_again(request, refused, back=here, typed=typed)
     except REFUSED as refused:
         return _delegations_shown(request, slug, typed=typed, refused=refused)
     return redirect(here)

@@ -12,11 +12,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from reviews.errors import ProofNeededError
 from reviews.facts import Authentication
 from reviews.selectors.proofs import recent_proof
 
 TYPED_KEY = "topogate_typed"
 TYPED_FOR_S = 1800
+FACTOR, SECOND = "factor", "second"
+"""Parameter of the confirmation and its one value: a password is not enough."""
 TYPED_PLACES = 5
 """Forms that wait for a confirmation at once in one session; the oldest goes first."""
 
@@ -26,8 +29,11 @@ def recent_authentication(request: HttpRequest) -> Authentication:
     return recent_proof(request)
 
 
-def ask_again(request: HttpRequest, *, back: str, typed: Mapping[str, str]) -> HttpResponse:
-    """Keep what was typed, and lead to the confirmation, which leads to ``back``, a path of this server."""
+def ask_again(request: HttpRequest, refused: ProofNeededError, *, back: str, typed: Mapping[str, str]) -> HttpResponse:
+    """Keep what was typed, and lead to the confirmation, which leads to ``back``, a path of this server.
+
+    Where a second factor is demanded, the confirmation takes no password, and leads whoever has none to set one up.
+    """
     now = time.time()
     waiting = {
         path: kept for path, kept in request.session.get(TYPED_KEY, {}).items() if now - kept["at"] < TYPED_FOR_S
@@ -35,7 +41,8 @@ def ask_again(request: HttpRequest, *, back: str, typed: Mapping[str, str]) -> H
     waiting.pop(urlsplit(back).path, None)
     newest = sorted(waiting.items(), key=lambda item: item[1]["at"])[-(TYPED_PLACES - 1) :]
     request.session[TYPED_KEY] = {**dict(newest), urlsplit(back).path: {"at": now, "typed": dict(typed)}}
-    return redirect(f"{reverse('account_reauthenticate')}?{urlencode({'next': back})}")
+    wanted = {"next": back, **({FACTOR: SECOND} if refused.second_factor else {})}
+    return redirect(f"{reverse('account_reauthenticate')}?{urlencode(wanted)}")
 
 
 def typed_before(request: HttpRequest) -> dict[str, str]:

@@ -48,9 +48,9 @@ def decision_release(request: PersonRequest, slug: str, number: int) -> HttpResp
     typed: Typed = {name: request.POST.getlist(name) for name in request.POST if name != "csrfmiddlewaretoken"}
     try:
         _done(request, slug, number, typed)
-    except ProofNeededError:
+    except ProofNeededError as refused:
         kept = {name: "\x1f".join(values) for name, values in typed.items()}
-        return ask_again(request, back=reverse("decision-release", args=[slug, number]), typed=kept)
+        return ask_again(request, refused, back=reverse("decision-release", args=[slug, number]), typed=kept)
     except (ConflictError, NotAllowedError, InvalidRequestError, TamperedError) as refused:
         return _shown(request, slug, number, typed=typed, refused=refused)
     return redirect(reverse("decision-release", args=[slug, number]))

@@ -10,12 +10,13 @@ from django.urls import path
 from pytest_django.fixtures import Settings
 
 from config.urls import urlpatterns as everything
+from reviews.errors import ProofNeededError
 from reviews.facts import Authentication
 from reviews.models import Person
 from reviews.web.frame import PersonRequest, page
 from reviews.web.reauthentication import ask_again, recent_authentication, typed_before
 from tests.reviews.logins import METHODS, log_in
-from tests.web.accounts import PASSWORD, app_of, code_of_app, person
+from tests.web.accounts import PASSWORD, SECRET, app_of, code_of_app, person, wrong_code
 
 CONFIRM = "/account/confirm"
 
@@ -24,7 +25,8 @@ CONFIRM = "/account/confirm"
 def form(request: PersonRequest) -> HttpResponse:
     """A form that asks again before it is taken, as the one of a signature does."""
     if request.method == "POST":
-        return ask_again(request, back="/form#sign", typed={"statement": request.POST["statement"]})
+        refused = ProofNeededError("Confirm.", second_factor="strictly" in request.GET)
+        return ask_again(request, refused, back="/form#sign", typed={"statement": request.POST["statement"]})
     proof = recent_authentication(request)
     return HttpResponse(f"{typed_before(request).get('statement', '')}|{proof.method}|{proof.age_s}")
 
@@ -123,6 +125,39 @@ def test_the_page_offers_what_the_person_has(client: Client, ada: Person) -> Non
     assert ("Confirm with the password" in shown, "Confirm with the code" in shown) == (True, False)
     app_of(ada)
     assert "Confirm with the code" in client.get(CONFIRM).content.decode()
+
+
+def test_where_a_second_factor_is_demanded_no_password_is_asked_for(client: Client, ada: Person) -> None:
+    app_of(ada)
+    log_in(client, ada, age_s=900)
+    where = client.post("/form?strictly=1", {"statement": "Tails read."})["Location"]
+    shown = client.get(where).content.decode()
+    assert ("Confirm with the password" in shown, "Confirm with the code" in shown) == (False, True)
+    failed = client.post(f"{CONFIRM}/code", {"code": wrong_code(), "next": "/form#sign", "factor": "second"})
+    assert "Confirm with the password" not in failed.content.decode()
+    answer = client.post(f"{CONFIRM}/code", {"code": code_of_app(), "next": "/form#sign", "factor": "second"})
+    assert (answer["Location"], client.get("/form").content.decode()) == ("/form#sign", "Tails read.|totp|0")
+
+
+def test_who_has_no_second_factor_sets_one_up_and_comes_back_to_the_form(client: Client, ada: Person) -> None:
+    log_in(client, ada)
+    shown = client.get(client.post("/form?strictly=1", {"statement": "Tails read."})["Location"]).content.decode()
+    assert ("A second factor is needed" in shown, "Confirm with the password" in shown) == (True, False)
+    app = "/account/factors/app?next=%2Fform%23sign"
+    assert f'href="{app}"' in shown
+    session = client.session
+    session["mfa.totp.secret"] = SECRET
+    session.save()
+    codes = client.post(app, {"code": code_of_app()})["Location"]
+    assert codes == "/account/factors/recovery-codes?next=%2Fform%23sign"
+    assert '<a class="btn btn-primary" href="/form#sign">Go on to your form</a>' in client.get(codes).content.decode()
+    assert client.get("/form").content.decode() == "Tails read.|totp|0"
+
+
+def test_setting_up_leads_to_no_other_place(client: Client, ada: Person) -> None:
+    log_in(client, ada)
+    shown = client.get("/account/factors/app?next=//evil.example/").content.decode()
+    assert 'href="//evil.example/"' not in shown
 
 
 def test_guessing_at_the_confirmation_closes_it_and_the_login(client: Client, ada: Person, settings: Settings) -> None:

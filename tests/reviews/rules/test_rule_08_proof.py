@@ -6,7 +6,7 @@ from pytest_django.fixtures import Settings
 from reviews.errors import ConflictError, NotAllowedError, ProofNeededError
 from reviews.facts import Authentication
 from reviews.models import SignOff
-from tests.reviews.factories import Cast, documents, last_entry, planned, sign
+from tests.reviews.factories import POLICY, Cast, cast, documents, last_entry, planned, sign
 
 pytestmark = pytest.mark.django_db
 
@@ -46,6 +46,28 @@ def test_an_installation_may_ask_for_a_second_factor(people: Cast, settings: Set
     with pytest.raises(ProofNeededError, match="Confirm with a passkey or a code of your authenticator app"):
         sign(people, revision, authentication=Authentication("password", 1))
     assert sign(people, revision, authentication=Authentication("totp", 1)).auth_method == "totp"
+
+
+@pytest.mark.parametrize("is_everywhere", [False, True])
+@pytest.mark.parametrize("is_in_policy", [False, True])
+def test_a_policy_may_ask_for_a_second_factor_and_takes_back_none(
+    db: None, settings: Settings, is_everywhere: bool, is_in_policy: bool
+) -> None:
+    settings.SIGNING_SECOND_FACTOR = is_everywhere
+    people = cast(policy=POLICY | {"second_factor": is_in_policy})
+    revision = planned(people)
+    if is_everywhere or is_in_policy:
+        with pytest.raises(ProofNeededError, match="a passkey or a code of your authenticator app") as asked:
+            sign(people, revision, authentication=Authentication("password", 1))
+        assert asked.value.second_factor
+        assert sign(people, revision, authentication=Authentication("passkey", 1)).auth_method == "passkey"
+    else:
+        assert sign(people, revision, authentication=Authentication("password", 1)).auth_method == "password"
+
+
+def test_the_policy_of_another_workspace_asks_nothing_here(people: Cast) -> None:
+    cast(slug="strict", policy=POLICY | {"second_factor": True})
+    assert sign(people, planned(people), authentication=Authentication("password", 1)).auth_method == "password"
 
 
 def test_a_token_never_signs(people: Cast) -> None:
