@@ -67,6 +67,9 @@ def clean_lines(text: str) -> Iterator[Line]:
         text = text.replace("\r", "\n")
     for number, line in enumerate(text.split("\n"), start=1):
         shown = line.rstrip("\r").rsplit("\r", 1)[-1]
-        clean = _PREFIX.sub("", _ESCAPES.sub("", shown), count=1)
+        if "\x1b" in shown or "[" in shown or not shown.isascii():
+            shown = _ESCAPES.sub("", shown)
+        prefix = _PREFIX.match(shown)
+        clean = shown[prefix.end() :] if prefix else shown
         # Cells of a table of a page are parted by bars; no tool has bars of its own inside a cell.
         yield Line(number, clean.replace("|", " ") if clean.startswith("|") else clean)

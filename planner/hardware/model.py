@@ -6,6 +6,8 @@ From a file in two steps: a reader returns what it saw (``SeenNode``), in the fi
 
 from dataclasses import dataclass
 
+import msgspec
+
 __all__ = [
     "PCIE_CODES",
     "Device",
@@ -59,8 +61,7 @@ class SeenNic:
     bytes_per_s_one_way: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeenPath:
+class SeenPath(msgspec.Struct, frozen=True, kw_only=True):
     """How two things of one node reach one another; both ways are the same.
 
     ``kind`` is ``nvlink`` or ``xgmi`` for direct peer links, ``pcie`` for the rest; ``links`` counts bonded peer links.
@@ -128,8 +129,7 @@ class Nic:
     bus_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Path:
+class Path(msgspec.Struct, frozen=True, kw_only=True):
     """How two things of one node, by id, reach one another (see ``SeenPath``)."""
 
     a: str

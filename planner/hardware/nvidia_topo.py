@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import msgspec
+
 from planner.errors import DocumentRefusedError, Problem
 from planner.hardware.lines import clean_lines, refuse
 from planner.hardware.matrix import Matrix, Row, checked_cells, parted
@@ -101,7 +103,8 @@ def _add_access(block: Block, nodes: list[SeenNode], problems: list[Problem]) ->
     def access(path: SeenPath) -> str | None:
         return rows[path.a][0][column[path.b]] if path.a in rows and path.b in column else None
 
-    nodes[-1] = replace(nodes[-1], paths=tuple(replace(path, peer_access=access(path)) for path in nodes[-1].paths))
+    paths = (msgspec.structs.replace(path, peer_access=access(path)) for path in nodes[-1].paths)
+    nodes[-1] = replace(nodes[-1], paths=tuple(paths))
 
 
 def _node(block: Block, problems: list[Problem]) -> SeenNode:

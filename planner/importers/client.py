@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 from math import isinf
 
 from planner.importers.model import Place
@@ -56,6 +57,7 @@ def take_load(sheet: Sheet, rate: Path, concurrency: Path) -> None:
         )
 
 
+@lru_cache(maxsize=1024)
 def flat_latency(key: str) -> tuple[str, str] | None:
     """Return name and unit of a key such as ``p99_ttft_ms``; without ``_ms`` the tools write seconds.
 

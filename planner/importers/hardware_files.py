@@ -16,7 +16,6 @@ from planner.strict_json import MAX_BYTES
 __all__ = ["IMPORTER"]
 
 
-
 def _recognise(source: Source) -> Recognised | None:
     is_json = source.first is not None and "(topology)" in source.head.lower()
     if source.size > MAX_BYTES or not (is_json or source.shows(("GPU", "<system"), SIGN)):

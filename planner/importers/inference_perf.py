@@ -4,7 +4,6 @@ Figures of ``successes`` are taken; failures are counted apart. Time per output 
 normalised one is not. The file tells nothing of model, server or topology.
 """
 
-import re
 from collections.abc import Iterator
 
 from planner.importers.checks import check_client, check_name, client_quantities

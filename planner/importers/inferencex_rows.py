@@ -127,7 +127,7 @@ def take_row(sheet: Sheet, row: Row) -> None:
     unit = _latency_unit(sheet, row)
     for key, (_, place) in row.cells.items():
         latency = flat_latency(key)
-        value = row.number(key)
+        value = row.number(key) if latency else None
         if latency and value is not None:
             sheet.put(latency[0], value, place, unit="ms" if key.endswith("_ms") else unit)
     take_definitions(sheet, tpot=PER_REQUEST_DECODE, itl="per_chunk")

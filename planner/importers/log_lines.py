@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
+
+import msgspec
 
 from planner.importers.model import Place, Run, Standing
 from planner.importers.scrubbed import last_part
@@ -45,8 +46,7 @@ _SGLANG = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LogLine:
+class LogLine(msgspec.Struct, frozen=True):
     """One line: its number, the process that wrote it ("" where none is named), local time, and what it says."""
 
     number: int

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from math import isfinite
 
+import msgspec
+
 __all__ = ["Layout", "Measured", "Row", "layout_of", "measured", "operation_named"]
 
 _OPERATIONS = {
@@ -42,8 +44,7 @@ class Layout:
     titles: tuple[str, ...] = ("time", "algbw", "busbw", "#wrong")
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(msgspec.Struct, frozen=True):
     """Out of place or in place: microseconds, decimal GB/s of algorithm and bus, wrong results if they are counted.
 
     ``spread`` holds further statistics of the iterations in microseconds.
@@ -56,8 +57,7 @@ class Measured:
     spread: tuple[tuple[str, float], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """Size of the message and what was measured: ``out`` of place, ``in`` place."""
 
     message_bytes: int

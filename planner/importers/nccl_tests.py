@@ -60,7 +60,7 @@ def _read_json(source: Source) -> Iterator[Run]:
 def _read_text(source: Source) -> Iterator[Run]:
     test, hint = _Text(1, 1, ""), ""
     for number, line in source.console():
-        text = _PREFIX.sub("", line[:MAX_LINE]).strip()
+        text = (_PREFIX.sub("", line[:MAX_LINE]) if ":" in line else line[:MAX_LINE]).strip()
         if test.ends_before(text):
             yield test.finished(source.name)
             test, hint = _Text(test.number + 1, number, hint), ""

@@ -96,9 +96,12 @@ def _figure(sheet: Sheet, path: Path) -> Figure | None:
 
 def number_of(raw: Any) -> int | float | None:
     """Return a number that may be written as text with thousands separators, None for anything else."""
-    if isinstance(raw, str) and _NUMBER.fullmatch(raw.strip()):
-        plain = raw.strip().replace(",", "")
-        raw = int(plain) if plain.lstrip("+-").isdigit() and len(plain) < 20 else float(plain)
+    if isinstance(raw, str):
+        text = raw.strip()
+        if not _NUMBER.fullmatch(text):
+            return None
+        plain = text.replace(",", "")
+        raw = float(plain) if len(plain) >= 20 or not plain.lstrip("+-").isdigit() else int(plain)
     if isinstance(raw, bool) or not isinstance(raw, int | float) or not isfinite(raw):
         return None
     return raw

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 
+import msgspec
 from prometheus_client import samples
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -24,7 +25,7 @@ MAX_SAMPLE_LINE = 16 * 2**10
 """The parser of labels takes quadratic time, and no exporter writes more."""
 MAX_SERIES = 200_000
 MAX_NAME = 256
-LINES_AT_ONCE = 256
+LINES_AT_ONCE = 64
 NO_VALUE = 9e18
 """DCGM writes numbers around 2^63 where it has no value."""
 
@@ -38,8 +39,7 @@ _NAME = re.compile(r"[ \t]*([A-Za-z_:][A-Za-z0-9_:]*)[ \t]*[{ \t]")
 _EXEMPLAR = " # {"
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(msgspec.Struct, frozen=True):
     """One sample: metric, labels, value, seconds since 1970 where the text has them, line."""
 
     name: str

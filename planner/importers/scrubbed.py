@@ -22,9 +22,7 @@ _SECRETS = (
     re.compile(r"(?<=/home/)[^/\s]+|(?<=/Users/)[^/\s]+"),
 )
 
-_SIGN = re.compile(
-    "://|bearer |sk-|nvapi-|glpat-|xox|hf_|gh[pousr]_|eyj|key|token|password|secret|sig|/home/|/users/"
-)
+_SIGN = re.compile("://|bearer |sk-|nvapi-|glpat-|xox|hf_|gh[pousr]_|eyj|key|token|password|secret|sig|/home/|/users/")
 """Part of every secret above, in small letters: most texts have none, and are not searched further."""
 
 _SECRET_NAME = re.compile(r"(?i)api[-_]?key|secret|passw|credential|authori|bearer|(?:^|[-_])(?:token|auth)(?:$|[-_])")

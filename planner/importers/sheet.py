@@ -42,7 +42,7 @@ class Sheet:
         """Return what a path leads to, None where it leads nowhere."""
         here = self.tree
         for step in path:
-            if isinstance(here, Mapping):
+            if isinstance(here, dict):
                 here = here.get(step)
             elif isinstance(here, list) and isinstance(step, int) and 0 <= step < len(here):
                 here = here[step]

@@ -71,6 +71,7 @@ _NCCL = re.compile(r"vLLM is using nccl==([0-9][\w.]*)")
 _PATHS = re.compile(r"Using (\[[^\]]*\]) all-reduce backends .*for group '(\w+):[0-9]+'")
 _TIMEOUT = re.compile(r"Watchdog caught collective operation timeout: WorkNCCL\(SeqNum=([0-9]+), OpType=(\w+)")
 _EXCEPTION = re.compile(r"((?:[A-Za-z_][\w]*\.)*[A-Z]\w*(?:Error|Exception|Interrupt))(?::|$)")
+_EXCEPTIONS = ("Error", "Exception", "Interrupt")
 _START = re.compile(
     r"Memory profiling results:|non-default args:|vLLM API server version|args: Namespace\(|"
     r"Initializing an? (?:V[0-9] )?LLM engine"
@@ -188,6 +189,8 @@ class _Start:
 
     def capacity(self, line: LogLine) -> bool:
         """Read the KV capacity of one replica."""
+        if "tokens" not in line.message:
+            return False
         tokens, concurrency = _TOKENS.match(line.message), _CONCURRENCY.match(line.message)
         replica = _replica(line.process, self.sheet.value("dp") or 1) if tokens or concurrency else ""
         if tokens:
@@ -199,7 +202,7 @@ class _Start:
 
     def ranks(self, line: LogLine) -> bool:
         """Read the world size; the ranks of a node say nothing of the others."""
-        if re.search(r"_EP[0-9]+$", line.process):
+        if "_EP" in line.process and re.search(r"_EP[0-9]+$", line.process):
             self._expert_rank = self._expert_rank or line
         world = _WORLD.match(line.message)
         if world is None:
@@ -245,7 +248,7 @@ class _Start:
 
     def failure(self, line: LogLine) -> bool:
         """Remember the kind of the last exception; its text may hold anything and is not kept."""
-        error = _EXCEPTION.match(line.message)
+        error = _EXCEPTION.match(line.message) if any(word in line.message for word in _EXCEPTIONS) else None
         if error:
             self._failure = (error[1], line)
         return error is not None
