@@ -8,21 +8,24 @@ Not handled: somebody who owns the database can rewrite the whole log; only a di
 elsewhere shows that.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import F, Q, Value
 
 from planner.canonical import canonical_bytes, file_sha256
 from reviews.blobs import blob_keep
 from reviews.clock import database_now, utc_text
 from reviews.errors import NotFoundError, ReviewError, printable
 from reviews.facts import Authentication
-from reviews.models import AuditEntry, Workspace
+from reviews.models import AuditEntry, Person, Workspace
 from reviews.models.fields import NO_DIGEST
+from reviews.models.people import token_label
 
 ENTRY_VERSION = 1
 LOCK_CLASS = 0x746F70  # any number that nothing else in the database uses as a first advisory key
@@ -76,6 +79,18 @@ def workspace_write(workspace_id: int) -> Iterator[None]:
     """
     with transaction.atomic():
         _lock(workspace_id)
+        yield
+
+
+@contextmanager
+def workspaces_write(workspace_ids: Iterable[int]) -> Iterator[None]:
+    """Run a block as the only writer of several workspaces; locks are taken in one order, so that none waits in a ring.
+
+    Inside ``workspace_write`` only a block of that same workspace may follow.
+    """
+    with transaction.atomic():
+        for workspace_id in sorted(workspace_ids):
+            _lock(workspace_id)
         yield
 
 
@@ -158,16 +173,27 @@ def _entry_fields(act: Act, origin: str, head: _Head, payload_sha256: str | None
 def refusals_recorded(workspace: Workspace, act: Act) -> Iterator[None]:
     """Record a refusal raised by the block as an entry of its own, after the block's transaction was rolled back.
 
-    ``act`` describes the attempt; its reason becomes the refusal's message. What somebody may not even know of is
-    not recorded: strangers do not write in a workspace's log.
+    ``act`` describes the attempt; its reason becomes the refusal's message, with nobody's name in it. What somebody
+    may not even know of is not recorded: strangers do not write in a workspace's log.
     """
     try:
         yield
     except NotFoundError:
         raise
     except ReviewError as error:
-        append(workspace, replace(act, reason=error.message[:2000]))
+        append(workspace, replace(act, reason=without_names(error.message)[:2000]))
         raise
+
+
+def without_names(text: str) -> str:
+    """Return a message of the product with labels made of tokens in the place of people's logins and names."""
+    said = Q(said__contains=F("login")) | Q(said__contains=F("display_name"))
+    named = Person.objects.alias(said=Value(text)).filter(said).values_list("login", "display_name", "token")
+    labels = {name: token_label(token) for *names, token in named for name in names if name}
+    # The longest first, so that a name goes as a whole where another is part of it.
+    for name in sorted(labels, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", labels[name], text)
+    return text
 
 
 def differing_columns(entry: AuditEntry, fields: dict[str, Any]) -> Iterator[str]:

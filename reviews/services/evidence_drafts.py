@@ -30,6 +30,7 @@ from reviews.models import (
     StoredDocument,
     Workspace,
 )
+from reviews.models.people import token_label
 from reviews.selectors.evidence_drafts import contract_bytes, work_of
 from reviews.services.drafts import draft_changing, draft_create
 
@@ -38,7 +39,7 @@ SALT_BYTES = 16
 
 def label_of(person: Person) -> str:
     """Return what stands for a person in a draft and in the document made of it: part of their token, never a name."""
-    return f"person-{person.token.removeprefix('sha256:')[:16]}"
+    return token_label(person.token)
 
 
 def evidence_draft_begin(

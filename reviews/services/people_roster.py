@@ -65,7 +65,7 @@ def member_invite(*, asker: Asker, login: str, name: str, email: str, role: str)
         ConflictError: they are a member already.
     """
     login, name, email = login.strip(), name.strip(), email.strip()
-    with _administering(asker, "invite", {"login": printable(login)}):
+    with _administering(asker, "invite", login):
         _require(may_administer(standing_of(asker.person, asker.workspace)))
         person = Person.objects.filter(login=login).first() if len(login) <= NAME_LENGTH else None
         findings = _findings(login=login, name=name, email=email, role=role, is_new=person is None)
@@ -88,7 +88,7 @@ def member_role_set(*, asker: Asker, login: str, role: str) -> None:
         NotAllowedError: the asker is no admin, or it is their own role.
         InvalidRequestError: there is no such role.
     """
-    with _administering(asker, "role", {"login": printable(login), "role": printable(role)}):
+    with _administering(asker, "role", login, role=printable(role)):
         membership = _changed(asker, login)
         if role not in Role.values:
             raise InvalidRequestError((_finding("role", ", ".join(Role.values), printable(role) or "nothing"),))
@@ -108,7 +108,7 @@ def seats_set(*, asker: Asker, login: str, seats: Mapping[str, str]) -> None:
         InvalidRequestError: no such team, or no such seat.
         ConflictError: the member's role never signs.
     """
-    with _administering(asker, "seats", {"login": printable(login)}):
+    with _administering(asker, "seats", login):
         membership = _changed(asker, login)
         known = set(Team.objects.filter(workspace=asker.workspace).values_list("slug", flat=True))
         findings = tuple(
@@ -138,7 +138,7 @@ def member_remove(*, asker: Asker, login: str) -> None:
         NotFoundError: no such member.
         NotAllowedError: the asker is no admin, or it is themselves.
     """
-    with _administering(asker, "remove", {"login": printable(login)}):
+    with _administering(asker, "remove", login):
         membership = _changed(asker, login)
         _take_seats(asker, membership)
         Invitation.objects.filter(person_id=membership.person_id, workspace=asker.workspace, ended_at=None).update(
@@ -170,7 +170,7 @@ def account_open(*, asker: Asker, login: str) -> None:
 
 def _account_switch(*, asker: Asker, login: str, is_active: bool) -> None:
     name = "open" if is_active else "close"
-    with _administering(asker, name, {"login": printable(login)}):
+    with _administering(asker, name, login):
         person = _touched(asker, login)
         if person.is_active == is_active:
             return
@@ -191,7 +191,7 @@ def link_make(*, asker: Asker, login: str, forget_factors: bool = False) -> Made
         NotAllowedError: the asker is no admin of every workspace of the account, or it is their own.
         ConflictError: the account is closed.
     """
-    with _administering(asker, "link", {"login": printable(login)}):
+    with _administering(asker, "link", login):
         person = _touched(asker, login)
         if not person.is_active:
             raise ConflictError("This account is closed. Open it first.")
@@ -202,17 +202,19 @@ def link_make(*, asker: Asker, login: str, forget_factors: bool = False) -> Made
 
 
 @contextmanager
-def _administering(asker: Asker, attempt: str, payload: dict[str, Any]) -> Iterator[None]:
+def _administering(asker: Asker, attempt: str, login: str, **more: str) -> Iterator[None]:
+    """Run a block as the workspace's only writer; a refusal names whom it was about by token, never by login."""
+    # Strangers learn and leave nothing.
+    standing_of(asker.person, asker.workspace)
+    about = Person.objects.filter(login=printable(login)).values_list("token", flat=True).first()
     refused = Act(
         action="roster.refused",
         actor=asker.person.token,
         authentication=asker.trace.authentication,
         request_id=asker.trace.request_id,
         payload_type="topogate.roster/v1",
-        payload={"attempt": attempt, **payload},
+        payload={"attempt": attempt, "person": about, **more},
     )
-    # Strangers learn and leave nothing.
-    standing_of(asker.person, asker.workspace)
     with refusals_recorded(asker.workspace, refused), workspace_write(asker.workspace.pk):
         yield
 

@@ -2,18 +2,18 @@
 
 Rules kept: only a digest is stored and the token itself is shown once; a token belongs to one person in one workspace,
 ends at a stated time, and reads or submits, nothing else; it stops working the moment it is revoked or its person is
-switched off. Making and revoking are entries of the audit log.
+switched off. Making, revoking, and asking in vain are entries of the audit log.
 """
 
 import hashlib
 import re
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.db.models import Q
 
-from reviews.audit import Act, append, workspace_write
+from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.clock import database_now, utc_text
 from reviews.errors import (
     ConflictError,
@@ -25,7 +25,7 @@ from reviews.errors import (
     length_of,
     printable,
 )
-from reviews.facts import Authentication
+from reviews.facts import Authentication, Standing
 from reviews.models import ApiToken, Person, Workspace
 from reviews.policies.permissions import may_administer, may_submit
 from reviews.selectors.people import standing_of
@@ -78,43 +78,52 @@ def token_create(
         ConflictError: the actor has as many live tokens as one may have.
     """
     standing = standing_of(actor, workspace)
+    attempt = Act(
+        action="token.refused",
+        actor=standing.token,
+        authentication=authentication,
+        request_id=request_id,
+        payload_type="topogate.token/v1",
+        payload={"scope": printable(scope), "days": days},
+    )
     label = label.strip()
+    with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
+        _require_token(standing, label=label, scope=scope, days=days)
+        return _made(actor, workspace, attempt, label=label, scope=scope, days=days)
+
+
+def _require_token(standing: Standing, *, label: str, scope: str, days: int) -> None:
     findings = _findings(label=label, scope=scope, days=days)
     if findings:
         raise InvalidRequestError(findings)
     verdict = may_submit(standing)
     if "submit" in SCOPES[scope] and not verdict.allowed:
         raise NotAllowedError(verdict.reason)
+
+
+def _made(actor: Person, workspace: Workspace, attempt: Act, *, label: str, scope: str, days: int) -> MadeToken:
+    now = database_now()
+    live = ApiToken.objects.filter(workspace=workspace, person=actor, revoked_at=None, expires_at__gt=now)
+    if live.count() >= TOKENS_PER_PERSON:
+        raise ConflictError(f"You have {TOKENS_PER_PERSON} tokens here. Revoke one first.")
     secret = f"tg_{secrets.token_urlsafe(32)}"
-    with workspace_write(workspace.pk):
-        now = database_now()
-        live = ApiToken.objects.filter(workspace=workspace, person=actor, revoked_at=None, expires_at__gt=now)
-        if live.count() >= TOKENS_PER_PERSON:
-            raise ConflictError(f"You have {TOKENS_PER_PERSON} tokens here. Revoke one first.")
-        made = ApiToken.objects.create(
-            workspace=workspace,
-            person=actor,
-            label=label,
-            prefix=secret[:PREFIX_LENGTH],
-            sha256=_digest(secret),
-            scopes=" ".join(sorted(SCOPES[scope])),
-            expires_at=now + timedelta(days=days),
-        )
-        act = Act(
-            action="token.created",
-            actor=standing.token,
-            authentication=authentication,
-            request_id=request_id,
-            payload_type="topogate.token/v1",
-            payload={
-                "id": made.pk,
-                "label": made.label,
-                "prefix": made.prefix,
-                "scopes": made.scopes,
-                "expires_at": utc_text(made.expires_at),
-            },
-        )
-        append(workspace, act)
+    made = ApiToken.objects.create(
+        workspace=workspace,
+        person=actor,
+        label=label,
+        prefix=secret[:PREFIX_LENGTH],
+        sha256=_digest(secret),
+        scopes=" ".join(sorted(SCOPES[scope])),
+        expires_at=now + timedelta(days=days),
+    )
+    said = {
+        "id": made.pk,
+        "label": made.label,
+        "prefix": made.prefix,
+        "scopes": made.scopes,
+        "expires_at": utc_text(made.expires_at),
+    }
+    append(workspace, replace(attempt, action="token.created", payload=said))
     return MadeToken(made.pk, made.label, secret, made.expires_at)
 
 

@@ -26,6 +26,7 @@ from reviews.services.people_accounts import (
     sessions_finish,
 )
 from reviews.web.accounts import logged_out, other_login
+from reviews.web.accounts_recorded import trace_of
 from reviews.web.formats import when
 from reviews.web.frame import PersonRequest, page
 
@@ -68,7 +69,7 @@ def account(request: PersonRequest) -> HttpResponse:
     if request.method == "POST":
         name = request.POST.get("name", "")
         try:
-            person_rename(actor=request.user, name=name)
+            person_rename(actor=request.user, name=name, trace=trace_of(request))
         except InvalidRequestError as refused:
             problem = refused.message
             request.user.refresh_from_db(fields=["display_name"])
@@ -148,6 +149,6 @@ def other_sessions_end(request: PersonRequest) -> HttpResponse:
 @reauthentication_required(app="allauth.account")  # type: ignore[untyped-decorator] # the library ships no types
 def other_login_unlink(request: PersonRequest) -> HttpResponse:
     """Unlink the login of one's organisation, unless it is the only way in."""
-    other_login_remove(actor=request.user)
+    other_login_remove(actor=request.user, trace=trace_of(request))
     messages.success(request, "The login of your organisation is not linked any more.")
     return redirect("account")

@@ -83,6 +83,8 @@ def event_text(row: EntryRow) -> str:
         "roster.seat_given": f"Seat{team} given to {about} by {row.who}",
         "roster.seat_taken": f"Seat{team} taken from {about} by {row.who}",
         "token.created": f"{row.who} made an API token",
+        "token.refused": f"Refused: an API token for {row.who}",
+        "account.changed": f"{row.who} changed how they log in, or their name",
         "token.revoked": f"{row.who} revoked an API token",
     }
     return texts.get(row.action, f"{row.action.replace('.', ' ').replace('_', ' ')} by {row.who}")

@@ -12,7 +12,7 @@ from planner.canonical import canonical_bytes, file_sha256
 from reviews.audit import Act, append, refusals_recorded
 from reviews.errors import ConflictError, NotFoundError
 from reviews.facts import Authentication
-from reviews.models import AuditEntry, Blob, Workspace
+from reviews.models import AuditEntry, Blob, Person, Workspace
 from reviews.services.people import workspace_create
 from reviews.verification import Verification, verify
 from tests.plugins.append_only import lifted
@@ -107,6 +107,16 @@ def test_a_refusal_stays_when_what_it_refused_is_rolled_back(workspace: Workspac
     last = entries(workspace)[-1]
     assert (len(entries(workspace)), last.action, last.decision_number) == (3, "test.refused", 7)
     assert json.loads(bytes(last.data))["reason"] == "It moved."
+
+
+def test_a_refusal_names_people_by_their_tokens(workspace: Workspace) -> None:
+    bob = Person.objects.create_user("bob", display_name="Bob B.")
+    Person.objects.create_user("ob", display_name="ember")
+    label = f"person-{bob.token[7:23]}"
+    with pytest.raises(ConflictError), refusals_recorded(workspace, Act(action="test.refused")):
+        raise ConflictError("Bob B. (bob) is a member already; bobby is none.")
+    said = json.loads(bytes(entries(workspace)[-1].data))["reason"]
+    assert said == f"{label} ({label}) is a member already; bobby is none."
 
 
 def test_a_stranger_writes_nothing_in_the_log(workspace: Workspace) -> None:

@@ -152,7 +152,7 @@ def test_a_refused_attempt_is_an_entry_and_changes_nothing(people: Cast, admin: 
     with pytest.raises(NotAllowedError):
         member_role_set(asker=Asker(person=people.alice, workspace=people.workspace), login="bob-lab", role="admin")
     assert entries(people, since) == [
-        ("roster.refused", None, {"attempt": "role", "login": "bob-lab", "role": "admin"})
+        ("roster.refused", None, {"attempt": "role", "person": people.bob.token, "role": "admin"})
     ]
     assert role_of(people.bob) == "member"
 
