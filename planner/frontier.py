@@ -7,15 +7,15 @@ can be non-dominated.
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from itertools import groupby
 from operator import attrgetter
 
 import msgspec
 
 from planner.dominance import unbeaten
 from planner.keys import from_rate
-from planner.numbers import exact, nearest_double, plain
+from planner.numbers import plain
 from planner.order import Order, ttft_limit
+from planner.ranking import number_runs
 from planner.records.base import UnsetType
 from planner.records.contract import Contract
 from planner.records.plan import FrontierPoint, Ratio, Value
@@ -108,12 +108,7 @@ FIGURES: tuple[tuple[Callable[[FrontierPoint], Value], bool], ...] = (
 
 def _places(values: Sequence[Value], *, highest: bool) -> list[int]:
     """Return the place of each value among all of them, 0 for the best; places compare as the values do."""
-    known = {value for value in values if isinstance(value, int | float | Ratio)}
-    places: dict[Value, int] = {}
-    place = 0
-    for _, alike in groupby(sorted(known, key=nearest_double, reverse=highest), key=nearest_double):
-        # Most have a double of their own; exact values tell those apart that share one.
-        for _, equal in groupby(sorted(alike, key=exact, reverse=highest), key=exact):
-            places |= dict.fromkeys(equal, place)
-            place += 1
-    return [places.get(value, place) for value in values]
+    known = list({value for value in values if isinstance(value, (int, float, Ratio))})
+    ranked = list(number_runs(known, known, reverse=highest))
+    places: dict[Value, int] = {value: place for place, equal in enumerate(ranked) for value in equal}
+    return [places.get(value, len(ranked)) for value in values]

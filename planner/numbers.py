@@ -93,11 +93,15 @@ def nearest_double(value: Exactable) -> float:
     several values may share one."""
     if type(value) is float:
         return value
-    number = exact(value)
+    if type(value) is Ratio:
+        numerator, denominator = int(value.num), int(value.den)
+    else:
+        number = exact(value)
+        numerator, denominator = number.numerator, number.denominator
     try:
-        return number.numerator / number.denominator
+        return numerator / denominator
     except OverflowError:
-        return inf if number > 0 else -inf
+        return inf if numerator > 0 else -inf
 
 
 def total(values: Iterable[Fraction]) -> Fraction:

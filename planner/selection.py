@@ -10,18 +10,19 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
-from itertools import groupby
+from functools import lru_cache
 from typing import Protocol
 
 from planner.figures import number
-from planner.numbers import exact, nearest_double, plain
+from planner.numbers import exact, plain
 from planner.order import Order
-from planner.records.plan import Contender, DecisionWord, Eligible, OrderKey, State, Value
+from planner.ranking import number_runs, runs
+from planner.records.plan import Contender, DecisionWord, Eligible, OrderKey, Ratio, State, Value
 
 __all__ = ["Selection", "Weighed", "first_difference", "select", "topology_integers"]
 
-Comparable = tuple[str | int | float | Fraction, ...]
+Comparable = tuple[str | int | Fraction, ...]
+NUMBERS = (int, float, Ratio)
 
 SCALED_BY_UNITS = frozenset({"charged_devices", "output_tokens_per_s"})
 """Keys that grow with the number of units; every other key is the same for one unit and for many."""
@@ -109,14 +110,14 @@ def _by_keys(entries: list[Eligible], order: Order, index: int) -> list[Eligible
     """Sort by one key, and by the next ones where several have the same value of it; few have."""
     if len(entries) < 2 or index == len(order.keys):
         return entries
-    key, by_value = order.keys[index], partial(_value_at, order.keys[index], index)
-    ordered = sorted(entries, key=by_value, reverse=key.direction == "desc")
-    alike = (list(group) for _, group in groupby(ordered, key=by_value))
+    key, values = order.keys[index], [entry.values[index] for entry in entries]
+    numbers = [value for value in values if isinstance(value, NUMBERS)]
+    is_desc = key.direction == "desc"
+    if len(numbers) == len(values):
+        alike = number_runs(entries, numbers, reverse=is_desc)
+    else:
+        alike = runs(entries, [_comparable(key, value) for value in values], reverse=is_desc)
     return [entry for group in alike for entry in _by_keys(group, order, index + 1)]
-
-
-def _value_at(key: OrderKey, index: int, entry: Eligible) -> Comparable:
-    return _comparable(key, entry.values[index])
 
 
 def _eligible(trial: str, candidate: Weighed, order: Order, units: int) -> Eligible:
@@ -147,9 +148,7 @@ def _comparable(key: OrderKey, value: Value) -> Comparable:
         raise TypeError(f"the key {key.label} has no value")
     if isinstance(value, str):
         return topology_integers(value) if key.key == "topology" else (value,)
-    number = exact(value)
-    # Nearest doubles settle most comparisons; exact values tell those apart that share one.
-    return nearest_double(number), number
+    return (exact(value),)
 
 
 def _decision(candidates: Mapping[str, Weighed], winner: Eligible | None) -> DecisionWord:

@@ -98,7 +98,7 @@ def _peaks(batch: Batch, table: Table) -> Column:
     if form.window.breakdown_complete is True or form.arrays.keys() >= EVERY_COMPONENT:
         recorded = [table.arrays[name] for name in (*COMPONENTS, *MORE_COMPONENTS) if name in table.arrays]
         batch.only([all_explained(own, parts) for own, *parts in zip(peaks, *recorded, strict=True)])
-    return list(map(max, peaks))
+    return table.highest[PEAK]
 
 
 def measured_loss(likeness: Likeness, limit: FailureDomainLimit) -> Measure:

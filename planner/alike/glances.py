@@ -32,13 +32,12 @@ class Block(Struct, frozen=True, kw_only=True, gc=False):
     were asked, by gate and limit id, for every trial.
     """
 
-    kin_keys: tuple[KeyValue, ...]
     same: Mapping[str, Mapping[str, Figure]]
     missing_keys: tuple[str, ...]
     topology: str
     limits: tuple[tuple[str, str, Fraction | None], ...]
     answers: tuple[Answers, ...]
-    keys: tuple[Ratios | None, ...]
+    keys: Mapping[str, tuple[KeyValue, Ratios | None]]
     figures: Mapping[str, Ratios | None]
     findings: list[dict[tuple[str, str], Finding]]
 
@@ -60,10 +59,9 @@ class Glance(Struct, frozen=True, gc=False):
     @property
     def keys(self) -> dict[str, Value]:
         """The value of every selection key."""
-        found = zip(self.block.kin_keys, self.block.keys, strict=True)
         return {
-            key.key.label: key.written(None if column is None else column.at(self.at), self.content_id)
-            for key, column in found
+            label: key.written(None if column is None else column.at(self.at), self.content_id)
+            for label, (key, column) in self.block.keys.items()
         }
 
     @property

@@ -9,6 +9,7 @@ hold or a number that is out of the ordinary, is left to the gates. Not handled:
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter, itemgetter
 
 from msgspec import Struct
 
@@ -40,6 +41,9 @@ class Member(Struct, frozen=True, gc=False):
     id: str
     trial: Trial
     content_id: str
+
+
+_WINDOWS, _FAILURES = attrgetter("trial.windows"), attrgetter("trial.failures")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,21 +91,20 @@ class Kin:
 
         ``view_of`` makes the view of a trial, to ask gates. Returned beside the verdicts are the places of strangers.
         """
-        windows = [[member.trial.windows[form.window_id] for member in members] for form in self.likeness.forms]
-        tables = tuple(form.table(own) for form, own in zip(self.likeness.forms, windows, strict=True))
+        windows = list(map(_WINDOWS, members))
+        tables = tuple(form.table(list(map(itemgetter(form.window_id), windows))) for form in self.likeness.forms)
         strangers = self._unlike_beside(members).union(*(table.strangers for table in tables))
         batch = Batch(len(members), tables, set(strangers), {})
         for at, test in self.tests:
             batch.only(test(tables[at]))
         self._want_repeats(batch)
         block = Block(
-            kin_keys=self.keys,
             same=self.same,
             missing_keys=self.missing_keys,
             topology=self.likeness.view.placed.name,
             limits=tuple((each.gate, each.limit_id, each.rule.limit if each.rule else None) for each in self.read),
             answers=tuple(each.rule.answers(batch) for each in self.read if each.rule),
-            keys=tuple(key.read(batch) for key in self.keys),
+            keys={key.key.label: (key, key.read(batch)) for key in self.keys},
             figures={name: None if measure is None else batch.of(measure) for name, measure in self.figures.items()},
             findings=self._findings(members, batch, view_of),
         )
@@ -109,7 +112,7 @@ class Kin:
 
     def _unlike_beside(self, members: Sequence[Member]) -> set[int]:
         """Return the trials that are unlike beside their counted windows: with injections, or others for other ends."""
-        unlike = {at for at, member in enumerate(members) if member.trial.failures is not UNSET}
+        unlike = {at for at, failures in enumerate(map(_FAILURES, members)) if failures is not UNSET}
         for name, window in self.likeness.others.items():
             end = (window.purpose, window.load_point)
             found = enumerate(member.trial.windows[name] for member in members)
@@ -146,19 +149,16 @@ class Kin:
     def _glances(self, members: Sequence[Member], block: Block, odd: set[int]) -> list[Glance | None]:
         passed = [[room >= 0 for room in answers.room] for answers in block.answers]
         outcomes: list[tuple[object, ...]] = list(zip(*passed, strict=True)) if passed else [()] * len(members)
-        glances: list[Glance | None] = []
-        for at, member in enumerate(members):
-            if at in odd:
-                glances.append(None)
-                continue
-            found = outcomes[at]
-            if self.asked:
-                found = (*found, *(finding.outcome for finding in block.findings[at].values()))
-            standing = self.standings.get(found)
-            if standing is None:
-                standing = self.standings[found] = self._standing(found)
-            glances.append(Glance(block, at, member.id, member.content_id, *standing))
-        return glances
+        if self.asked:
+            asked = ([finding.outcome for finding in found.values()] for found in block.findings)
+            outcomes = [(*read, *said) for read, said in zip(outcomes, asked, strict=True)]
+        settled = {found for at, found in enumerate(outcomes) if at not in odd} if odd else set(outcomes)
+        for found in settled - self.standings.keys():
+            self.standings[found] = self._standing(found)
+        return [
+            None if at in odd else Glance(block, at, member.id, member.content_id, *self.standings[found])
+            for at, (member, found) in enumerate(zip(members, outcomes, strict=True))
+        ]
 
     def _standing(self, found: tuple[object, ...]) -> Standing:
         """Return what follows from the outcomes of all limits that differ: True and False for those that are read."""

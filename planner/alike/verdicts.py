@@ -53,7 +53,9 @@ def weigh_all(members: Iterable[Member], order: Order, view_of: Callable[[str], 
     judging = _Judging(order, view_of, {}, {})
     for alike in _placed_alike(every, view_of):
         judging.judge(alike)
-    return Verdicts(verdicts={member.id: judging.verdicts[member.id] for member in every}, drawn=judging.drawn)
+    names = [member.id for member in every]
+    found = map(judging.verdicts.__getitem__, names)
+    return Verdicts(verdicts=dict(zip(names, found, strict=True)), drawn=judging.drawn)
 
 
 def _placed_alike(members: Sequence[Member], view_of: Callable[[str], TrialView]) -> Iterable[list[Member]]:

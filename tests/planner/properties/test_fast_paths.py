@@ -19,6 +19,7 @@ from planner.gates.memory_parts import added, all_explained
 from planner.intake.evidence import evidence_content_id, trial_bodies
 from planner.numbers import all_parts, exact, parts, plain, plain_ratio, rounded, total
 from planner.order import order_expand
+from planner.ranking import number_runs
 from planner.records.evidence import PerRank
 from planner.records.plan import FrontierPoint, OrderKey, Value
 from planner.selection import _comparable
@@ -82,6 +83,22 @@ def test_keys_sort_as_their_exact_values(values: list[Fraction]) -> None:
     key = OrderKey(key="output_tokens_per_s", direction="desc")
     written: list[Value] = [plain(value) for value in values]
     assert [exact(value) for value in sorted(written, key=lambda value: _comparable(key, value))] == sorted(values)  # type: ignore[arg-type]
+
+
+@given(
+    st.lists(st.one_of(st.integers(0, 3), st.sampled_from([0.5, 1.5]), FRACTIONS.map(plain)), max_size=12),
+    st.booleans(),
+)
+def test_runs_are_of_equal_numbers_in_exact_order(values: list[Any], reverse: bool) -> None:
+    found = [[exact(values[at]) for at in run] for run in number_runs(range(len(values)), values, reverse=reverse)]
+    distinct = sorted(set(map(exact, values)), reverse=reverse)
+    assert found == [[value] * [*map(exact, values)].count(value) for value in distinct]
+
+
+def test_numbers_that_share_a_double_are_told_apart() -> None:
+    third = [plain(Fraction(1, 3) + Fraction(step, 10**30)) for step in (2, 0, 1)]
+    assert [*number_runs("abc", third)] == [["b"], ["c"], ["a"]]
+    assert [*number_runs("abc", third, reverse=True)] == [["a"], ["c"], ["b"]]
 
 
 @given(st.integers(1, 6).flatmap(lambda ranks: st.lists(st.tuples(*[PARTS] * 4), min_size=ranks, max_size=ranks)))
