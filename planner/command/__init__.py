@@ -18,6 +18,7 @@ from planner.command import (
     groups,
     hardware,
     hypotheses,
+    identity,
     importing,
     launch,
     matrix,
@@ -37,7 +38,7 @@ __all__ = ["COMMANDS", "MODULES", "main"]
 
 MODULES = (
     *(plan, diff, what_if, stress, matrix, gates, groups, hardware, model, hypotheses, importing, evidence),
-    *(validate, digest, schema, submit, launch, check),
+    *(validate, digest, schema, submit, launch, identity, check),
 )
 COMMANDS = collect(MODULES, Command)
 

@@ -5,18 +5,15 @@ identity key that the contract binds is compared, the selected rank map's digest
 or unknown is no match; with ``requalify_on`` only keys below its pointers count, the rank map always.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from planner.canonical import content_id
-from planner.identity import UNKNOWN, leaves, same
-from planner.pointers import joined, steps
+from planner.identity_check import key_differences
+from planner.pointers import steps
 from reviews.policies.document import PolicyDocument, identity_owner
 
-RANK_MAP = "/placement/rank_map_digest"
-"""The key that the plan adds to the contract's identity."""
 PLACEMENT_OWNER = "/hardware"
 """Whose team answers for a rank that was moved, where the policy names nobody for the placement itself."""
 
@@ -54,29 +51,8 @@ def differences(
     ``live`` has the shape of a contract's ``identity``, with ``placement.rank_map_digest`` or ``placement.rank_map``
     beside its sections. ``requalify_on`` are contract pointers (``/identity/stack``), every key where it is None.
     """
-    seen = {joined(path): value for path, value in leaves(live)}
-    placement = live.get("placement")
-    if isinstance(placement, Mapping) and "rank_map" in placement and RANK_MAP not in seen:
-        seen[RANK_MAP] = content_id(placement["rank_map"])
-    wanted = {joined(path): value for path, value in leaves(bound)}
-    found = [
-        _difference(key, expected, seen, document)
-        for key, expected in wanted.items()
-        if requalify_on is None or _is_below(f"/identity{key}", requalify_on)
-    ]
-    if rank_map_digest:
-        found.append(_difference(RANK_MAP, rank_map_digest, seen, document))
-    return tuple(difference for difference in found if difference is not None)
-
-
-def _difference(key: str, expected: Any, seen: Mapping[str, Any], document: PolicyDocument) -> Difference | None:
-    team = _owner(document, key)
-    value = seen.get(key)
-    if value is None:
-        return Difference(key, "missing", expected, None, team)
-    if UNKNOWN in (value, expected):
-        return Difference(key, "unknown", expected, value, team)
-    return None if same(expected, value) else Difference(key, "differs", expected, value, team)
+    found = key_differences(bound, live, rank_map_digest=rank_map_digest, requalify_on=requalify_on)
+    return tuple(Difference(one.key, one.how, one.expected, one.found, _owner(document, one.key)) for one in found)
 
 
 def _owner(document: PolicyDocument, key: str) -> str:
@@ -84,10 +60,6 @@ def _owner(document: PolicyDocument, key: str) -> str:
         pointer.startswith("/placement") for pointer in document.identity_owners
     )
     return identity_owner(document, PLACEMENT_OWNER if is_placement else key)
-
-
-def _is_below(pointer: str, above: Iterable[str]) -> bool:
-    return any(pointer == one or pointer.startswith(f"{one}/") for one in above)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,137 @@
+"""Whether a machine is what was decided: every bound key, the digest of the rank map, and the place of every rank.
+
+Rules kept (4-reviews, rule 11): a key that is missing or ``unknown`` is no match; with ``requalify_on`` only keys below
+its pointers count, the rank map always; a rank map counts by what it says, not by the digest written beside it. Leaves
+that only the machine has are not bound. Nothing here raises on what a machine reports.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from planner.canonical import content_id
+from planner.identity import UNKNOWN, leaves, same
+from planner.pointers import joined, steps
+
+__all__ = ["RANK_MAP", "KeyDifference", "RankDifference", "key_differences", "rank_differences", "section_of"]
+
+RANK_MAP = "/placement/rank_map_digest"
+"""The key that the plan adds to the contract's identity."""
+PLACES = ("node", "device", "nic")
+DEEP = ("stack", "hardware")
+"""Sections whose parts have owners of their own."""
+
+How = Literal["differs", "missing", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDifference:
+    """A key of the decided identity that a machine does not show; ``key`` is a JSON pointer below ``/identity``."""
+
+    key: str
+    how: How
+    expected: Any
+    found: Any
+
+    @property
+    def section(self) -> str:
+        """The part of the identity that the key belongs to."""
+        return section_of(self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class RankDifference:
+    """A place of a rank that is not the decided one; ``what`` is node, device or nic, ``rank`` for a rank too many.
+
+    ``expected`` and ``found`` are None where there is none.
+    """
+
+    rank: int
+    what: str
+    how: How
+    expected: str | None
+    found: str | None
+
+
+def section_of(key: str) -> str:
+    """Return the section of a key, of ``stack`` and ``hardware`` with its part: ``/model``, ``/stack/driver``."""
+    path = steps(key)
+    return joined(path[: 2 if path[:1] and path[0] in DEEP else 1])
+
+
+def key_differences(
+    bound: Mapping[str, Any],
+    live: Mapping[str, Any],
+    *,
+    rank_map_digest: str,
+    requalify_on: Sequence[str] | None = None,
+) -> tuple[KeyDifference, ...]:
+    """Compare a machine's identity with the decided one, in document order, the rank map last.
+
+    ``live`` has the shape of a contract's ``identity``, with ``placement.rank_map_digest`` or ``placement.rank_map``
+    beside its sections. ``requalify_on`` are contract pointers (``/identity/stack``), every key where it is None;
+    ``rank_map_digest`` is "" where no topology is selected.
+    """
+    seen = {joined(path): value for path, value in leaves(live)}
+    placement = live.get("placement")
+    if isinstance(placement, Mapping) and "rank_map" in placement:
+        seen[RANK_MAP] = _digest(placement["rank_map"])
+    wanted = {joined(path): value for path, value in leaves(bound)}
+    found = [
+        _difference(key, expected, seen)
+        for key, expected in wanted.items()
+        if requalify_on is None or _is_below(f"/identity{key}", requalify_on)
+    ]
+    if rank_map_digest:
+        found.append(_difference(RANK_MAP, rank_map_digest, seen))
+    return tuple(difference for difference in found if difference is not None)
+
+
+def rank_differences(decided: Sequence[Mapping[str, Any]], live: Any) -> tuple[RankDifference, ...]:
+    """Compare where ranks run with where they were decided, in the order of ranks; both as evidence writes rank maps.
+
+    What is no rank map is one without ranks. A NIC that was not decided is not compared.
+    """
+    placed: dict[Any, Mapping[str, Any]] = {}
+    for entry in live if isinstance(live, list | tuple) else ():
+        if isinstance(entry, Mapping) and type(entry.get("rank")) is int:
+            placed.setdefault(entry["rank"], entry)
+    found = [each for entry in decided for each in _places(entry, placed.get(entry["rank"], {}))]
+    more = sorted(placed.keys() - {entry["rank"] for entry in decided})
+    found += [RankDifference(rank, "rank", "differs", None, _place(placed[rank].get("device"))) for rank in more]
+    return tuple(found)
+
+
+def _places(decided: Mapping[str, Any], placed: Mapping[str, Any]) -> Iterator[RankDifference]:
+    for what in PLACES:
+        expected = decided.get(what)
+        found = placed.get(what)
+        if expected is None or same(expected, found):
+            continue
+        how: How = "missing" if found is None else "unknown" if found == UNKNOWN else "differs"
+        yield RankDifference(decided["rank"], what, how, expected, _place(found))
+
+
+def _place(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else type(value).__name__
+
+
+def _difference(key: str, expected: Any, seen: Mapping[str, Any]) -> KeyDifference | None:
+    value = seen.get(key)
+    if value is None:
+        return KeyDifference(key, "missing", expected, None)
+    if UNKNOWN in (value, expected):
+        return KeyDifference(key, "unknown", expected, value)
+    return None if same(expected, value) else KeyDifference(key, "differs", expected, value)
+
+
+def _digest(rank_map: Any) -> str:
+    """Return the digest of a reported rank map; what no document can hold has none, and matches none."""
+    try:
+        return content_id(rank_map)
+    except (TypeError, ValueError, RecursionError):
+        return "no rank map"
+
+
+def _is_below(pointer: str, above: Iterable[str]) -> bool:
+    return any(pointer == one or pointer.startswith(f"{one}/") for one in above)
