@@ -12,7 +12,8 @@ from reviews.api.base import WorkspaceView
 from reviews.api.documentation import PAGING, READING, number, refusals, text
 from reviews.api.queries import BEFORE, digest, printable, read_query
 from reviews.api.queries import PAGING as PAGING_READERS
-from reviews.selectors.log import PAGE_SIZE, EntryFilter, audit_rows
+from reviews.selectors.log import PAGE_SIZE, audit_rows
+from reviews.selectors.log_filters import EntryFilter
 
 FILTERS = {**PAGING_READERS, "decision": BEFORE, "action": printable, "team": printable, "digest": digest}
 

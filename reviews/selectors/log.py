@@ -9,11 +9,14 @@ from django.db.models import QuerySet
 
 from planner.canonical import file_sha256
 from reviews.audit import differing_columns
-from reviews.errors import NotFoundError, is_storable
-from reviews.models import AuditEntry, Person, Workspace
+from reviews.errors import NotFoundError
+from reviews.models import AuditEntry, Person, SignOff, Workspace
+from reviews.selectors.log_filters import REFUSED, EntryFilter
 from reviews.selectors.people import standing_of
 
 PAGE_SIZE = 50
+LOOKED_AT = 50_000
+"""How many entries one page looks through for a text, which no index finds."""
 ERASED = "erased person"
 CHANGED = "What is stored of this entry was changed. Verify the log."
 
@@ -48,26 +51,22 @@ class EntryRow:
     @property
     def is_refusal(self) -> bool:
         """Whether the entry records something that was not done."""
-        return self.action.endswith("refused")
+        return self.action.endswith(REFUSED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryList:
-    """One page of entries, newest first. ``older_than`` is the seq to ask for the next page with, or None."""
+    """One page of entries, newest first.
+
+    ``older_than`` and ``newer_than`` are the seq to ask for the page after and before it with, None where there is
+    none. ``looked_from`` is the oldest entry that was looked at for a text, None where all were.
+    """
 
     rows: tuple[EntryRow, ...]
     older_than: int | None
+    newer_than: int | None
     entries: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntryFilter:
-    """What to list; ``action`` is exact or, with a full stop at its end, a prefix (``signoff.``)."""
-
-    decision: int | None = None
-    action: str = ""
-    team: str = ""
-    digest: str = ""
+    looked_from: int | None = None
 
 
 def audit_rows(
@@ -76,25 +75,52 @@ def audit_rows(
     workspace: Workspace,
     wanted: EntryFilter | None = None,
     older_than: int | None = None,
+    newer_than: int | None = None,
     page_size: int = PAGE_SIZE,
+    look_at: int | None = LOOKED_AT,
 ) -> EntryList:
-    """Return entries with a seq below ``older_than``, newest first.
+    """Return entries newest first: those just below ``older_than``, or just above ``newer_than``.
+
+    ``look_at`` bounds how many entries are looked through for a text; None looks through all.
 
     Raises:
         NotFoundError: the actor is no member of the workspace.
     """
     standing_of(actor, workspace)
+    wanted = wanted or EntryFilter()
     log = AuditEntry.objects.filter(workspace=workspace)
     head = log.order_by("-seq").values_list("seq", flat=True).first()
-    entries = _wanted(log, wanted or EntryFilter())
-    if older_than is not None:
-        entries = entries.filter(seq__lt=older_than)
+    held = 0 if head is None else head + 1
+    entries = wanted.of(log)
+    if newer_than is not None:
+        return _newer(entries, newer_than, page_size, held, look_at if wanted.text else None)
+    top = held if older_than is None else older_than
+    bottom = max(top - look_at, 0) if wanted.text and look_at is not None else 0
+    entries = entries.filter(seq__lt=top, seq__gte=bottom)
     found = list(entries.select_related("payload").order_by("-seq")[: page_size + 1])
     shown = found[:page_size]
+    is_full = len(found) > page_size
     return EntryList(
         rows=_rows(shown),
-        older_than=shown[-1].seq if len(found) > page_size else None,
-        entries=0 if head is None else head + 1,
+        older_than=shown[-1].seq if is_full else bottom or None,
+        newer_than=top - 1 if older_than is not None and top < held else None,
+        entries=held,
+        looked_from=bottom if bottom and not is_full else None,
+    )
+
+
+def _newer(entries: QuerySet[AuditEntry], newer_than: int, page_size: int, held: int, look_at: int | None) -> EntryList:
+    top = held if look_at is None else min(newer_than + 1 + look_at, held)
+    entries = entries.filter(seq__gt=newer_than, seq__lt=top)
+    found = list(entries.select_related("payload").order_by("seq")[: page_size + 1])
+    shown = found[:page_size]
+    next_up = shown[-1].seq if len(found) > page_size else top - 1
+    return EntryList(
+        rows=_rows(shown[::-1]),
+        older_than=newer_than + 1,
+        newer_than=next_up if next_up + 1 < held else None,
+        entries=held,
+        looked_from=newer_than + 1 if look_at is not None and top < held else None,
     )
 
 
@@ -120,20 +146,36 @@ def audit_entry_bytes(*, actor: Person, workspace: Workspace, seq: int) -> tuple
     return _rows([entry])[0], bytes(entry.data)
 
 
-def _wanted(entries: QuerySet[AuditEntry], wanted: EntryFilter) -> QuerySet[AuditEntry]:
-    if not all(map(is_storable, (wanted.action, wanted.team, wanted.digest))):
-        return entries.none()  # no stored text holds it, and PostgreSQL would not even take the question
-    if wanted.decision is not None:
-        entries = entries.filter(decision_number=wanted.decision)
-    if wanted.action.endswith("."):
-        entries = entries.filter(action__startswith=wanted.action)
-    elif wanted.action:
-        entries = entries.filter(action=wanted.action)
-    if wanted.team:
-        entries = entries.filter(team=wanted.team)
-    if wanted.digest:
-        entries = entries.filter(subject=wanted.digest) | entries.filter(sha256=wanted.digest)
-    return entries
+def is_last_entry(workspace: Workspace, seq: int) -> bool:
+    """Say whether no entry follows."""
+    return not AuditEntry.objects.filter(workspace=workspace, seq__gt=seq).exists()
+
+
+def signoff_entry(*, actor: Person, workspace: Workspace, signoff_id: int) -> int:
+    """Return the seq of the entry that recorded a sign-off.
+
+    Raises:
+        NotFoundError: there is no such sign-off or entry, or the actor is no member of the workspace.
+    """
+    standing_of(actor, workspace)
+    given = SignOff.objects.filter(pk=signoff_id, revision__decision__workspace=workspace)
+    row = given.select_related("revision__decision", "person", "team").first()
+    if row is None:
+        raise NotFoundError("There is no such sign-off in this workspace.")
+    of_them = {"revision": row.revision_id, "person": row.person_id, "team": row.team_id}
+    earlier = SignOff.objects.filter(**of_them, turn__lt=row.turn).count()
+    entries = AuditEntry.objects.filter(
+        workspace=workspace,
+        decision_number=row.revision.decision.number,
+        revision_number=row.revision.number,
+        action="signoff.given",
+        actor_token=row.person.token,
+        team=row.team.slug,
+    )
+    seqs = list(entries.order_by("seq").values_list("seq", flat=True)[: earlier + 1])
+    if len(seqs) <= earlier:
+        raise NotFoundError("No entry of the log records this sign-off. Verify the log.")
+    return seqs[-1]
 
 
 def _rows(entries: list[AuditEntry]) -> tuple[EntryRow, ...]:

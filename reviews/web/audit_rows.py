@@ -23,6 +23,33 @@ NOT_CHECKED = (
 )
 
 
+ACTIONS = (
+    ("", "Any"),
+    ("refused", "Refused, of any kind"),
+    ("submission.", "Submissions"),
+    ("revision.", "Revisions and plans"),
+    ("signoff.", "Sign-offs"),
+    ("decision.", "States of decisions"),
+    ("comments.", "Comments"),
+    ("thread.", "Threads"),
+    ("proposal.", "Acts of two persons"),
+    ("waiver.", "Waivers"),
+    ("delegation.", "Delegations"),
+    ("evidence.", "Retracted evidence"),
+    ("identity.", "Identity reports"),
+    ("policy.", "Policy"),
+    ("roster.", "Roster"),
+    ("token.", "API tokens"),
+    ("webhook.", "Webhooks"),
+    ("log.", "Keys of the log"),
+    ("verification.", "Verifications"),
+    ("export.", "Exports"),
+)
+"""Beginning of an action -> what a list of entries calls it."""
+DIGESTS_IN_PAYLOADS = frozenset(
+    {"contract", "contract_file", "evidence", "evidence_file", "identity", "plan", "plan_file", "policy", "subject"}
+)
+"""Fields of payloads, without ``_sha256`` at their end, whose digests have a page."""
 REASON_LENGTH = 240
 
 
@@ -70,7 +97,7 @@ def entry_line(row: EntryRow, slug: str) -> EntryLine:
         what=f"{event_text(row)}{reason}",
         sha256=row.sha256,
         subject=row.subject,
-        href=f"{reverse('audit-list', args=[slug])}?seq={row.seq}",
+        href=reverse("audit-entry", args=[slug, row.seq]),
         is_refusal=row.is_refusal or row.is_changed,
     )
 

@@ -119,7 +119,7 @@ def shown(
             ),
         ),
         **threads_of(found, slug),
-        events=[event_of(row, f"{reverse('audit-list', args=[slug])}?seq={row.seq}") for row in found.events],
+        events=[event_of(row, reverse("audit-entry", args=[slug, row.seq])) for row in found.events],
     )
     return render(request, "reviews/decision_detail.html", context, status=status)
 

@@ -20,7 +20,7 @@ READ = ("contract", "evidence")
 def use_line(use: DigestUse, slug: str) -> tuple[str, str, str]:
     """Return what a digest names, where, and the link to it."""
     if use.seq is not None:
-        return use.what, f"entry {use.seq}", f"{reverse('audit-list', args=[slug])}?seq={use.seq}"
+        return use.what, f"entry {use.seq}", reverse("audit-entry", args=[slug, use.seq])
     if use.decision is None:
         return use.what, "this workspace", ""
     document = use.what.removesuffix(" file")

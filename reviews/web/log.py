@@ -1,34 +1,29 @@
-"""The audit log: entries with filters, one entry, its verification, downloads."""
+"""The audit log: entries with filters, downloads. One entry has a page of its own (``audit_entries``)."""
 
 import json
 import re
+from datetime import date
 
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from reviews.selectors.log import EntryFilter, EntryRow, audit_entry_bytes, audit_rows
+from reviews.errors import Finding, InvalidRequestError
+from reviews.selectors.log import EntryRow, audit_rows
+from reviews.selectors.log_filters import EntryFilter
 from reviews.verification import verify
-from reviews.web.audit_rows import entry_line, headline
+from reviews.web.audit_rows import ACTIONS, entry_line, headline
 from reviews.web.csv_text import Value, attachment, csv_response
 from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.links import Query, number_or_none
 
-FILTERS = ("decision", "action", "team", "digest")
-ACTIONS = (
-    ("", "Any"),
-    ("revision.", "Revisions and plans"),
-    ("signoff.", "Sign-offs"),
-    ("signoff.refused", "Refused sign-offs"),
-    ("submission.refused", "Refused submissions"),
-    ("roster.", "Roster"),
-    ("policy.", "Policy"),
-)
-NO_DECISION = -1
-"""Stands for what is no number of a decision: no entry fits, where the whole log would read as that decision's."""
+FILTERS = ("decision", "revision", "action", "actor", "team", "digest", "since", "until", "text")
+NO_NUMBER = -1
+"""Stands for what is no number of a decision or revision: no entry fits, where all entries would read as those."""
+TEXT_LENGTH = 200
 DOWNLOAD_ENTRIES = 10_000
 COLUMNS = (
     "seq",
@@ -48,56 +43,93 @@ COLUMNS = (
 
 
 def wanted_entries(query: Query) -> EntryFilter:
-    """Read the filters of an address; a decision may be written ``D-0012``, a digest without its prefix."""
-    asked = query.get("decision").strip()
-    number = re.fullmatch(r"(?:[Dd]-)?0*([0-9]{1,9})", asked)
+    """Read the filters of an address; ``D-0012``, ``r2`` and digests without their prefix are read too.
+
+    Raises:
+        InvalidRequestError: a day that is none, or a text that is too long.
+    """
     digest = query.get("digest").strip().lower()
     if digest and not digest.startswith("sha256:"):
         digest = f"sha256:{digest}"
+    problems: list[Finding] = []
+    for name in FILTERS:
+        if len(query.get(name)) > TEXT_LENGTH:
+            expected = f"at most {TEXT_LENGTH} characters"
+            problems.append(_finding(name, expected, f"{len(query.get(name))}"))
+    since, until = (_day(query, name, problems) for name in ("since", "until"))
+    if problems:
+        raise InvalidRequestError(tuple(problems))
     return EntryFilter(
-        decision=int(number.group(1)) if number else NO_DECISION if asked else None,
-        action=query.get("action"),
+        decision=_number(query.get("decision"), "[Dd]-"),
+        revision=_number(query.get("revision"), "[Rr]"),
+        action=query.get("action").strip(),
+        actor=query.get("actor").strip(),
         team=query.get("team").strip(),
         digest=digest,
+        since=since,
+        until=until,
+        text=query.get("text").strip(),
     )
+
+
+def _number(text: str, prefix: str) -> int | None:
+    number = re.fullmatch(rf"(?:{prefix})?0*([0-9]{{1,9}})", text.strip())
+    return int(number.group(1)) if number else NO_NUMBER if text.strip() else None
+
+
+def _day(query: Query, name: str, problems: list[Finding]) -> date | None:
+    text = query.get(name).strip()
+    if not text:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        problems.append(_finding(name, "a day as YYYY-MM-DD", text[:40]))
+        return None
+
+
+def _finding(name: str, expected: str, found: str) -> Finding:
+    return Finding("request", "request/query", name, expected, found)
 
 
 @never_cache
 @require_safe
 @page
 def audit_list(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show the log, newest first; ``seq`` shows one entry, ``verify`` checks the whole chain now."""
-    workspace = workspace_of(slug)
+    """Show the log, newest first; ``before`` and ``after`` turn pages, ``verify`` checks the whole chain now."""
     seq = number_or_none(request.GET.get("seq", ""))
     if seq is not None:
-        row, raw = audit_entry_bytes(actor=request.user, workspace=workspace, seq=seq)
-        payload = json.dumps(row.payload, indent=1, ensure_ascii=False) if row.payload is not None else ""
-        context = frame(
-            slug,
-            "audit",
-            entry=entry_line(row, slug),
-            row=row,
-            raw=raw.decode(errors="backslashreplace"),
-            payload=payload,
-        )
-        return render(request, "reviews/audit_entry.html", context)
-    query = Query.of(request.GET.dict(), keep=(*FILTERS, "before"))
-    before = number_or_none(query.get("before"))
-    found = audit_rows(actor=request.user, workspace=workspace, wanted=wanted_entries(query), older_than=before)
+        return redirect("audit-entry", slug, seq)
+    workspace = workspace_of(slug)
+    query = Query.of(request.GET.dict(), keep=(*FILTERS, "before", "after"))
+    before, after = (number_or_none(query.get(name)) for name in ("before", "after"))
+    found = audit_rows(
+        actor=request.user,
+        workspace=workspace,
+        wanted=wanted_entries(query),
+        older_than=before,
+        newer_than=after if before is None else None,
+    )
     own = reverse("audit-list", args=[slug])
+    kept = query.changed(before=None, after=None)
+    chosen = query.get("action")
     context = frame(
         slug,
         "audit",
         entries=[entry_line(row, slug) for row in found.rows],
         total=count(found.entries, "entry", "entries"),
         headline=headline(verify(workspace)) if "verify" in request.GET else None,
-        actions=[(value, text, value == query.get("action")) for value, text in ACTIONS],
+        actions=[(value, text, value == chosen) for value, text in ACTIONS],
+        other_action="" if chosen in dict(ACTIONS) else chosen,
         filters={name: query.get(name) for name in FILTERS},
         is_filtered=any(query.get(name) for name in FILTERS),
-        older_href=query.link(before=found.older_than) if found.older_than is not None else "",
-        newest_href=query.link(before=None) if before is not None else "",
-        csv_href=f"{own}entries.csv{query.link()}",
-        json_href=f"{own}entries.json{query.link()}",
+        looked_from=found.looked_from,
+        older_href=kept.link(before=found.older_than) if found.older_than is not None else "",
+        newer_href=kept.link(after=found.newer_than) if found.newer_than is not None else "",
+        newest_href=kept.link() if before is not None or after is not None else "",
+        csv_href=f"{own}entries.csv{kept.link()}",
+        json_href=f"{own}entries.json{kept.link()}",
+        most=f"{DOWNLOAD_ENTRIES:,}",
     )
     return render(request, "reviews/audit_list.html", context)
 
@@ -119,6 +151,7 @@ def audit_download(request: PersonRequest, slug: str, suffix: str) -> HttpRespon
         workspace=workspace_of(slug),
         wanted=wanted_entries(query),
         page_size=DOWNLOAD_ENTRIES,
+        look_at=None,
     )
     rows: list[list[Value]] = [entry_values(row) for row in found.rows]
     name = f"{slug}-audit.{suffix}"

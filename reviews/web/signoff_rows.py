@@ -63,6 +63,7 @@ class SignedLine:
     ``carried`` says that it was given on an earlier revision, ``carried_by`` is the seq of the entry that carries it.
     """
 
+    id: int
     text: str
     reason: str
     statement: str
@@ -124,6 +125,7 @@ def signed_line(row: SignOffRow) -> SignedLine:
         carried = f"{carried}: scope and topology are byte-equal"
     reason = why_not(row)
     return SignedLine(
+        id=row.id,
         text=text,
         reason=reason,
         statement=row.statement,

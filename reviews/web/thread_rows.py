@@ -223,7 +223,7 @@ def _comment(row: CommentRow, place: Place) -> CommentLine:
         text=row.text,
         named=listed(row.mentions) if row.mentions else "",
         unnamed=unnamed_text(row.strangers),
-        entry_href=f"{reverse('audit-list', args=[place.slug])}?seq={row.entry}",
+        entry_href=reverse("audit-entry", args=[place.slug, row.entry]),
     )
 
 

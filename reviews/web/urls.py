@@ -4,9 +4,11 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
 from reviews.web import (
+    audit_entries,
     benchmark,
     builder,
     builder_begin,
+    checkpoints,
     communication,
     comparison,
     contract_builder,
@@ -36,6 +38,8 @@ from reviews.web import (
 )
 
 DIGEST = r"(?P<digest>sha256:[0-9a-f]{64})"
+SEQ = r"(?P<seq>\d{1,15})"
+SIZE = r"(?P<size>\d{1,15})"
 WORKSPACE = r"^w/(?P<slug>[a-z0-9-]+)"
 
 urlpatterns = [
@@ -154,6 +158,18 @@ urlpatterns = [
     ),
     path("w/<slug:slug>/decisions/<int:number>/history/", history.decision_history, name="decision-history"),
     path("w/<slug:slug>/audit/", log.audit_list, name="audit-list"),
+    re_path(rf"{WORKSPACE}/audit/{SEQ}/$", audit_entries.audit_entry, name="audit-entry"),
+    re_path(rf"{WORKSPACE}/audit/{SEQ}/raw$", audit_entries.audit_entry_raw, name="audit-entry-raw"),
+    re_path(rf"{WORKSPACE}/audit/{SEQ}/proof$", audit_entries.audit_entry_proof, name="audit-entry-proof"),
+    path("w/<slug:slug>/audit/signoffs/<int:signoff>/", audit_entries.signoff_permalink, name="signoff-entry"),
+    path("w/<slug:slug>/audit/checkpoints/", checkpoints.checkpoint_list, name="checkpoint-list"),
+    re_path(
+        rf"{WORKSPACE}/audit/checkpoints\.(?P<suffix>csv|json)$",
+        checkpoints.checkpoint_download,
+        name="checkpoint-download",
+    ),
+    re_path(rf"{WORKSPACE}/audit/checkpoints/{SIZE}/$", checkpoints.checkpoint_detail, name="checkpoint-detail"),
+    re_path(rf"{WORKSPACE}/audit/checkpoints/{SIZE}/note$", checkpoints.checkpoint_note, name="checkpoint-note"),
     re_path(rf"{WORKSPACE}/audit/entries\.(?P<suffix>csv|json)$", log.audit_download, name="audit-download"),
     re_path(rf"{WORKSPACE}/digests/{DIGEST}/$", digests.digest_detail, name="digest-detail"),
     re_path(rf"{WORKSPACE}/digests/{DIGEST}/raw$", digests.digest_raw, name="digest-raw"),

@@ -36,7 +36,7 @@ PAGES = [
     ("a pointer to nothing", f"{D}1/documents/contract/?at=/gates/nope"),
     ("history", f"{D}3/history/"),
     ("audit", "/w/lab/audit/?verify=1"),
-    ("entry", "/w/lab/audit/?seq=5"),
+    ("entry", "/w/lab/audit/5/"),
     ("digest", "/w/lab/digests/{digest}/"),
     ("a withdrawal", f"{D}1/signoffs/{{signoff}}/withdraw"),
     ("release", f"{D}1/release/"),

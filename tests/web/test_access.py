@@ -26,6 +26,10 @@ PAGES: dict[str, list[Any]] = {
     "decision-history": ["lab", 1],
     "decision-threads": ["lab", 1],
     "audit-list": ["lab"],
+    "audit-entry": ["lab", 0],
+    "audit-entry-raw": ["lab", 0],
+    "checkpoint-list": ["lab"],
+    "checkpoint-download": ["lab", "csv"],
     "plan-json": ["lab", 1],
     "matrix-csv": ["lab", 1],
     "ranks-download": ["lab", 1, "csv"],
@@ -55,9 +59,15 @@ PAGES: dict[str, list[Any]] = {
     "evidence-detail": ["lab", DIGEST],
     "attachment": ["lab", DIGEST],
     "attachment-raw": ["lab", DIGEST],
+    "audit-entry-proof": ["lab", 0],
+    "checkpoint-detail": ["lab", 1],
+    "checkpoint-note": ["lab", 1],
+    "signoff-entry": ["lab", 1],
 }
 OF_A_DIGEST = ("digest", "evidence-detail", "attachment")
 """Pages of something that the smallest decision does not have."""
+UNSIGNED = ("audit-entry-proof", "checkpoint-detail", "checkpoint-note", "signoff-entry")
+"""Pages of signatures, which the smallest decision and its log do not have."""
 UNMEASURED = ("memory-download", "communication-download")
 """Files of what the evidence of the smallest decision does not hold."""
 POSTS: dict[str, list[Any]] = {
@@ -112,7 +122,9 @@ def test_somebody_outside_the_workspace_learns_nothing(
     assert b"One device" not in answer.content
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if not name.startswith((*OF_A_DIGEST, "home", *UNMEASURED))])
+@pytest.mark.parametrize(
+    "name", [name for name in PAGES if not name.startswith((*OF_A_DIGEST, "home", *UNMEASURED, *UNSIGNED))]
+)
 @pytest.mark.parametrize("who", ["alice", "bob", "audrey"])
 def test_every_member_reads_every_page(name: str, who: str, decided: Decision, people: Cast, visit: Visit) -> None:
     assert visit(getattr(people, who)).get(reverse(name, args=PAGES[name])).status_code == 200
@@ -187,7 +199,7 @@ def test_every_page_carries_the_policy(name: str, decided: Decision, people: Cas
         pytest.param("/w/lab/decisions/1/?revision=9", 404, "There is no such page", id="no such revision"),
         pytest.param("/w/lab/decisions/1/map/?trial=nope", 404, "There is no such page", id="no such trial"),
         pytest.param("/w/elsewhere/", 404, "There is no such page", id="no such workspace"),
-        pytest.param("/w/lab/audit/?seq=999", 404, "There is no such page", id="no such entry"),
+        pytest.param("/w/lab/audit/999/", 404, "There is no such page", id="no such entry"),
         pytest.param(f"/w/lab/digests/{DIGEST}/", 404, "There is no such page", id="no such digest"),
         pytest.param("/nothing/here", 404, "There is no such page", id="no such address"),
     ],

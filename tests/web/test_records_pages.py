@@ -36,7 +36,7 @@ def test_history_shows_sign_offs_with_their_subject(decided: Decision, people: C
 
 def test_the_log_is_newest_first_in_order_of_seq(decided: Decision, people: Cast, visit: Visit) -> None:
     page = text(people, visit, "/w/lab/audit/")
-    seqs = [int(seq) for seq in re.findall(r"\?seq=(\d+)", page)]
+    seqs = [int(seq) for seq in re.findall(r"/w/lab/audit/(\d+)/", page)]
     assert seqs == list(range(AuditEntry.objects.count() - 1, -1, -1))
 
 
@@ -71,7 +71,7 @@ def test_a_long_refusal_is_short_in_the_log_and_whole_in_its_entry(people: Cast,
     entry = append(people.workspace, Act(action="submission.refused", actor=people.alice.token, reason=reason))
     assert reason.strip() not in text(people, visit, "/w/lab/audit/")
     assert "the entry has all of it" in text(people, visit, "/w/lab/audit/")
-    assert reason.strip() in text(people, visit, f"/w/lab/audit/?seq={entry.seq}")
+    assert reason.strip() in text(people, visit, f"/w/lab/audit/{entry.seq}/")
 
 
 def test_an_entry_leads_to_the_revision_that_it_names(decided: Decision, people: Cast, visit: Visit) -> None:
@@ -107,7 +107,7 @@ def test_a_broken_log_says_where(decided: Decision, people: Cast, visit: Visit) 
 
 def test_an_entry_shows_the_bytes_that_are_hashed(decided: Decision, people: Cast, visit: Visit) -> None:
     entry = AuditEntry.objects.latest("seq")
-    page = text(people, visit, f"/w/lab/audit/?seq={entry.seq}")
+    page = text(people, visit, f"/w/lab/audit/{entry.seq}/")
     assert (
         f"Entry {entry.seq}" in page,
         entry.sha256 in page,

@@ -6,7 +6,8 @@ from planner.canonical import file_sha256
 from reviews.errors import NotFoundError
 from reviews.models import AuditEntry, Person
 from reviews.selectors.documents import DigestUse, blob_of_workspace, digest_uses, revision_bytes
-from reviews.selectors.log import EntryFilter, audit_entry_bytes, audit_rows, history_rows
+from reviews.selectors.log import audit_entry_bytes, audit_rows, history_rows
+from reviews.selectors.log_filters import EntryFilter
 from reviews.selectors.people import standing_of, workspace_named, workspace_rows
 from tests.reviews.factories import Cast, cast, documents, planned, sign, submitted
 
