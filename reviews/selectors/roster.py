@@ -34,6 +34,7 @@ class MemberRow:
     role: str
     seats: tuple[SeatRow, ...]
     is_active: bool
+    is_erased: bool
     has_password: bool
     has_second_factor: bool
     link_ends_at: datetime | None
@@ -119,6 +120,7 @@ def _row(
         role=membership.role,
         seats=seats,
         is_active=person.is_active,
+        is_erased=person.salt is None,
         has_password=person.has_usable_password(),
         has_second_factor=has_second_factor,
         link_ends_at=links.get(person.pk),

@@ -27,9 +27,10 @@ from reviews.models import (
     Thread,
     Workspace,
 )
+from reviews.models.people import token_label
 from reviews.policies.anchors import Anchor, Content, Item, Place, find, owner, place, settled
 from reviews.policies.document import PolicyDocument, read_policy
-from reviews.policies.mentions import strangers
+from reviews.policies.mentions import relabelled, strangers
 from reviews.policies.permissions import Verdict, may_comment, may_resolve
 from reviews.selectors.anchored import content_of
 from reviews.selectors.decision_page import decision_page
@@ -233,19 +234,20 @@ def _thread(
 def _comments(threads: Iterable[Thread], members: frozenset[str]) -> Mapping[int, list[CommentRow]]:
     """Return thread id -> its comments in order."""
     rows = list(Comment.objects.filter(thread__in=list(threads)).select_related("person").order_by("thread", "number"))
-    named: dict[int, list[str]] = defaultdict(list)
+    named: dict[int, list[Person]] = defaultdict(list)
     for mention in Mention.objects.filter(comment__thread__in=list(threads)).select_related("person").order_by("pk"):
-        named[mention.comment_id].append(mention.person.display_name)
+        named[mention.comment_id].append(mention.person)
     found: dict[int, list[CommentRow]] = defaultdict(list)
     for row in rows:
+        text = relabelled(row.text, {token_label(person.token): person.login for person in named[row.pk]})
         found[row.thread_id].append(
             CommentRow(
                 number=row.number,
                 person=row.person.display_name,
                 posted_at=row.posted_at,
-                text=row.text,
-                mentions=tuple(named[row.pk]),
-                strangers=strangers(row.text, members),
+                text=text,
+                mentions=tuple(person.display_name for person in named[row.pk]),
+                strangers=strangers(text, members),
                 entry=row.entry,
             )
         )

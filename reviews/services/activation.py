@@ -14,6 +14,7 @@ from django.db import transaction
 from planner.canonical import canonical_bytes
 from planner.records.plan import Candidate, Plan
 from reviews import queue
+from reviews.audit import without_names
 from reviews.blobs import blob_keep, blob_read
 from reviews.clock import database_now, utc_text
 from reviews.errors import ConflictError, Finding, InvalidRequestError, printable
@@ -210,7 +211,7 @@ def requirements_record(judgement: Judgement) -> dict[str, Any]:
                 "quorum": row.quorum,
                 "approvals": row.approvals,
                 "status": row.status,
-                "because": row.because,
+                "because": without_names(row.because),
             }
             for row in judgement.requirements
         ],

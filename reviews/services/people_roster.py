@@ -13,8 +13,9 @@ from typing import Any
 from allauth.mfa.models import Authenticator
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.db.models import Exists, OuterRef, Q
 
-from reviews.audit import Act, append, refusals_recorded, workspace_write
+from reviews.audit import Act, append, refusals_recorded, workspaces_write
 from reviews.clock import database_now
 from reviews.errors import (
     ConflictError,
@@ -26,7 +27,7 @@ from reviews.errors import (
     length_of,
     printable,
 )
-from reviews.models import Invitation, Membership, Person, Role, Team, TeamSeat, Workspace
+from reviews.models import AuditEntry, Invitation, Membership, Person, Role, Team, TeamSeat, Workspace
 from reviews.models.fields import slug_validator
 from reviews.policies.permissions import Verdict, may_administer
 from reviews.policies.roster import may_change_member, may_hold_seat, may_touch_account
@@ -65,7 +66,7 @@ def member_invite(*, asker: Asker, login: str, name: str, email: str, role: str)
         ConflictError: they are a member already.
     """
     login, name, email = login.strip(), name.strip(), email.strip()
-    with _administering(asker, "invite", login):
+    with administering(asker, "invite", login):
         _require(may_administer(standing_of(asker.person, asker.workspace)))
         person = Person.objects.filter(login=login).first() if len(login) <= NAME_LENGTH else None
         findings = _findings(login=login, name=name, email=email, role=role, is_new=person is None)
@@ -88,7 +89,7 @@ def member_role_set(*, asker: Asker, login: str, role: str) -> None:
         NotAllowedError: the asker is no admin, or it is their own role.
         InvalidRequestError: there is no such role.
     """
-    with _administering(asker, "role", login, role=printable(role)):
+    with administering(asker, "role", login, role=printable(role)):
         membership = _changed(asker, login)
         if role not in Role.values:
             raise InvalidRequestError((_finding("role", ", ".join(Role.values), printable(role) or "nothing"),))
@@ -108,7 +109,7 @@ def seats_set(*, asker: Asker, login: str, seats: Mapping[str, str]) -> None:
         InvalidRequestError: no such team, or no such seat.
         ConflictError: the member's role never signs.
     """
-    with _administering(asker, "seats", login):
+    with administering(asker, "seats", login):
         membership = _changed(asker, login)
         known = set(Team.objects.filter(workspace=asker.workspace).values_list("slug", flat=True))
         findings = tuple(
@@ -138,7 +139,7 @@ def member_remove(*, asker: Asker, login: str) -> None:
         NotFoundError: no such member.
         NotAllowedError: the asker is no admin, or it is themselves.
     """
-    with _administering(asker, "remove", login):
+    with administering(asker, "remove", login):
         membership = _changed(asker, login)
         _take_seats(asker, membership)
         Invitation.objects.filter(person_id=membership.person_id, workspace=asker.workspace, ended_at=None).update(
@@ -170,10 +171,12 @@ def account_open(*, asker: Asker, login: str) -> None:
 
 def _account_switch(*, asker: Asker, login: str, is_active: bool) -> None:
     name = "open" if is_active else "close"
-    with _administering(asker, name, login):
-        person = _touched(asker, login)
+    with administering(asker, name, login, everywhere=True):
+        person = account_touched(asker, login)
         if person.is_active == is_active:
             return
+        if person.salt is None:
+            raise ConflictError("This person was erased. Nobody logs in as them again.")
         person.is_active = is_active
         person.save(update_fields=["is_active"])
         if not is_active:
@@ -191,8 +194,8 @@ def link_make(*, asker: Asker, login: str, forget_factors: bool = False) -> Made
         NotAllowedError: the asker is no admin of every workspace of the account, or it is their own.
         ConflictError: the account is closed.
     """
-    with _administering(asker, "link", login):
-        person = _touched(asker, login)
+    with administering(asker, "link", login):
+        person = account_touched(asker, login)
         if not person.is_active:
             raise ConflictError("This account is closed. Open it first.")
         if forget_factors:
@@ -202,21 +205,31 @@ def link_make(*, asker: Asker, login: str, forget_factors: bool = False) -> Made
 
 
 @contextmanager
-def _administering(asker: Asker, attempt: str, login: str, **more: str) -> Iterator[None]:
-    """Run a block as the workspace's only writer; a refusal names whom it was about by token, never by login."""
+def administering(asker: Asker, attempt: str, login: str, *, everywhere: bool = False, **more: str) -> Iterator[None]:
+    """Run a block as the workspace's only writer; a refusal names whom it was about by token, never by login.
+
+    ``everywhere``: as the only writer of all workspaces whose log an act on the account of ``login`` has to tell.
+    """
     # Strangers learn and leave nothing.
     standing_of(asker.person, asker.workspace)
-    about = Person.objects.filter(login=printable(login)).values_list("token", flat=True).first()
+    about = Person.objects.filter(login=printable(login)).first()
     refused = Act(
         action="roster.refused",
         actor=asker.person.token,
         authentication=asker.trace.authentication,
         request_id=asker.trace.request_id,
         payload_type="topogate.roster/v1",
-        payload={"attempt": attempt, "person": about, **more},
+        payload={"attempt": attempt, "person": about.token if about else None, **more},
     )
-    with refusals_recorded(asker.workspace, refused), workspace_write(asker.workspace.pk):
+    told = {place.pk for place in places_of(about)} if about and everywhere else set()
+    with refusals_recorded(asker.workspace, refused), workspaces_write({asker.workspace.pk, *told}):
         yield
+
+
+def places_of(person: Person) -> list[Workspace]:
+    """Return the workspaces that somebody belongs to or ever acted in, in one order."""
+    acted = AuditEntry.objects.filter(workspace=OuterRef("pk"), actor_token=person.token)
+    return list(Workspace.objects.filter(Q(memberships__person=person) | Exists(acted)).distinct().order_by("pk"))
 
 
 def _changed(asker: Asker, login: str) -> Membership:
@@ -231,7 +244,13 @@ def _changed(asker: Asker, login: str) -> Membership:
     return membership
 
 
-def _touched(asker: Asker, login: str) -> Person:
+def account_touched(asker: Asker, login: str) -> Person:
+    """Return a member whose account the asker may act on.
+
+    Raises:
+        NotFoundError: no such member.
+        NotAllowedError: the asker is no admin of every workspace of the account, or it is their own.
+    """
     person = _changed(asker, login).person
     theirs = Membership.objects.filter(person=person).values_list("workspace_id", flat=True)
     kept = Membership.objects.filter(person=asker.person, role=Role.ADMIN).values_list("workspace_id", flat=True)

@@ -25,7 +25,8 @@ from reviews.models import (
     ThreadResolution,
     Workspace,
 )
-from reviews.policies.mentions import mentioned
+from reviews.models.people import token_label
+from reviews.policies.mentions import mentioned, relabelled
 from reviews.policies.permissions import may_comment, may_resolve
 from reviews.selectors.judgement import Judgement, author_ids
 from reviews.services.acting import Acting, acting, require, require_prose
@@ -156,16 +157,21 @@ def _published(act: Acting, judgement: Judgement, comments: Sequence[Ready]) -> 
         .annotate(Max("number"))
     )
     members = _members_named(act, comments)
-    made, said = [], []
+    labels = {login: token_label(person.token) for login, person in members.items()}
+    made, said, mentions = [], [], []
     for ready, thread in zip(comments, threads, strict=True):
         last[thread.pk] = last.get(thread.pk, 0) + 1
+        named = [members[login] for login in mentioned(ready.text) if login in members]
         comment = Comment(
-            thread=thread, number=last[thread.pk], person_id=act.standing.person_id, text=ready.text, posted_at=now
+            thread=thread,
+            number=last[thread.pk],
+            person_id=act.standing.person_id,
+            text=relabelled(ready.text, labels),  # a published text only grows, and a name has to be able to go
+            posted_at=now,
         )
         made.append(comment)
-        said.append(
-            _said(comment, ready, [members[login].token for login in mentioned(ready.text) if login in members])
-        )
+        mentions.append(named)
+        said.append(_said(comment, ready, [person.token for person in named]))
     entry = act.record(
         "comments.published",
         revision=judgement.newest.number,
@@ -176,10 +182,9 @@ def _published(act: Acting, judgement: Judgement, comments: Sequence[Ready]) -> 
         comment.entry = entry.seq
     made = Comment.objects.bulk_create(made)
     Mention.objects.bulk_create(
-        Mention(comment=comment, person=members[login])
-        for comment in made
-        for login in mentioned(comment.text)
-        if login in members
+        Mention(comment=comment, person=person)
+        for comment, named in zip(made, mentions, strict=True)
+        for person in named
     )
     return tuple(made)
 

@@ -9,6 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
+from reviews.services.erasure import member_erase
 from reviews.services.people import Trace
 from reviews.services.people_roster import (
     Asker,
@@ -108,6 +109,18 @@ def person_open(request: PersonRequest, slug: str, login: str) -> HttpResponse:
     return _acted(
         request, slug, login, "The account is open again.", lambda asker: account_open(asker=asker, login=login)
     )
+
+
+@require_POST
+@page
+def person_erase(request: PersonRequest, slug: str, login: str) -> HttpResponse:
+    """Erase a person whose account is closed, once the login is repeated."""
+    try:
+        erased = member_erase(asker=asker_of(request, slug), login=login, repeated=request.POST.get("login", ""))
+    except Refused as refused:
+        return person_page(request, slug, login, problems=refused.sentences, status=refused.status)
+    messages.success(request, "The person is erased. What they did stays, under a name that says nothing.")
+    return redirect("person", slug, erased.login)
 
 
 def _acted(request: PersonRequest, slug: str, login: str, said: str, act: Callable[[Asker], None]) -> HttpResponse:

@@ -150,6 +150,7 @@ def person_page(
         since=when(row.since),
         link_ends=when(row.link_ends_at) if row.link_ends_at else "",
         is_open=row.is_active,
+        is_erased=row.is_erased,
         has_second_factor=row.has_second_factor,
         may_see=found.may_administer.allowed,
         may_change=may_change.allowed,

@@ -16,5 +16,6 @@ urlpatterns = [
     path(f"{PERSON}link", people_acts.person_link, name="person-link"),
     path(f"{PERSON}close", people_acts.person_close, name="person-close"),
     path(f"{PERSON}open", people_acts.person_open, name="person-open"),
+    path(f"{PERSON}erase", people_acts.person_erase, name="person-erase"),
     path(f"{PERSON}remove", people_acts.person_remove, name="person-remove"),
 ]

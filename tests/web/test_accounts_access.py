@@ -47,6 +47,7 @@ PEOPLE_POSTS: dict[str, list[Any]] = {
     "person-link": ["lab", "bob-lab"],
     "person-close": ["lab", "bob-lab"],
     "person-open": ["lab", "bob-lab"],
+    "person-erase": ["lab", "bob-lab"],
     "person-remove": ["lab", "bob-lab"],
 }
 OWN = {name: [] for name in OWN_PAGES} | OWN_OF_ONE | OWN_POSTS
