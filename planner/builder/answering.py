@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from planner.builder.editing import set_load_point
-from planner.builder.files import run_of
+from planner.builder.files import file_of, run_of
 from planner.builder.limits import MAX_ANSWERS, check, refuse
 from planner.builder.pointing import ANY
 from planner.builder.questions import questions_of
@@ -136,6 +136,8 @@ def settle(
 ) -> Draft:
     """Say which source counts at a field or below it, or with ``value`` that none does; exactly one is given.
 
+    A run that counts in other trials or windows too stands for its kind of file, for a run is in one place.
+
     Raises:
         DocumentRefusedError: with every problem.
     """
@@ -147,6 +149,8 @@ def settle(
         raise refuse("builder/settlement", at, "one of run, format and value", " and ".join(given) or "none of them")
     if run is not None:
         run_of(draft, run)
+        if ANY in steps(at):
+            format, run = file_of(draft, run).format, None
     if format is not None and format not in {file.format for file in draft.files.values()}:
         raise refuse("builder/settlement", at, "a format of the draft's files", shown(format))
     problems = () if isinstance(value, UnsetType) else problems_of(at, value)

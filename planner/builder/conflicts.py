@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Mapping
 
 from planner.builder.files import file_of
-from planner.builder.pointing import above
+from planner.builder.pointing import ANY, above
 from planner.builder.records import Draft
 from planner.builder.resolving import Found
 from planner.builder.state import Candidate, Conflict
 from planner.builder.trees import Trees
+from planner.identity import same
+from planner.pointers import steps
 from planner.shown import shown
 
 __all__ = ["conflict_sentence", "conflicts_of", "open_conflicts"]
@@ -45,9 +47,14 @@ def _conflict(draft: Draft, field: str, found: list[Found], settled: bool) -> Co
             )
             for one in found
         ),
-        settle_at=tuple(above(field)),
+        settle_at=tuple(at for at in above(field) if ANY not in steps(at) or _kinds_differ(found)),
         settled=settled,
     )
+
+
+def _kinds_differ(found: list[Found]) -> bool:
+    """Say whether kinds of files tell the sources apart: only then one choice can hold for other trials."""
+    return all(same(one.value, other.value) for one in found for other in found if one.format == other.format)
 
 
 def conflict_sentence(conflict: Conflict) -> str:

@@ -1,6 +1,8 @@
 """Everything that is to be said of a draft at once, for a page, the API and the command line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
 
 from planner.builder.assembly import assembled
 from planner.builder.conflicts import conflicts_of
@@ -11,7 +13,7 @@ from planner.builder.grouping import repeats, why_unused
 from planner.builder.pointing import ANY
 from planner.builder.questions import questions_of
 from planner.builder.records import Draft, ReadRun
-from planner.builder.state import DraftState, HeldRun, Prediction, RunNote, Unplaced
+from planner.builder.state import DraftState, HeldRun, Prediction, Question, RunNote, TrialCoverage, Unplaced
 from planner.builder.trees import Trees, trees_of
 from planner.documents import ContractDocument
 from planner.pointers import steps
@@ -33,7 +35,7 @@ def state_of(draft: Draft, contract: ContractDocument, as_of: str) -> DraftState
     judged = judged_trials(draft, contract, trees, questions, as_of)
     return DraftState(
         complete=bool(made.document),
-        questions=questions,
+        questions=tuple(_with_gates(questions, judged.coverage)),
         conflicts=conflicts_of(draft, trees),
         held=tuple(_held(draft)),
         refused=tuple(_refused(draft)),
@@ -47,6 +49,17 @@ def state_of(draft: Draft, contract: ContractDocument, as_of: str) -> DraftState
         coverage=judged.coverage,
         open=made.open,
     )
+
+
+def _with_gates(questions: Iterable[Question], coverage: Iterable[TrialCoverage]) -> Iterator[Question]:
+    """Add to each question the gates that lack its answer."""
+    titles: dict[str, dict[str, None]] = {}
+    for trial in coverage:
+        for gate in trial.gates:
+            for lack in gate.lacks:
+                titles.setdefault(lack.field, {})[gate.title] = None
+    for question in questions:
+        yield replace(question, gates=tuple(titles.get(question.field, ())))
 
 
 def _reasons(read: ReadRun, effect: str) -> tuple[str, ...]:

@@ -49,6 +49,15 @@ _TEXT: Mapping[Path, str] = {
 }
 
 
+_THINGS = {
+    "devices": "the device",
+    "nodes": "the node",
+    "nics": "the NIC",
+    "islands": "the island",
+    "links": "the link",
+}
+
+
 def questions_of(draft: Draft, contract: ContractDocument, trees: Mapping[str, TrialTree]) -> tuple[Question, ...]:
     """Return every question, answered ones too, in the order in which a form asks them."""
     asked = [*_provenance(draft, trees)]
@@ -109,7 +118,7 @@ def _provenance(draft: Draft, trees: Mapping[str, TrialTree]) -> Iterator[Questi
         yield _question(draft, "/provenance/tool/name", "Which program wrote the figures?", "provenance")
     if "/provenance/tool/version" not in said:
         unknown = [Proposal(value=UNKNOWN, sentence="no file says the version of its tool")]
-        text = "Which version of it?"
+        text = "Which version of the program that wrote the figures?"
         yield _question(draft, "/provenance/tool/version", text, "provenance", proposals=unknown)
 
 
@@ -238,12 +247,19 @@ def _of_identity(draft: Draft, contract: ContractDocument, tree: TrialTree) -> I
         if tree.fields.get(to):
             continue
         always = any(path[: len(wanted)] == wanted for wanted in ALWAYS_ASKED)
-        text = _TEXT.get(path) or _TEXT.get(path[:2]) or f"What was {'.'.join(path)} really?"
+        text = _TEXT.get(path) or _TEXT.get(path[:2]) or _asked_of(path)
         hinted = [_hint(one) for one in _hints_of(tree, path)]
         named = Proposal(value=bound, sentence="what the contract names; confirm it only where it was really so")
         # What a file hints at comes first: it may be right where the contract is not.
         proposals = [*hinted, named]
         yield _question(draft, to, text, path[0], needed=always, proposals=proposals)
+
+
+def _asked_of(path: Path) -> str:
+    """Ask for a leaf; of hardware in the same words for every device or the like, so that one answer may do for all."""
+    if path[0] == "hardware" and len(path) > 3:
+        return f"What is {'.'.join(path[3:])} of the {_THINGS.get(path[1], path[1])} really?"
+    return f"What was {'.'.join(path)} really?"
 
 
 def _hints_of(tree: TrialTree, path: Path) -> Iterator[Found]:

@@ -47,7 +47,8 @@ class Candidate(Record, frozen=True, kw_only=True):
 class Conflict(Record, frozen=True, kw_only=True):
     """Sources that say different things of one field. ``settle_at`` are pointers under which it may be settled.
 
-    The first is the field itself, the others stand for every trial or window with the same candidates.
+    The first is the field itself; the others are what it stands in, and every trial or window where the same kinds of
+    files differ. Pointers with ``*`` are there only where kinds of files tell the sources apart.
     """
 
     field: str
@@ -80,7 +81,8 @@ class Question(Record, frozen=True, kw_only=True):
     ``field`` is where the answer goes, in the narrowest form; ``answer_at`` are the pointers under which it may be
     given, from that to the widest. ``answered`` names the one that counts now. ``group`` bundles questions on a page:
     ``provenance``, ``trial``, ``window``, ``model``, ``precision``, ``workload``, ``stack``, ``hardware``,
-    ``telemetry``, ``asked``. ``needed`` questions keep the document from being made.
+    ``telemetry``, ``asked``. ``needed`` questions keep the document from being made; of the others, ``gates`` are the
+    titles of the gates that are UNKNOWN without the answer.
     """
 
     field: str
@@ -94,6 +96,7 @@ class Question(Record, frozen=True, kw_only=True):
     choices: tuple[str, ...] = ()
     rows: tuple[str, ...] = ()
     needed: bool = True
+    gates: tuple[str, ...] = ()
     proposals: tuple[Proposal, ...] = ()
     answered: str | None = None
     answer: Json = None

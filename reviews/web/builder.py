@@ -25,6 +25,7 @@ from reviews.services.draft_files import Outcome, file_remove, files_add
 from reviews.services.drafts import draft_delete
 from reviews.services.evidence_drafts import evidence_draft_change, evidence_make
 from reviews.web.builder_acts import changes_of, typed_answers
+from reviews.web.builder_conflict_rows import conflict_rows
 from reviews.web.builder_coverage_rows import (
     breach_rows,
     coverage_page,
@@ -34,7 +35,7 @@ from reviews.web.builder_coverage_rows import (
     value_row,
 )
 from reviews.web.builder_files import given_of, outcome_strips
-from reviews.web.builder_open_rows import conflict_rows, held_rows, questions_page
+from reviews.web.builder_open_rows import OPTIONAL, Given, held_rows, questions_page, rank_of
 from reviews.web.builder_rows import FILES_A_PAGE, file_line, meter_of, places_of, trials_page
 from reviews.web.formats import count, when
 from reviews.web.frame import PersonRequest, authentication, frame, go_to, page, request_id, workspace_of
@@ -74,7 +75,8 @@ def tab(name: str, rows: Rows) -> Callable[..., HttpResponseBase]:
     @require_http_methods(["GET", "HEAD", "POST"])
     @page
     def view(request: PersonRequest, slug: str, draft: int) -> HttpResponse:
-        if request.method != "POST":
+        if request.method != "POST" or request.POST.get("act") == "tick":
+            # Ticking changes nothing: it fills the form in, and a person then confirms.
             return answer(request, slug, draft, name, rows)
         try:
             outcomes = act(request, slug, draft)
@@ -118,7 +120,7 @@ def answer(
     workspace = workspace_of(slug)
     found = evidence_draft(actor=request.user, workspace=workspace, draft_id=draft)
     state = builder.state_of(found.work.draft, found.work.contract, time_text(database_now()))
-    query = Query.of(request.GET.dict(), keep=("page", "conflicts", "all"))
+    query = Query.of(request.GET.dict(), keep=("page", "conflicts", "all", "each"))
     context = frame(
         slug,
         "new",
@@ -205,13 +207,17 @@ def trials_rows(request: PersonRequest, found: EvidenceDraft, state: DraftState)
 
 def questions_rows(request: PersonRequest, found: EvidenceDraft, state: DraftState) -> Context:
     """Return one page of questions, conflicts and held runs."""
-    query = Query.of(request.GET.dict(), keep=("page", "conflicts", "all"))
-    shown = questions_page(
-        state, asked_page(request), typed_answers(request.POST), only_needed=query.get("all") != "yes"
+    query = Query.of(request.GET.dict(), keep=("page", "conflicts", "all", "each"))
+    form = request.POST
+    given = Given(
+        typed=typed_answers(form),
+        ticked=frozenset(form.getlist("field")),
+        tick=form.get("group", "") if form.get("act") == "tick" else "",
     )
+    shown = questions_page(state, asked_page(request), given, shows_all=query.get("all") == "yes")
     settled = {at: one.because for at, one in found.work.draft.settled.items()}
-    typed = {request.POST.get("field", ""): request.POST.get("because", "")}
-    conflicts = conflict_rows(state, settled, typed, asked_page(request, "conflicts"))
+    typed = {form.get("field", ""): form.get("because", "")}
+    conflicts = conflict_rows(state, settled, typed, asked_page(request, "conflicts"), each=query.get("each") == "yes")
     return {
         "shown": shown,
         "conflicts": conflicts.rows,
@@ -220,7 +226,10 @@ def questions_rows(request: PersonRequest, found: EvidenceDraft, state: DraftSta
         "pager": pager(query, shown.page, shown.pages),
         "all_href": query.link(all=None if query.get("all") == "yes" else "yes", page=None),
         "shows_all": query.get("all") == "yes",
-        "optional": sum(not question.needed for question in state.questions),
+        "optional": sum(rank_of(question) == OPTIONAL for question in state.questions),
+        "together": conflicts.together,
+        "shows_each": query.get("each") == "yes",
+        "each_href": query.link(each=None if query.get("each") == "yes" else "yes", conflicts=None),
     }
 
 

@@ -11,8 +11,8 @@ from planner.builder import DraftState
 from planner.builder.records import ReadValue
 from planner.builder.state import GateCoverage, Lack, TrialCoverage
 from planner.pointers import steps
-from reviews.web.builder_open_rows import shown_value
-from reviews.web.builder_rows import TITLES, place_text, value_text
+from reviews.web.builder_rows import TITLES, value_text
+from reviews.web.builder_texts import place_text, shown_value
 from reviews.web.formats import count, listed
 from reviews.web.words import Word
 

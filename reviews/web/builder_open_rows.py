@@ -1,26 +1,24 @@
-"""Rows of what a person has to say in the evidence builder: conflicts side by side, held runs, questions. Pure.
+"""Rows of what a person has to say in the evidence builder: held runs and questions. Pure.
 
-Rules kept: every candidate names the file and the place that it came from; nothing is chosen beforehand; a proposal
-becomes an answer only where somebody confirms it. Needed questions come first.
+Rules kept: a proposal becomes an answer only where somebody confirms it. Questions without which there is no document
+come first, then those that gates read, then the rest.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
-
-import msgspec
 
 from planner.builder import Draft, DraftState
 from planner.builder.state import Proposal, Question
 from planner.pointers import steps
 from reviews.web.builder_acts import DEGREES
-from reviews.web.builder_rows import TITLES, RunLine, place_text, run_line
+from reviews.web.builder_rows import RunLine, run_line
+from reviews.web.builder_texts import place_text, scope_text, shown_json
 from reviews.web.formats import count, listed
 from reviews.web.words import Word
 
 QUESTIONS_A_PAGE = 40
-CONFLICTS_A_PAGE = 15
 HELD_SHOWN = 30
 MOST_ALIKE = 16
 """Trials or windows that one question names; of more, all are answered at once, or the rest on the next round."""
@@ -39,79 +37,8 @@ GROUPS = {
     "telemetry": "Telemetry",
     "asked": "What no file says",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CandidateRow:
-    """One source of a value that others contradict."""
-
-    run: str
-    file: str
-    file_id: str
-    format: str
-    value: str
-    raw: str
-    where: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConflictRow:
-    """Sources that say different things of one field, side by side."""
-
-    id: str
-    field: str
-    title: str
-    unit: str
-    candidates: tuple[CandidateRow, ...]
-    scopes: tuple[tuple[str, str], ...]
-    is_settled: bool
-    settled_at: str
-    because: str
-
-
-@dataclass(frozen=True, slots=True)
-class ConflictsPage:
-    """One page of conflicts."""
-
-    rows: tuple[ConflictRow, ...]
-    page: int
-    pages: int
-
-
-def conflict_rows(
-    state: DraftState, settled: Mapping[str, str], typed: Mapping[str, str], page: int = 1
-) -> ConflictsPage:
-    """Cut one page of conflicts, the open ones first. ``settled`` is pointer -> reason; ``typed`` a reason refused."""
-    ordered = sorted(state.conflicts, key=lambda conflict: conflict.settled)
-    pages = max(1, -(-len(ordered) // CONFLICTS_A_PAGE))
-    page = min(max(page, 1), pages)
-    shown = ordered[(page - 1) * CONFLICTS_A_PAGE : page * CONFLICTS_A_PAGE]
-    rows = tuple(
-        ConflictRow(
-            id=f"conflict-{number}",
-            field=conflict.field,
-            title=field_title(conflict.field),
-            unit=conflict.unit,
-            candidates=tuple(
-                CandidateRow(
-                    run=one.run,
-                    file=one.file,
-                    file_id=one.run.partition(".")[0],
-                    format=TITLES.get(one.format, one.format),
-                    value=shown_value(one.value),
-                    raw=f"{one.raw} {one.raw_unit}".strip(),
-                    where=place_text(one.place),
-                )
-                for one in conflict.candidates
-            ),
-            scopes=tuple((at, scope_text(at)) for at in conflict.settle_at),
-            is_settled=conflict.settled,
-            settled_at=next((at for at in conflict.settle_at if at in settled), ""),
-            because=typed.get(conflict.field) or next((settled[at] for at in conflict.settle_at if at in settled), ""),
-        )
-        for number, conflict in enumerate(shown)
-    )
-    return ConflictsPage(rows, page, pages)
+OPTIONAL = 2
+RANKS = ("", ", which gates read", ", if you know")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +75,7 @@ class ProposalRow:
     value: str
     sentence: str
     where: str
+    is_ticked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +92,7 @@ class QuestionRow:
     kind: str
     unit: str
     needed: bool
+    gates: str
     is_answered: bool
     answered_at: str
     text: str
@@ -184,6 +113,7 @@ class QuestionGroup:
     questions: tuple[QuestionRow, ...]
     open: int
     summary: str
+    proposals: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,22 +126,37 @@ class QuestionsPage:
     total: int
 
 
-def questions_page(
-    state: DraftState, page: int, typed: Mapping[str, Mapping[str, str]], *, only_needed: bool
-) -> QuestionsPage:
-    """Cut one page of questions: needed and unanswered first, then needed, then the rest.
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a form held that was not taken, or that only asked to tick: texts by question, and what is ticked.
+
+    ``tick`` names the group all of whose proposals are to be ticked.
+    """
+
+    typed: Mapping[str, Mapping[str, str]]
+    ticked: frozenset[str] = frozenset()
+    tick: str = ""
+
+
+def rank_of(question: Question) -> int:
+    """Return 0 for a question without which there is no document, 1 for one that a gate reads, 2 for the rest."""
+    return 0 if question.needed else 1 if question.gates else 2
+
+
+def questions_page(state: DraftState, page: int, given: Given, *, shows_all: bool) -> QuestionsPage:
+    """Cut one page of questions: needed ones first, then those that gates read, then the rest where all are shown.
 
     The same question of several trials or windows that nobody answered yet is asked once.
     """
-    asked = asked_once(question for question in state.questions if question.needed or not only_needed)
+    asked = asked_once(question for question in state.questions if shows_all or rank_of(question) < OPTIONAL)
     order = list(GROUPS)
-    asked.sort(key=lambda same: (not same[0].needed, order.index(same[0].group), len(same) == 1))
+    asked.sort(key=lambda same: (rank_of(same[0]), order.index(same[0].group), len(same) == 1))
     pages = max(1, -(-len(asked) // QUESTIONS_A_PAGE))
     page = min(max(page, 1), pages)
     shown = asked[(page - 1) * QUESTIONS_A_PAGE : page * QUESTIONS_A_PAGE]
     groups = tuple(
-        _group(f"g{number}", name[1], list(questions), typed)
-        for number, (name, questions) in enumerate(groupby(shown, key=lambda same: (same[0].needed, same[0].group)))
+        _group(f"g{number}", name[1], list(questions), given)
+        for number, (name, questions) in enumerate(groupby(shown, key=lambda same: (rank_of(same[0]), same[0].group)))
     )
     return QuestionsPage(groups, page, pages, len(asked))
 
@@ -221,26 +166,31 @@ def asked_once(questions: Iterable[Question]) -> list[tuple[Question, ...]]:
     together: dict[tuple[str, ...], list[Question]] = {}
     for question in questions:
         is_shared = question.kind in SHARED_KINDS and question.answered is None and len(question.answer_at) > 1
-        key = (question.answer_at[-1], question.question, str(question.needed)) if is_shared else (question.field,)
+        rank = str(rank_of(question))
+        key = (question.answer_at[-1], question.question, rank) if is_shared else (question.field,)
         together.setdefault(key, []).append(question)
     return [tuple(same) for same in together.values()]
 
 
-def _group(
-    id_: str, group: str, questions: Sequence[tuple[Question, ...]], typed: Mapping[str, Mapping[str, str]]
-) -> QuestionGroup:
-    rows = tuple(question_row(number, same, typed.get(same[0].field)) for number, same in enumerate(questions))
+def _group(id_: str, group: str, questions: Sequence[tuple[Question, ...]], given: Given) -> QuestionGroup:
+    rows = tuple(question_row(number, same, given, id_) for number, same in enumerate(questions))
     unanswered = sum(not row.is_answered for row in rows)
     summary = f"{count(unanswered, 'question')} open" if unanswered else f"{count(len(rows), 'question')}, all answered"
-    title = GROUPS[group] if questions[0][0].needed else f"{GROUPS[group]}, if you know"
-    return QuestionGroup(id=id_, title=title, questions=rows, open=unanswered, summary=summary)
+    return QuestionGroup(
+        id=id_,
+        title=f"{GROUPS[group]}{RANKS[rank_of(questions[0][0])]}",
+        questions=rows,
+        open=unanswered,
+        summary=summary,
+        proposals=sum(len(row.proposals) for row in rows),
+    )
 
 
-def question_row(number: int, same: Sequence[Question], typed: Mapping[str, str] | None) -> QuestionRow:
+def question_row(number: int, same: Sequence[Question], given: Given, group: str) -> QuestionRow:
     """Make the row of a question; what somebody typed and was refused stands in the place of the answer."""
     question = same[0]
-    given = question.answer if question.answered is not None else None
-    stood = parts_of(question, given)
+    typed = given.typed.get(question.field)
+    stood = parts_of(question, question.answer if question.answered is not None else None)
     shown = {**stood, **typed} if typed is not None else stood
     # The order is that of the form's own names: the text first, then its parts.
     was = "\n".join([stood.get("", ""), *(stood[name] for name in sorted(stood) if name)])
@@ -253,6 +203,7 @@ def question_row(number: int, same: Sequence[Question], typed: Mapping[str, str]
         kind=question.kind,
         unit=question.unit,
         needed=question.needed,
+        gates="" if question.needed else "; ".join(dict.fromkeys(gate for one in same for gate in one.gates)),
         is_answered=question.answered is not None,
         answered_at=question.answered or "",
         text=shown.get("", ""),
@@ -264,7 +215,7 @@ def question_row(number: int, same: Sequence[Question], typed: Mapping[str, str]
             for name in names
         ),
         scopes=_scopes(same),
-        proposals=() if question.answered else tuple(_proposals(same)),
+        proposals=() if question.answered else tuple(_proposals(same, given, is_all=given.tick == group)),
     )
 
 
@@ -282,11 +233,13 @@ def _scopes(same: Sequence[Question]) -> tuple[tuple[str, str, bool], ...]:
 
 
 def of_text(question: Question) -> str:
-    """Name the trial and window that a question is about."""
-    return " · ".join(part for part in (question.trial, question.window) if part)
+    """Name the trial, the window and the device or the like that a question is about."""
+    path = steps(question.field)
+    thing = path[4] if path[0] == "identities" and path[2:3] == ("hardware",) and len(path) > 4 else ""
+    return " · ".join(part for part in (question.trial, question.window, thing) if part)
 
 
-def _proposals(same: Sequence[Question]) -> Iterator[ProposalRow]:
+def _proposals(same: Sequence[Question], given: Given, *, is_all: bool) -> Iterator[ProposalRow]:
     """Yield the first proposal of each question; equal ones are one."""
     alike: dict[tuple[str, str], list[Question]] = {}
     for question in same:
@@ -295,11 +248,9 @@ def _proposals(same: Sequence[Question]) -> Iterator[ProposalRow]:
             alike.setdefault((shown_json(first.value), first.sentence), []).append(question)
     for questions in list(alike.values())[:MOST_ALIKE]:
         fields = [question.field for question in questions]
-        yield proposal_row(
-            questions[0],
-            fields[0] if len(fields) == 1 else shown_json(fields),
-            "" if len(alike) == 1 else listed([of_text(question) for question in questions[:4]]),
-        )
+        chosen = fields[0] if len(fields) == 1 else shown_json(fields)
+        of = "" if len(alike) == 1 else listed([of_text(question) for question in questions[:4]])
+        yield replace(proposal_row(questions[0], chosen, of), is_ticked=is_all or chosen in given.ticked)
 
 
 def proposal_row(question: Question, fields: str, of: str) -> ProposalRow:
@@ -342,34 +293,3 @@ def parts_of(question: Question, value: Any) -> dict[str, str]:
     if isinstance(value, bool):
         return {"": "true" if value else "false"}
     return {"": value if isinstance(value, str) else shown_json(value)}
-
-
-def shown_json(value: Any) -> str:
-    """Write a value as JSON in one line."""
-    return msgspec.json.encode(value).decode()
-
-
-def shown_value(value: Any) -> str:
-    """Write a value of any kind for people."""
-    return value if isinstance(value, str) else shown_json(value)
-
-
-def field_title(field: str) -> str:
-    """Name a field by the end of its pointer, with the trial and window that it belongs to before it."""
-    parts = steps(field)
-    if len(parts) > 3 and parts[0] == "trials" and parts[2] == "windows":
-        return f"{parts[1]} · {parts[3]}: {' '.join(parts[4:])}".replace("_", " ")
-    if len(parts) > 2 and parts[0] in ("trials", "identities"):
-        return f"{parts[1]}: {' '.join(parts[2:])}".replace("_", " ")
-    return " ".join(parts).replace("_", " ")
-
-
-def scope_text(pointer: str) -> str:
-    """Say for how much an answer or a settlement counts."""
-    parts = steps(pointer)
-    wild = [parts[at] == "*" for at in (1, 3) if at < len(parts)]
-    if not any(wild):
-        return "here only"
-    if parts[1] == "*" and len(parts) > 3 and parts[2] == "windows":
-        return "every window of every trial" if parts[3] == "*" else f"window {parts[3]} of every trial"
-    return "every trial" if parts[1] == "*" else f"every window of {parts[1]}"

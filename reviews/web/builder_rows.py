@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from planner.builder import Draft, DraftFile, DraftState, file_of, run_of
-from planner.builder.records import ReadPlace, ReadRun, ReadValue
+from planner.builder.records import ReadRun, ReadValue
 from planner.importers import IMPORTERS
 from reviews.selectors.evidence_drafts import EvidenceDraft, FileRow
 from reviews.web.byte_text import bytes_text
@@ -175,16 +175,6 @@ def value_text(value: ReadValue) -> str:
     return quantity(value.value) if abs(value.value) < 10**15 else grouped(str(int(value.value)))
 
 
-def place_text(place: ReadPlace) -> str:
-    """Write where something stands in a file."""
-    parts = [
-        f"line {place.line:,}" if place.line else "",
-        f"column {place.column}" if place.column is not None else "",
-        place.pointer or "",
-    ]
-    return ", ".join(part for part in parts if part) or "the whole file"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowBlock:
     """A window of a trial with its runs on this page; ``key`` is ``trial/window``, "" for the trial as a whole."""
@@ -299,6 +289,7 @@ class Meter:
     width: int
     label: str
     questions: int
+    for_gates: int
     conflicts: int
     held: int
     unused: int
@@ -322,6 +313,7 @@ def meter_of(found: EvidenceDraft, state: DraftState) -> Meter:
     declared = sum(trial.declared for trial in state.coverage)
     waiting = sum(file.state in ("waiting", "reading") for file in found.files)
     questions = sum(question.needed and question.answered is None for question in state.questions)
+    for_gates = sum(not question.needed and bool(question.gates) for question in state.questions)
     conflicts = sum(not conflict.settled for conflict in state.conflicts)
     held = sum(run.decided is None for run in state.held)
     windows = sum(len(trial.windows) for trial in draft.trials.values())
@@ -337,6 +329,7 @@ def meter_of(found: EvidenceDraft, state: DraftState) -> Meter:
         width=100 * answered // declared if declared else 0,
         label=f"{answered:,} of {declared:,} answered" if declared else "No trial yet",
         questions=questions,
+        for_gates=for_gates,
         conflicts=conflicts,
         held=held,
         unused=len(state.unused),

@@ -202,6 +202,16 @@ def test_ticked_proposals_are_confirmed(draft: Draft, people: Cast, visit: Visit
     assert field in of(people, draft).work.draft.answers
 
 
+def test_ticking_all_fills_the_form_in_and_changes_nothing(draft: Draft, people: Cast, visit: Visit) -> None:
+    typed: dict[str, Any] = {"f0": "/provenance/collected_by", "k0": "text", "was0": "", "v0": "pilot team"}
+    asked = act(visit(people.alice), draft, "builder-questions", act="tick", group="g1", **typed)
+    page = asked.content.decode()
+    ticked = re.findall(r'name="field" value="[^"]+" checked', page)
+    assert ticked and len(ticked) < page.count('class="choice proposal"')
+    assert 'value="pilot team"' in page
+    assert of(people, draft).work.draft.answers == {}
+
+
 @pytest.mark.parametrize("button", ["answers", "confirm"])
 def test_neither_what_is_typed_nor_what_is_ticked_gets_lost_with_the_other(
     button: str, draft: Draft, people: Cast, visit: Visit
