@@ -17,6 +17,7 @@ AS_OF = {
     "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$",
     "description": "UTC in whole seconds; evidence is judged as of then (default: now)",
 }
+LOGIN = "A login of the pages: to read, and for what takes a person. What changes something needs X-CSRFToken."
 READING = (401, 404, 422, 429)
 SENDING = (400, 401, 403, 404, 409, 413, 415, 422, 429)
 CHECKING = (400, 401, 403, 404, 413, 415, 422, 429)
@@ -41,7 +42,12 @@ class BrowserScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-
 
     def get_security_definition(self, auto_schema: AutoSchema) -> dict[str, Any]:
         """Describe the cookie."""
-        return {"type": "apiKey", "in": "cookie", "name": "session", "description": "A login of the pages; to read."}
+        return {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": "session",
+            "description": LOGIN,
+        }
 
 
 def refusals(*statuses: int) -> dict[Any, Any]:

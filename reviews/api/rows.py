@@ -121,6 +121,7 @@ def decision_detail_value(page: DecisionPage, links: Links) -> dict[str, Any]:
 
 def _signoff(row: SignOffRow) -> dict[str, Any]:
     return {
+        "id": row.id,
         "revision": row.revision,
         "team": row.team,
         "person": row.person,

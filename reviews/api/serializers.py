@@ -192,6 +192,7 @@ class SignOffPoint(serializers.Serializer[object]):
 class SignOff(serializers.Serializer[object]):
     """A sign-off and whether it counts now. Signing is done on the page only."""
 
+    id = serializers.IntegerField(help_text="names an objection that is to be lifted")
     revision = serializers.IntegerField()
     team = serializers.CharField()
     person = serializers.CharField()

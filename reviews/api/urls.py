@@ -2,6 +2,17 @@
 
 from django.urls import path, re_path
 
+from reviews.api.acts import (
+    Activation,
+    Closing,
+    DelegationEnd,
+    Delegations,
+    Rejection,
+    Reproductions,
+    ReReviews,
+    Retractions,
+    Withdrawal,
+)
 from reviews.api.attachments import AttachmentFile, EvidenceDocument
 from reviews.api.audit import Audit
 from reviews.api.benchmark import Benchmark
@@ -15,6 +26,14 @@ from reviews.api.drafts import (
     EvidenceDraftMade,
     EvidenceDrafts,
 )
+from reviews.api.proposals import (
+    DecisionProposals,
+    PolicyView,
+    ProposalConfirmation,
+    ProposalDetail,
+    ProposalWithdrawal,
+    WorkspaceProposals,
+)
 from reviews.api.revisions import ContractFile, EvidenceFile, PlanFile, RevisionDetail, Revisions
 from reviews.api.schemas import Absent, Docs, DocumentSchema, OpenApi
 from reviews.api.slots import Check, IdentityReports
@@ -25,6 +44,7 @@ from reviews.api.what_if import WhatIf
 WORKSPACE = "workspaces/<slug:workspace>"
 DECISION = f"{WORKSPACE}/decisions/<int:number>"
 DRAFT = f"{WORKSPACE}/evidence-drafts/<int:number>"
+PROPOSAL = f"{WORKSPACE}/proposals/<int:proposal>"
 REVISION = f"{DECISION}/revisions/<int:revision>"
 
 urlpatterns = [
@@ -33,6 +53,12 @@ urlpatterns = [
     path(f"{DECISION}/revisions", Revisions.as_view(), name="api-revisions"),
     path(f"{DECISION}/threads", Threads.as_view(), name="api-threads"),
     path(f"{DECISION}/threads/<int:thread>/resolution", ThreadResolution.as_view(), name="api-thread-resolution"),
+    path(f"{DECISION}/proposals", DecisionProposals.as_view(), name="api-decision-proposals"),
+    path(f"{DECISION}/activation", Activation.as_view(), name="api-activation"),
+    path(f"{DECISION}/withdrawal", Withdrawal.as_view(), name="api-withdrawal"),
+    path(f"{DECISION}/rejection", Rejection.as_view(), name="api-rejection"),
+    path(f"{DECISION}/closing", Closing.as_view(), name="api-closing"),
+    path(f"{DECISION}/re-reviews", ReReviews.as_view(), name="api-re-reviews"),
     path(REVISION, RevisionDetail.as_view(), name="api-revision"),
     path(f"{REVISION}/plan", PlanFile.as_view(), name="api-plan"),
     path(f"{REVISION}/contract", ContractFile.as_view(), name="api-contract"),
@@ -41,6 +67,15 @@ urlpatterns = [
     path(f"{REVISION}/benchmark", Benchmark.as_view(), name="api-benchmark"),
     path(f"{REVISION}/compare", Compare.as_view(), name="api-compare"),
     path(f"{REVISION}/what-if", WhatIf.as_view(), name="api-what-if"),
+    path(f"{REVISION}/reproductions", Reproductions.as_view(), name="api-reproductions"),
+    path(f"{WORKSPACE}/policy", PolicyView.as_view(), name="api-policy"),
+    path(f"{WORKSPACE}/proposals", WorkspaceProposals.as_view(), name="api-proposals"),
+    path(PROPOSAL, ProposalDetail.as_view(), name="api-proposal"),
+    path(f"{PROPOSAL}/confirmation", ProposalConfirmation.as_view(), name="api-proposal-confirmation"),
+    path(f"{PROPOSAL}/withdrawal", ProposalWithdrawal.as_view(), name="api-proposal-withdrawal"),
+    path(f"{WORKSPACE}/delegations", Delegations.as_view(), name="api-delegations"),
+    path(f"{WORKSPACE}/delegations/<int:delegation>/end", DelegationEnd.as_view(), name="api-delegation-end"),
+    path(f"{WORKSPACE}/retractions", Retractions.as_view(), name="api-retractions"),
     path(f"{WORKSPACE}/check", Check.as_view(), name="api-check"),
     path(f"{WORKSPACE}/identity-reports", IdentityReports.as_view(), name="api-identity-reports"),
     path(f"{WORKSPACE}/validate", Validate.as_view(), name="api-validate"),

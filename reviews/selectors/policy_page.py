@@ -15,14 +15,24 @@ from reviews.selectors.proposals import ProposalRow, open_proposals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyVersionRow:
+    """One version of the policy; the first is made by the system."""
+
+    version: int
+    content_id: str
+    made_by: str
+    made_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyPage:
-    """The newest policy. ``versions`` holds number, content id, who made it and when, newest first."""
+    """The newest policy; ``versions`` are in order, newest first."""
 
     document: PolicyDocument
     tree: dict[str, Any]
     content_id: str
     version: int
-    versions: tuple[tuple[int, str, str, datetime], ...]
+    versions: tuple[PolicyVersionRow, ...]
     members: dict[str, tuple[str, ...]]
     proposals: tuple[ProposalRow, ...]
     may_change: Verdict
@@ -75,7 +85,12 @@ def policy_page(*, actor: Person, workspace: Workspace) -> PolicyPage:
         content_id=newest.content_id,
         version=newest.version,
         versions=tuple(
-            (row.version, row.content_id, row.made_by.display_name if row.made_by else "system", row.made_at)
+            PolicyVersionRow(
+                version=row.version,
+                content_id=row.content_id,
+                made_by=row.made_by.display_name if row.made_by else "system",
+                made_at=row.made_at,
+            )
             for row in rows
         ),
         members=members,

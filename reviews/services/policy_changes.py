@@ -1,13 +1,31 @@
 """A new version of the policy: one admin proposes it, another countersigns."""
 
+from typing import Any
+
+from planner import strict_json
 from planner.canonical import canonical_bytes, content_id
-from reviews.errors import ConflictError
+from planner.errors import DocumentRefusedError
+from reviews.errors import ConflictError, Finding, InvalidRequestError
 from reviews.models import Person, Policy, ProposalKind
 from reviews.policies.document import read_policy
 from reviews.policies.permissions import may_administer
 from reviews.services.acting import require
 from reviews.services.people import policy_set
 from reviews.services.two_persons import Handler, Proposing, wrong
+
+
+def policy_tree(raw: bytes) -> Any:
+    """Read the JSON of a proposed policy, as strictly as documents are read; what it says is judged when proposed.
+
+    Raises:
+        InvalidRequestError: with every problem of it as JSON.
+    """
+    try:
+        return strict_json.parse(raw)
+    except DocumentRefusedError as refused:
+        raise InvalidRequestError(
+            tuple(Finding.of(problem, "request", pointer=f"policy{problem.pointer}") for problem in refused.problems)
+        ) from refused
 
 
 def _check(proposing: Proposing) -> str:

@@ -10,8 +10,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from planner import strict_json
-from planner.errors import DocumentRefusedError
 from reviews.errors import (
     ConflictError,
     Finding,
@@ -24,6 +22,7 @@ from reviews.errors import (
 from reviews.selectors.policy_page import DelegationRow, delegation_page, policy_page
 from reviews.services.delegations import delegation_end, delegation_make
 from reviews.services.people import Trace
+from reviews.services.policy_changes import policy_tree
 from reviews.services.proposals import HANDLERS
 from reviews.services.two_persons import proposal_countersign, proposal_make, proposal_withdraw
 from reviews.web.formats import count, when
@@ -61,17 +60,8 @@ def _change(request: PersonRequest, slug: str, typed: dict[str, str]) -> None:
     elif typed["act"] == "withdraw_proposal":
         proposal_withdraw(proposal_id=proposal_id, reason=typed["reason"], **common)
     else:
-        body = {"base": typed["base"], "policy": _json(typed["policy"])}
+        body = {"base": typed["base"], "policy": policy_tree(typed["policy"].encode())}
         proposal_make(HANDLERS["policy"], body=body, reason=typed["reason"], **common)
-
-
-def _json(text: str) -> Any:
-    try:
-        return strict_json.parse(text.encode())
-    except DocumentRefusedError as refused:
-        raise InvalidRequestError(
-            tuple(Finding.of(problem, "request", pointer=f"policy{problem.pointer}") for problem in refused.problems)
-        ) from refused
 
 
 def _common(request: PersonRequest, slug: str) -> dict[str, Any]:
@@ -104,7 +94,7 @@ def _policy_shown(
         ],
         lasting=_lasting(found.document.max_age_s),
         is_second_demanded=found.document.second_factor,
-        versions=[(number, digest, who, when(at)) for number, digest, who, at in found.versions],
+        versions=[(row.version, row.content_id, row.made_by, when(row.made_at)) for row in found.versions],
         waiting=tuple(map(waiting_of, found.proposals)),
         off="" if found.may_change.allowed else found.may_change.reason,
         policy=typed.get("policy") or json.dumps(found.tree, indent=2, sort_keys=True),
