@@ -37,8 +37,8 @@ fuzz: .venv/dev.stamp ## Throw random documents at the intake for some minutes (
 	@$(BIN)/python -m tests.fuzz.fuzz_documents 20000
 
 races: .venv/dev.stamp ## Race a thousand sign-offs against new revisions, on PostgreSQL and on SQLite
-	@TOPOGATE_RACE_ROUNDS=250 $(BIN)/python -m pytest tests/reviews/test_review_races.py -q
-	@TOPOGATE_RACE_ROUNDS=250 TOPOGATE_TEST_DATABASE=sqlite $(BIN)/python -m pytest tests/reviews/test_review_races.py -q
+	@TOPOGATE_RACE_ROUNDS=250 $(BIN)/python -m pytest tests/reviews/test_review_races.py -q --timeout=3600
+	@TOPOGATE_RACE_ROUNDS=250 TOPOGATE_TEST_DATABASE=sqlite $(BIN)/python -m pytest tests/reviews/test_review_races.py -q --timeout=3600
 
 bench: .venv/dev.stamp ## Print how long planning takes beside parsing and hashing alone, and appending beside inserting
 	@$(BIN)/python -m bench.bytes_to_plan

@@ -11,14 +11,16 @@ from typing import Any
 
 from planner.canonical import file_sha256
 from reviews.errors import ConflictError, DocumentsRefusedError
-from reviews.models import Person, Role, Workspace
-from reviews.services.people import member_add, seat_give, workspace_create
+from reviews.models import Person, Role, Team, Workspace
+from reviews.services.people import member_add, policy_set, seat_give, workspace_create
 from reviews.services.submissions import submission_create
 
 WORKSPACE = "demo"
 POLICY: dict[str, Any] = {
     "schema": "topogate.policy/v1",
     "teams": {
+        "capacity": {"title": "Capacity", "quorum": 0},
+        "incident-response": {"title": "Incident response", "quorum": 0},
         "networking": {"title": "Networking", "quorum": 1},
         "serving": {"title": "Serving", "quorum": 1},
     },
@@ -43,6 +45,10 @@ PEOPLE = (
     DemoPerson("author", "Author", Role.AUTHOR, None, "submits contracts and evidence, never signs"),
     DemoPerson("reviewer-serving", "Reviewer (serving)", Role.MEMBER, "serving", "signs for serving"),
     DemoPerson("reviewer-networking", "Reviewer (networking)", Role.MEMBER, "networking", "signs for networking"),
+    DemoPerson("capacity", "Capacity", Role.MEMBER, "capacity", "countersigns waivers, revokes with incident response"),
+    DemoPerson("incident", "Incident response", Role.MEMBER, "incident-response", "declares emergencies, rolls back"),
+    DemoPerson("admin", "Admin", Role.ADMIN, None, "keeps people, proposes a policy"),
+    DemoPerson("second-admin", "Second admin", Role.ADMIN, None, "agrees to a policy that another admin proposed"),
     DemoPerson("auditor", "Auditor", Role.AUDITOR, None, "reads and verifies everything, changes nothing"),
 )
 
@@ -74,14 +80,16 @@ def demo_logins() -> tuple[DemoLogin, ...]:
     workspace = Workspace.objects.filter(slug=WORKSPACE).first() or workspace_create(
         slug=WORKSPACE, title="Demo", policy=POLICY
     )
+    if Team.objects.filter(workspace=workspace, slug__in=POLICY["teams"]).count() < len(POLICY["teams"]):
+        policy_set(workspace=workspace, policy=POLICY)  # a demo of an earlier version, with fewer teams
     return tuple(_login(workspace, person) for person in PEOPLE)
 
 
 def _require_own_database() -> None:
     others = Workspace.objects.exclude(slug=WORKSPACE).exists()
-    strangers = Person.objects.exclude(login__in=[person.login for person in PEOPLE]).exists()
+    # Whom an admin of the demo invited since belongs to it.
     unknown_to_demo = Person.objects.exists() and not Workspace.objects.filter(slug=WORKSPACE).exists()
-    if others or strangers or unknown_to_demo:
+    if others or unknown_to_demo:
         raise ConflictError("This database holds other work. The demo is loaded into an empty database only.")
 
 

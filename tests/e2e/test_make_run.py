@@ -13,7 +13,16 @@ import pytest
 from tests.e2e.embedded_run import EmbeddedRun, embedded_run
 
 pytestmark = pytest.mark.processes
-PEOPLE = {"author", "reviewer-serving", "reviewer-networking", "auditor"}
+PEOPLE = {
+    "author",
+    "reviewer-serving",
+    "reviewer-networking",
+    "capacity",
+    "incident",
+    "admin",
+    "second-admin",
+    "auditor",
+}
 PARTS = ("config.run", "unixsocket", "gunicorn", "celery")
 
 

@@ -2,17 +2,38 @@
 
 import io
 import json
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
-from reviews.models import AuditEntry, Decision, Membership, Person, PlanJob, Policy, Workspace
-from reviews.services.demo import PEOPLE
+from planner.canonical import content_id
+from planner.times import time_text
+from reviews.models import (
+    AuditEntry,
+    Countersignature,
+    Decision,
+    Membership,
+    Person,
+    PlanJob,
+    Policy,
+    Team,
+    Workspace,
+)
+from reviews.services.demo import PEOPLE, POLICY
+from reviews.services.jobs import job_run
+from reviews.services.people import workspace_create
 from reviews.services.people_invitations import invitation_use
+from reviews.services.proposals import HANDLERS
+from reviews.services.submissions import submission_create
+from reviews.services.two_persons import proposal_countersign, proposal_make
 from reviews.verification import verify
 from tests.plugins.append_only import lifted
 from tests.reviews.factories import Cast, contract_tree, documents, submitted
+from tests.reviews.rules.board import TRACE
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
@@ -61,6 +82,57 @@ def test_a_second_start_makes_new_passwords_and_nothing_else(db: None, examples:
     author = Person.objects.get(login="author")
     assert (author.check_password(old), author.check_password(new)) == (False, True)
     assert (Decision.objects.count(), PlanJob.objects.count(), AuditEntry.objects.count()) == (2, 2, entries)
+
+
+def test_the_demo_has_whom_waivers_emergencies_and_a_policy_take(db: None, examples: Path) -> None:
+    run("demo", f"--examples={examples}")
+    workspace = Workspace.objects.get()
+    failing = submission_create(
+        actor=Person.objects.get(login="author"),
+        workspace=workspace,
+        **vars(documents(floor=600)),
+        title="Failing",
+        as_of=None,
+        idempotency_key=None,
+    )
+    job_run(failing.job_id)
+    space: dict[str, Any] = {"workspace": workspace, "trace": TRACE}
+    ends = time_text(timezone.now() + timedelta(days=9))
+    policy = {"base": content_id(POLICY), "policy": POLICY | {"second_factor": True}}
+    for kind, body, first, second in (
+        ("waiver", {"trial": "t-1", "gate": "throughput", "ends_at": ends}, "reviewer-serving", "capacity"),
+        (
+            "emergency",
+            {"trial": "t-1", "incident": "INC-1", "hours": 1, "failing_gates": ["throughput"]},
+            "incident",
+            "reviewer-serving",
+        ),
+        ("policy", policy, "admin", "second-admin"),
+    ):
+        number = None if kind == "policy" else failing.decision.number
+        made = proposal_make(
+            HANDLERS[kind],
+            actor=Person.objects.get(login=first),
+            body=body,
+            reason="Shown.",
+            number=number,
+            **space,
+        )
+        proposal_countersign(HANDLERS, actor=Person.objects.get(login=second), proposal_id=made.pk, **space)
+    assert Countersignature.objects.count() == 3
+
+
+def test_a_demo_of_an_earlier_version_gets_the_teams_that_it_lacks(db: None, examples: Path) -> None:
+    two = {slug: team for slug, team in POLICY["teams"].items() if team["quorum"]}
+    workspace_create(slug="demo", title="Demo", policy=POLICY | {"teams": two, "duties": {}})
+    run("demo", f"--examples={examples}")
+    assert (Policy.objects.count(), Team.objects.count()) == (2, 4)
+
+
+def test_who_was_invited_to_the_demo_keeps_it_from_nobody(db: None, examples: Path) -> None:
+    run("demo", f"--examples={examples}")
+    Person.objects.create_user("guest", display_name="Guest")
+    assert run("demo", f"--examples={examples}")[0].startswith("author")
 
 
 def test_the_shipped_examples_are_all_accepted(db: None) -> None:
