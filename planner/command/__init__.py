@@ -24,6 +24,7 @@ from planner.command import (
     matrix,
     model,
     plan,
+    requalify,
     schema,
     stress,
     submit,
@@ -38,7 +39,7 @@ __all__ = ["COMMANDS", "MODULES", "main"]
 
 MODULES = (
     *(plan, diff, what_if, stress, matrix, gates, groups, hardware, model, hypotheses, importing, evidence),
-    *(validate, digest, schema, submit, launch, identity, check),
+    *(validate, digest, schema, submit, launch, identity, requalify, check),
 )
 COMMANDS = collect(MODULES, Command)
 
