@@ -138,6 +138,8 @@ LOG_SIGNING_KEY = env.str("LOG_SIGNING_KEY", default="")
 # Where a copy of the newest checkpoint of every log is left for other machines to fetch; a folder, or nowhere.
 CHECKPOINT_DIR = env.str("CHECKPOINT_DIR", default="")
 CHECKPOINT_SECONDS = seconds("CHECKPOINT_SECONDS", 60.0)
+# Public keys of those outside who cosign checkpoints, as they print them; a cosignature of nobody else is kept.
+LOG_WITNESSES = env.list("LOG_WITNESSES", default=[])
 
 # A decision in force is called expiring so long before its end.
 EXPIRY_NOTICE_DAYS = days("EXPIRY_NOTICE_DAYS", 14)

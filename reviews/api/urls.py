@@ -14,8 +14,16 @@ from reviews.api.acts import (
     Withdrawal,
 )
 from reviews.api.attachments import AttachmentFile, EvidenceDocument
-from reviews.api.audit import Audit
+from reviews.api.audit import Audit, AuditEntryDetail, AuditEntryProof, AuditEntryRaw
 from reviews.api.benchmark import Benchmark
+from reviews.api.checkpoints import (
+    CheckpointDetail,
+    Checkpoints,
+    Consistency,
+    LogCheckpoint,
+    LogUpdate,
+    LogWitnesses,
+)
 from reviews.api.comparison import Compare
 from reviews.api.decisions import DecisionDetail, Decisions, Validate
 from reviews.api.drafts import (
@@ -45,6 +53,7 @@ WORKSPACE = "workspaces/<slug:workspace>"
 DECISION = f"{WORKSPACE}/decisions/<int:number>"
 DRAFT = f"{WORKSPACE}/evidence-drafts/<int:number>"
 PROPOSAL = f"{WORKSPACE}/proposals/<int:proposal>"
+LOG = "logs/<path:origin>"
 REVISION = f"{DECISION}/revisions/<int:revision>"
 
 urlpatterns = [
@@ -80,6 +89,15 @@ urlpatterns = [
     path(f"{WORKSPACE}/identity-reports", IdentityReports.as_view(), name="api-identity-reports"),
     path(f"{WORKSPACE}/validate", Validate.as_view(), name="api-validate"),
     path(f"{WORKSPACE}/audit", Audit.as_view(), name="api-audit"),
+    path(f"{WORKSPACE}/audit/<int:seq>", AuditEntryDetail.as_view(), name="api-audit-entry"),
+    path(f"{WORKSPACE}/audit/<int:seq>/raw", AuditEntryRaw.as_view(), name="api-audit-entry-raw"),
+    path(f"{WORKSPACE}/audit/<int:seq>/proof", AuditEntryProof.as_view(), name="api-audit-entry-proof"),
+    path(f"{WORKSPACE}/checkpoints", Checkpoints.as_view(), name="api-checkpoints"),
+    path(f"{WORKSPACE}/checkpoints/<int:size>", CheckpointDetail.as_view(), name="api-checkpoint"),
+    path(f"{WORKSPACE}/consistency", Consistency.as_view(), name="api-consistency"),
+    path(f"{LOG}/checkpoint", LogCheckpoint.as_view(), name="api-log-checkpoint"),
+    path(f"{LOG}/update", LogUpdate.as_view(), name="api-log-update"),
+    path(f"{LOG}/checkpoints/<int:size>/witnesses", LogWitnesses.as_view(), name="api-log-witnesses"),
     path(f"{WORKSPACE}/evidence-drafts", EvidenceDrafts.as_view(), name="api-evidence-drafts"),
     path(DRAFT, EvidenceDraftDetail.as_view(), name="api-evidence-draft"),
     path(f"{DRAFT}/files", EvidenceDraftFiles.as_view(), name="api-evidence-draft-files"),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from django.db.models import Prefetch, QuerySet
 
-from reviews.errors import NotFoundError, TamperedError
+from reviews.errors import NotFoundError, TamperedError, is_storable
 from reviews.log_tree import LogTree
 from reviews.models import AuditEntry, Checkpoint, Cosignature, Person, Workspace
 from reviews.selectors.people import standing_of
@@ -133,6 +133,27 @@ def consistency_of(workspace: Workspace, old: CheckpointRow, new: CheckpointRow)
         return Consistency(old=old.size, size=new.size, proof=(), holds=False, fault=tampered.message)
     holds = consistency_holds(old.size, new.size, proof, old.root, new.root)
     return Consistency(old=old.size, size=new.size, proof=proof, holds=holds)
+
+
+def log_named(origin: str) -> Workspace:
+    """Return the workspace whose log has this origin, to everybody who knows it.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    workspace = Workspace.objects.filter(log_origin=origin).first() if is_storable(origin) else None
+    if workspace is None:
+        raise NotFoundError("There is no log of this origin.")
+    return workspace
+
+
+def proof_between(workspace: Workspace, old: int, size: int) -> list[bytes]:
+    """Return the consistency proof from a log of ``old`` entries, at most ``size``; none from an empty one.
+
+    Raises:
+        TamperedError: an entry that the proof needs is not the one that was stored.
+    """
+    return consistency_proof(LogTree(workspace), old, size) if old else []
 
 
 def inclusion_of(workspace: Workspace, seq: int, data: bytes, size: int | None = None) -> Inclusion | None:

@@ -34,6 +34,8 @@ OPEN = (200,) * len(CALLERS)
 READ = (*UNKNOWN, 200, 200, *ENDED)
 NO_TOKEN = (*UNKNOWN, 403, 403, *ENDED)
 """Acts that bind a person, or that an author does not do; who does them with a login is in test_acts."""
+UNSIGNED = (*UNKNOWN, 404, 404, *ENDED)
+"""Members are told that no checkpoint was signed."""
 EXPECTED: dict[tuple[str, str], tuple[int, ...]] = {
     ("api-decisions", "GET"): READ,
     ("api-decisions", "POST"): (*UNKNOWN, 403, 201, *ENDED),
@@ -55,6 +57,15 @@ EXPECTED: dict[tuple[str, str], tuple[int, ...]] = {
     ("api-check", "POST"): READ,
     ("api-identity-reports", "POST"): (*UNKNOWN, 403, 200, *ENDED),
     ("api-audit", "GET"): READ,
+    ("api-audit-entry", "GET"): READ,
+    ("api-audit-entry-raw", "GET"): READ,
+    ("api-audit-entry-proof", "GET"): UNSIGNED,
+    ("api-checkpoints", "GET"): READ,
+    ("api-checkpoint", "GET"): UNSIGNED,
+    ("api-consistency", "GET"): UNSIGNED,
+    ("api-log-checkpoint", "GET"): (404,) * len(CALLERS),
+    ("api-log-update", "GET"): (404,) * len(CALLERS),
+    ("api-log-witnesses", "POST"): (415,) * len(CALLERS),
     ("api-policy", "GET"): READ,
     ("api-proposals", "GET"): READ,
     ("api-proposals", "POST"): NO_TOKEN,
@@ -97,6 +108,15 @@ PATHS = {
     "api-check": "workspaces/lab/check",
     "api-identity-reports": "workspaces/lab/identity-reports",
     "api-audit": "workspaces/lab/audit",
+    "api-audit-entry": "workspaces/lab/audit/1",
+    "api-audit-entry-raw": "workspaces/lab/audit/1/raw",
+    "api-audit-entry-proof": "workspaces/lab/audit/1/proof",
+    "api-checkpoints": "workspaces/lab/checkpoints",
+    "api-checkpoint": "workspaces/lab/checkpoints/1",
+    "api-consistency": "workspaces/lab/consistency",
+    "api-log-checkpoint": "logs/topogate/none/checkpoint",
+    "api-log-update": "logs/topogate/none/update",
+    "api-log-witnesses": "logs/topogate/none/checkpoints/1/witnesses",
     "api-policy": "workspaces/lab/policy",
     "api-proposals": "workspaces/lab/proposals",
     "api-decision-proposals": "workspaces/lab/decisions/2/proposals",
@@ -122,6 +142,7 @@ SENT = {
     "api-revisions": {"evidence": documents(tokens=200000).evidence},
     "api-threads": {"comments": b'{"comments": [{"text": "Rerun?", "kind": "trial", "name": "t-1"}]}'},
     "api-thread-resolution": {"reason": "Rerun."},
+    "api-log-witnesses": {},
     "api-validate": parts(title=None),
     "api-check": {"slot": "own/one-device", "identity": b'{"model": {"name": "own/dense-8b"}}'},
     "api-identity-reports": {"slot": "own/one-device", "identity": b'{"model": {"name": "own/dense-8b"}}'},
