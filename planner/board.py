@@ -6,6 +6,7 @@ Rules kept: a flip is one changed reading or one changed limit (domain 6), so a 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Literal
 
 from planner.evaluate import ALWAYS
@@ -80,10 +81,16 @@ class Board:
                 if spot is not None:
                     yield spot
 
-    def only_failing(self, trial: str) -> Spot | None:
-        """Return the one limit that keeps a rejected trial out; None where more does, or no number does."""
-        candidate = self.candidates[trial]
-        if candidate.unknown or candidate.missing_keys:
+    @cached_property
+    def kept_out(self) -> Mapping[str, Spot]:
+        """The one limit that keeps a rejected trial out, by trial id in order; trials that more keeps out, or no
+        number does, are left out."""
+        rejected = ((name, each) for name, each in sorted(self.candidates.items()) if each.state == "REJECTED")
+        found = ((name, self._only_failing(candidate)) for name, candidate in rejected)
+        return {name: spot for name, spot in found if spot is not None}
+
+    def _only_failing(self, candidate: Candidate) -> Spot | None:
+        if len(candidate.failing) > 1 or candidate.unknown or candidate.missing_keys:
             return None
         failing = [
             (gate, limit_id, outcome)

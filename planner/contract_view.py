@@ -83,4 +83,4 @@ class ContractView:
 
     def _newly_placed(self, trial: Trial) -> Placed:
         moe = self.contract.identity.model.architecture == "moe"
-        return Placed(topology=trial.topology, rank_map=trial.rank_map, moe=moe, site=self.site)
+        return Placed(topology=trial.topology, rank_map=trial.rank_map, moe=moe, site=self.site, shared=self.kept)

@@ -77,23 +77,21 @@ def _by_size(flip: Draft) -> tuple[bool, bool, Fraction, str, str, str]:
 
 
 def _of_others(board: Board) -> Iterator[Draft]:
+    for trial, spot in board.kept_out.items():
+        if spot.gate not in FOLLOWS_FROM_ANOTHER:
+            yield _rejected(board, trial, spot)
     for trial, candidate in sorted(board.candidates.items()):
-        if candidate.state == "REJECTED":
-            yield from _rejected(board, trial)
-        elif candidate.state == "INCONCLUSIVE":
+        if candidate.state == "INCONCLUSIVE":
             yield from _inconclusive(board, trial)
-        elif board.winner is not None and trial != board.winner.trial:
+        elif candidate.state == "ELIGIBLE" and board.winner is not None and trial != board.winner.trial:
             yield from _faster(board, trial, board.winner)
 
 
-def _rejected(board: Board, trial: str) -> Iterator[Draft]:
+def _rejected(board: Board, trial: str, spot: Spot) -> Draft:
     """A trial that one limit keeps out gets in at that limit."""
-    spot = board.only_failing(trial)
-    if spot is None or spot.gate in FOLLOWS_FROM_ANOTHER:
-        return
     wins = board.would_win(board.values_at(trial, spot, spot.limit), board.winner)
     draft = _reading_flip(board, trial, spot, spot.limit, strict=False, wins=wins)
-    yield replace(draft, write=lambda: draft.write() if can_pass(board, trial, spot) else None)
+    return replace(draft, write=lambda: draft.write() if can_pass(board, trial, spot) else None)
 
 
 def _inconclusive(board: Board, trial: str) -> Iterator[Draft]:

@@ -27,12 +27,11 @@ Place = tuple[str, str]
 
 def limit_flips(board: Board) -> Iterator[Flip]:
     """Yield the flips of every limit that is compared as it stands."""
-    kept_out: dict[Place, list[tuple[str, Spot]]] = {}
-    for trial, candidate in sorted(board.candidates.items()):
-        spot = board.only_failing(trial) if candidate.state == "REJECTED" else None
-        if spot is not None and _field(board, spot) is not None:
-            kept_out.setdefault((spot.gate, spot.limit_id), []).append((trial, spot))
-    for out in kept_out.values():
+    by_limit: dict[Place, list[tuple[str, Spot]]] = {}
+    for trial, spot in board.kept_out.items():
+        if _field(board, spot) is not None:
+            by_limit.setdefault((spot.gate, spot.limit_id), []).append((trial, spot))
+    for out in by_limit.values():
         yield from _loosened(board, sorted(out, key=lambda entry: abs(entry[1].reading - entry[1].limit)))
     if board.winner is not None:
         for spot in board.spots(board.winner.trial):
@@ -48,7 +47,7 @@ def can_pass(board: Board, trial: str, spot: Spot) -> bool:
     if _field(board, spot) is None:
         return True
     at_reading = _limit_beside(board, spot, up=spot.is_ceiling, strict=False)
-    return at_reading is None or _lets_in(board, trial, spot, at_reading)
+    return at_reading is None or _lets_in(board, trial, spot, _limit_with(board, spot, at_reading))
 
 
 def _loosened(board: Board, out: list[tuple[str, Spot]]) -> Iterator[Flip]:
@@ -57,7 +56,8 @@ def _loosened(board: Board, out: list[tuple[str, Spot]]) -> Iterator[Flip]:
         new = _limit_beside(board, spot, up=spot.is_ceiling, strict=False)
         if new is None:
             continue
-        let_in = [name for name, other in out if _passes(other, new) and _lets_in(board, name, spot, new)]
+        changed = _limit_with(board, spot, new)
+        let_in = [name for name, other in out if _passes(other, new) and _lets_in(board, name, spot, changed)]
         if trial not in let_in:
             continue
         entries = [Eligible(trial=name, values=board.values(name)) for name in let_in]
@@ -86,10 +86,10 @@ def _passes(spot: Spot, limit: Fraction) -> bool:
     return spot.reading <= limit if spot.is_ceiling else spot.reading >= limit
 
 
-def _lets_in(board: Board, trial: str, spot: Spot, new: Fraction) -> bool:
+def _lets_in(board: Board, trial: str, spot: Spot, changed: Any) -> bool:
     """Ask the gate itself: nothing else keeps the trial out, and one-sided evidence may still not pass."""
     rule = next(gate.rule for gate in GATES if gate.id == spot.gate)
-    return rule(board.views[trial], _limit_with(board, spot, new)).outcome == "PASS"
+    return rule(board.views[trial], changed).outcome == "PASS"
 
 
 def _field(board: Board, spot: Spot) -> str | None:

@@ -42,13 +42,18 @@ class Kept:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Placed:
-    """A topology on its devices. ``kept`` holds what gates that read nothing else found."""
+    """A topology on its devices. ``kept`` holds what gates that read nothing else found.
+
+    ``shared`` is one for all placements under a contract: what follows from the topology alone, or from the rank map
+    alone, is worked out once for all that have the very same one.
+    """
 
     topology: Topology
     rank_map: tuple[Placement, ...]
     moe: bool
     site: Site
     kept: Kept = field(default_factory=Kept, repr=False)
+    shared: Kept = field(default_factory=Kept, repr=False)
 
     @cached_property
     def name(self) -> str:
@@ -58,7 +63,7 @@ class Placed:
     @cached_property
     def rank_map_digest(self) -> str:
         """The content id of the rank map."""
-        return rankmap.rank_map_digest(self.rank_map)
+        return self._once_for(self.rank_map, "digest", lambda: rankmap.rank_map_digest(self.rank_map))
 
     @cached_property
     def rank_device(self) -> tuple[str, ...]:
@@ -78,6 +83,9 @@ class Placed:
     @cached_property
     def groups(self) -> TopologyGroups | LayoutRefusedError:
         """The process groups in global ranks, or the layout's refusal of the degrees."""
+        return self._once_for(self.topology, "groups", self._groups)
+
+    def _groups(self) -> TopologyGroups | LayoutRefusedError:
         try:
             return rankmap.topology_groups(self.topology, moe=self.moe)
         except LayoutRefusedError as refusal:
@@ -98,7 +106,8 @@ class Placed:
     @cached_property
     def serving_groups(self) -> tuple[tuple[int, ...], ...]:
         """Ranks that serve a request together. Raises as ``topology_groups`` does."""
-        return rankmap.serving_groups(self.topology_groups)
+        groups = self.topology_groups
+        return self._once_for(self.topology, "serving groups", lambda: rankmap.serving_groups(groups))
 
     @cached_property
     def serving_group_set(self) -> frozenset[tuple[int, ...]]:
@@ -158,3 +167,7 @@ class Placed:
         if counts.total() < len(self.charge.devices) or not prices.keys() >= counts.keys():
             return None
         return sum((exact(prices[kind]) * count for kind, count in counts.items()), Fraction(0))
+
+    def _once_for(self, part: object, what: str, make: Callable[[], T]) -> T:
+        """Return what follows from the topology or the rank map, made once; the part is kept, so its id stays its."""
+        return self.shared.once((what, id(part)), lambda: (make(), part))[0]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from planner.alike import checked_together
 from planner.board import Board
 from planner.canonical import canonical_bytes, file_sha256
 from planner.demand import demand, units_needed
@@ -115,7 +116,7 @@ def _planned(
 ) -> tuple[Plan, bytes]:
     check_binding(contract, evidence)
     order = order_expand(contract.record)
-    trials = views(contract, evidence, as_of)
+    trials = checked_together(views(contract, evidence, as_of))
     judged = _judge_all(trials, order, progress)
     selection = select(
         judged.candidates,

@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from planner.canonical import content_id
+from planner.canonical import file_sha256
 from planner.layouts import LAYOUTS, Degrees, InstanceGroups, LayoutRefusedError
 from planner.layouts.base import MAX_RANKS, REQUEST_PATH, TENSOR_LIKE, Groups
 from planner.records.base import UnsetType
@@ -24,6 +24,8 @@ from planner.records.evidence import Instance, Placement, Topology
 Coordinate = tuple[int, int]
 Source = Literal["rule", "engine"]
 Computed = TypeVar("Computed")
+
+_ENCODER = msgspec.json.Encoder(order="sorted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +157,8 @@ def derived_name(topology: Topology) -> str:
 
 def rank_map_digest(rank_map: Iterable[Placement]) -> str:
     """Return the content id of a rank map as the document has it."""
-    return content_id(msgspec.to_builtins(tuple(rank_map)))
+    # Names are ASCII and numbers whole, so the encoder writes the canonical form by itself.
+    return file_sha256(_ENCODER.encode(tuple(rank_map)))
 
 
 def _or_one(value: int | UnsetType) -> int:

@@ -8,9 +8,13 @@ Why both ways agree: what is no number or time is equal (``form``); every consis
 (``identities``); limits, keys and frontier figures that follow from numbers are the same arithmetic on the same numbers
 (``measures``, ``capacity``, ``limits``, ``values``); gates that are not known here are asked; and a trial whose numbers
 leave any of it open is judged the plain way (``kin``, ``verdicts``). Property tests hold the two to the same verdicts.
+
+A plan has a sentence for every limit of every trial, so its gates are all asked; but the identities of its trials are
+checked together (``held``).
 """
 
 from planner.alike.glances import Figure, Glance, figures_of, outcomes_of
+from planner.alike.held import checked_together
 from planner.alike.verdicts import Member, Verdicts, weigh_all
 
-__all__ = ["Figure", "Glance", "Member", "Verdicts", "figures_of", "outcomes_of", "weigh_all"]
+__all__ = ["Figure", "Glance", "Member", "Verdicts", "checked_together", "figures_of", "outcomes_of", "weigh_all"]

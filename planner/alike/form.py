@@ -160,7 +160,11 @@ def _named(recorded: Sequence[Any], own: Mapping[str, T], into: Table) -> Sequen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """The form of one window, which ``window`` has. ``pointers`` are those of its numbers."""
+    """The form of one window, which ``window`` has.
+
+    ``pointers`` are those of its numbers. Without ``reads_arrays`` it leaves open what arrays of ranks hold, but not
+    their names and lengths.
+    """
 
     window_id: str
     window: Window
@@ -170,6 +174,7 @@ class Form:
     arrays: Mapping[str, PerRank]
     replicas: Mapping[str, Replica]
     columns: tuple[str, ...]
+    reads_arrays: bool
 
     @property
     def has_rate(self) -> bool:
@@ -185,7 +190,8 @@ class Form:
         table = Table(self, len(windows), {}, {}, {}, {}, {}, [], [], set())
         columns = dict(zip(Window.__struct_fields__, self.root.read(windows, table), strict=True))
         self._read_times(zip(columns["start"], columns["end"], strict=True), table)
-        for section, read in (("per_rank", self._read_arrays), ("replicas", self._read_replicas)):
+        read_arrays = self._read_arrays if self.reads_arrays else self._read_lengths
+        for section, read in (("per_rank", read_arrays), ("replicas", self._read_replicas)):
             own = getattr(self.window, section)
             if own is UNSET:
                 _hold(columns[section], own, table)
@@ -217,6 +223,10 @@ class Form:
                 highest = list(map(max, values))
             table.arrays[name], table.highest[name] = values, highest
 
+    def _read_lengths(self, recorded: Sequence[Mapping[str, PerRank]], table: Table) -> None:
+        for name in self.arrays:
+            _hold([len(metrics[name].values) for metrics in recorded], self.ranks, table)
+
     def _read_replicas(self, recorded: Sequence[Mapping[str, Replica]], table: Table) -> None:
         width = len(self.replicas)
         every = zip(*map(astuple, chain.from_iterable(map(dict.values, recorded))), strict=True)  # type: ignore[arg-type]
@@ -244,7 +254,7 @@ def _split(column: Sequence[Any], width: int, table: Table) -> list[Column]:
     return [column[place::width] for place in range(width)]
 
 
-def form_of(window_id: str, window: Window, ranks: int) -> Form:
+def form_of(window_id: str, window: Window, ranks: int, *, reads_arrays: bool = True) -> Form:
     """Return the form of a window.
 
     Raises:
@@ -256,7 +266,8 @@ def form_of(window_id: str, window: Window, ranks: int) -> Form:
         raise UnlikeError
     replicas = {} if isinstance(window.replicas, UnsetType) else window.replicas
     metrics = {} if isinstance(window.per_rank, UnsetType) else window.per_rank
-    if not all(_is_full(metric.values, ranks) for metric in metrics.values()):
+    fits = _is_full if reads_arrays else _is_long_enough
+    if not all(fits(metric.values, ranks) for metric in metrics.values()):
         raise UnlikeError
     root = _node(window, "", APART)
     return Form(
@@ -268,6 +279,7 @@ def form_of(window_id: str, window: Window, ranks: int) -> Form:
         arrays=metrics,
         replicas=replicas,
         columns=tuple(name for name in Replica.__struct_fields__ if replicas and _in_all(name, replicas)),
+        reads_arrays=reads_arrays,
     )
 
 
@@ -293,7 +305,11 @@ def _pointers(node: Node) -> Iterable[str]:
 
 
 def _is_full(values: Sequence[Any], ranks: int) -> bool:
-    return len(values) == ranks and NUMBERS.issuperset(map(type, values))
+    return _is_long_enough(values, ranks) and NUMBERS.issuperset(map(type, values))
+
+
+def _is_long_enough(values: Sequence[Any], ranks: int) -> bool:
+    return len(values) == ranks
 
 
 def _in_all(name: str, replicas: Mapping[str, Replica]) -> bool:

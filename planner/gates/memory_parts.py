@@ -6,6 +6,7 @@ handled: limits (``planner.gates.memory``).
 
 from collections.abc import Sequence
 from fractions import Fraction
+from operator import lt
 from typing import cast
 
 from planner.gates.wording import apart, gib
@@ -57,10 +58,16 @@ def unexplained(view: TrialView, window: WindowView) -> dict[int, str]:
 
 def all_explained(peaks: Sequence[int | float | None], components: Sequence[Sequence[int | float | None]]) -> bool:
     """Say whether whole numbers of bytes are recorded for every rank and reach its peak; False settles nothing."""
-    if any(set(map(type, values)) != {int} or len(values) != len(peaks) for values in (peaks, *components)):
+    if any(len(values) != len(peaks) for values in components):
         return False
     whole = cast("Sequence[Sequence[int]]", (peaks, *components))
-    return not any(map(int.__lt__, map(sum, zip(*whole[1:], strict=True)), whole[0]))
+    try:
+        sums = list(map(sum, zip(*whole[1:], strict=True)))
+        # A decimal anywhere makes the sum of all of them one.
+        return type(sum(sums) + sum(whole[0])) is int and not any(map(lt, sums, whole[0]))
+    except TypeError:
+        # What is missing cannot be added up.
+        return False
 
 
 def added(components: Sequence[Sequence[int | float | None]], rank: int, *, partial: bool) -> int | Fraction | None:

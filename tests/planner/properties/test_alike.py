@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from planner.alike import Glance, Member, Verdicts, figures_of, outcomes_of, weigh_all
+from planner.alike import Glance, Member, Verdicts, checked_together, figures_of, outcomes_of, weigh_all
 from planner.alike.identities import QUICK
 from planner.consistency import IDENTITIES
 from planner.documents import ContractDocument, EvidenceDocument
@@ -15,7 +15,7 @@ from planner.evaluate import Verdict, recorded, weigh
 from planner.frontier import frontier, frontier_point
 from planner.intake import read_contract, read_evidence
 from planner.order import order_expand
-from planner.view import view_maker
+from planner.view import view_maker, views
 from tests.planner.documents import ABSENT, Change, changed, raw
 from tests.planner.factories import AS_OF, BECAUSE, GIB, SATURATED, a_contract, a_load, an_evidence
 from tests.planner.test_never_raises import AT_SATURATED, EVERY_GATE, TAIL, full_trial, pointers
@@ -162,6 +162,8 @@ def assert_alike(contract: ContractDocument, evidence: EvidenceDocument) -> Verd
         assert (verdict.keys, verdict.missing_keys) == (plain.keys, plain.missing_keys)
         assert verdict.topology == plain.topology
         assert decided.point(name) == points[-1]
+    for name, view in checked_together(views(contract, evidence, AS_OF)).items():
+        assert view.checks == view_of(name).checks
     assert list(decided.verdicts) == sorted(evidence.record.trials)
     assert decided.unbeaten() == {point.trial for point in frontier(points) if point.non_dominated}
     return decided
@@ -183,13 +185,17 @@ def test_of_trials_alike_the_gates_judge_one(kind: str) -> None:
     assert [isinstance(verdict, Glance) for verdict in decided.verdicts.values()] == [False, True, True, True, True]
 
 
-def judged_alike(*changes: tuple[Change, ...]) -> list[type]:
-    """Return how trials were judged that differ from one of two groups by changes."""
+def differing_by(*changes: tuple[Change, ...]) -> tuple[ContractDocument, EvidenceDocument]:
+    """Return trials that differ from one of two groups by changes."""
     tree = a_contract(("/selection", {"preset": "smallest_first"}), gates=SERVICE_GATES)
     trials = {f"t{index}": changed(a_trial("sampled", ttft=336 + index / 4), *own) for index, own in enumerate(changes)}
     contract = read_contract(raw(tree))
-    evidence = read_evidence(raw(changed(an_evidence(tree), ("/trials", trials))), contract)
-    return [type(verdict) for verdict in assert_alike(contract, evidence).verdicts.values()]
+    return contract, read_evidence(raw(changed(an_evidence(tree), ("/trials", trials))), contract)
+
+
+def judged_alike(*changes: tuple[Change, ...]) -> list[type]:
+    """Return how trials were judged that differ from one of two groups by changes."""
+    return [type(verdict) for verdict in assert_alike(*differing_by(*changes)).verdicts.values()]
 
 
 PEAKS = "/windows/w1/per_rank/device_used_peak_bytes"
@@ -213,6 +219,22 @@ PEAKS = "/windows/w1/per_rank/device_used_peak_bytes"
 def test_what_numbers_do_not_settle_the_gates_judge(odd: Change) -> None:
     assert judged_alike((), (), (odd,), (), ()) == [Verdict, Glance, Verdict, Glance, Glance]
     assert judged_alike((odd,), (), (), (), ())[0] is Verdict
+
+
+@pytest.mark.parametrize(
+    ("odd", "shared"),
+    [
+        pytest.param((f"{PEAKS}/values/1", None), 5, id="a rank without a peak"),
+        pytest.param(("/windows/w1/load/ttft_ms/n", 199), 4, id="too few requests"),
+        pytest.param(("/windows/w1/load/e2e_ms/mean", 4000), 4, id="a broken identity"),
+        pytest.param(("/windows/w1/load/in_flight_mean", 68), 4, id="another form"),
+    ],
+)
+def test_identities_that_surely_hold_are_evaluated_once(odd: Change, shared: int) -> None:
+    for changes in (((), (odd,), (), (), ()), ((odd,), (), (), (), ())):
+        known = checked_together(views(*differing_by(*changes), AS_OF)).values()
+        found = [id(view.checked["w1"][1]) for view in known if "w1" in view.checked]
+        assert max(map(found.count, found)) == shared
 
 
 def test_few_trials_are_judged_by_the_gates_alone() -> None:
