@@ -9,7 +9,7 @@ PINNED := $(PIP) --require-hashes --only-binary :all:
 export PORT
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format fuzz races bench screenshots requirements clean
+.PHONY: help run test lint format fuzz races drill bench screenshots requirements clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,10 @@ fuzz: .venv/dev.stamp ## Throw random documents at the intake for some minutes (
 races: .venv/dev.stamp ## Race a thousand sign-offs against new revisions, on PostgreSQL and on SQLite
 	@TOPOGATE_RACE_ROUNDS=250 $(BIN)/python -m pytest tests/reviews/test_review_races.py -q --timeout=3600
 	@TOPOGATE_RACE_ROUNDS=250 TOPOGATE_TEST_DATABASE=sqlite $(BIN)/python -m pytest tests/reviews/test_review_races.py -q --timeout=3600
+
+drill: .venv/dev.stamp ## Back up under load, restore elsewhere and check it, on PostgreSQL and on SQLite
+	@$(BIN)/python -m pytest tests/infrastructure/test_backup_drill.py tests/reviews/test_restores.py -q
+	@TOPOGATE_TEST_DATABASE=sqlite $(BIN)/python -m pytest tests/infrastructure/test_backup_drill.py tests/reviews/test_restores.py -q
 
 bench: .venv/dev.stamp ## Print how long planning takes beside parsing and hashing alone, and appending beside inserting
 	@$(BIN)/python -m bench.bytes_to_plan

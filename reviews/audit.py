@@ -33,7 +33,7 @@ LOCK = "SELECT pg_advisory_xact_lock(%s, %s)"
 HEAD = "SELECT seq, sha256, clock_timestamp() FROM reviews_auditentry WHERE workspace_id = %s ORDER BY seq DESC LIMIT 1"
 INSERTED = [field for field in AuditEntry._meta.concrete_fields if not field.primary_key]
 INSERT = (
-    f"INSERT INTO reviews_auditentry ({', '.join(field.column for field in INSERTED)}) "  # noqa: S608 # our own columns
+    f"INSERT INTO reviews_auditentry ({', '.join(str(field.column) for field in INSERTED)}) "  # noqa: S608 # our own columns
     f"VALUES ({', '.join(['%s'] * len(INSERTED))}) RETURNING id"
 )
 COLUMNS = {

@@ -7,7 +7,6 @@ from typing import cast
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from reviews.models import Person
 from reviews.services.people import Trace
 from reviews.services.people_accounts import account_changing
 from reviews.web.frame import PersonRequest, authentication, request_id
@@ -27,7 +26,7 @@ def recorded(view: View, *, late_on: str = "") -> View:
         if not request.user.is_authenticated or request.method != (late_on or "POST"):
             return view(request, *args, **kwargs)
         trace = trace_of(cast(PersonRequest, request))
-        with account_changing(person=cast(Person, request.user), trace=trace, waits_first=not late_on):
+        with account_changing(person=request.user, trace=trace, waits_first=not late_on):
             return view(request, *args, **kwargs)
 
     return answer

@@ -4,9 +4,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import ProgrammingError, connection, transaction
+from django.db import connection
 
 from reviews.append_only import APPEND_ONLY_TABLES
 from reviews.management.commands.grant_app_role import rights_write
@@ -29,35 +30,66 @@ def as_role(tmp_path: Path) -> Iterator[None]:
         cursor.execute("RESET ROLE")
 
 
-def refusal(statement: str) -> str:
-    with pytest.raises(ProgrammingError) as refused, transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(statement)
-    return str(refused.value).splitlines()[0]
+ATTACKS = {
+    "update": ("UPDATE {} SET {column} = {column}", "permission denied for table {}"),
+    "delete": ("DELETE FROM {}", "permission denied for table {}"),
+    "truncate": ("TRUNCATE {} CASCADE", "permission denied for table {}"),
+    "disable trigger": ("ALTER TABLE {} DISABLE TRIGGER ALL", "must be owner of table {}"),
+    "drop trigger": ("DROP TRIGGER append_only_row ON {}", "must be owner of relation {}"),
+    "drop table": ("DROP TABLE {} CASCADE", "must be owner of table {}"),
+    "alter table": ("ALTER TABLE {} RENAME TO other", "must be owner of table {}"),
+    "replace the trigger": (
+        "CREATE TRIGGER other BEFORE INSERT ON {} FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+        "permission denied for table {}",
+    ),
+}
+OF_A_SESSION = {
+    "SET session_replication_role = replica": 'permission denied to set parameter "session_replication_role"',
+    "SET ROLE {owner}": 'permission denied to set role "{owner}"',
+    "SET SESSION AUTHORIZATION {owner}": 'permission denied to set session authorization "{owner}"',
+    "ALTER ROLE {role} SUPERUSER": "permission denied to alter role",
+    "CREATE TABLE reviews_other (id int)": "permission denied for schema public",
+}
 
 
-@pytest.mark.usefixtures("as_role")
-@pytest.mark.parametrize("table", APPEND_ONLY_TABLES)
-@pytest.mark.parametrize(
-    ("statement", "answer"),
-    [
-        pytest.param("UPDATE {} SET {column} = {column}", "permission denied for table {}", id="update"),
-        pytest.param("DELETE FROM {}", "permission denied for table {}", id="delete"),
-        pytest.param("TRUNCATE {} CASCADE", "permission denied for table {}", id="truncate"),
-        pytest.param("ALTER TABLE {} DISABLE TRIGGER ALL", "must be owner of table {}", id="disable trigger"),
-        pytest.param("DROP TRIGGER append_only_row ON {}", "must be owner of relation {}", id="drop trigger"),
-        pytest.param("DROP TABLE {} CASCADE", "must be owner of table {}", id="drop table"),
-    ],
-)
-def test_role_is_refused(table: str, statement: str, answer: str) -> None:
+@pytest.fixture
+def logged_in(transactional_db: None, tmp_path: Path) -> Iterator[psycopg.Connection]:
+    """A session of its own in which the role itself logged in, on a server that has it for the time of the test."""
+    password = tmp_path / "password"
+    password.write_text("long and random\n")
+    call_command("grant_app_role", ROLE, "--password-file", str(password))
+    settings = connection.settings_dict
+    host = settings["OPTIONS"]["host"]
+    with psycopg.connect(dbname=settings["NAME"], host=host, user=ROLE, autocommit=True) as session:
+        yield session
     with connection.cursor() as cursor:
-        column = connection.introspection.get_table_description(cursor, table)[0].name
-    assert refusal(statement.format(table, column=column)) == answer.format(table)
+        cursor.execute(f"DROP OWNED BY {ROLE}")
+        cursor.execute(f"DROP ROLE {ROLE}")
 
 
-@pytest.mark.usefixtures("as_role")
-def test_role_may_not_act_as_a_replica() -> None:
-    answer = refusal("SET session_replication_role = replica")
-    assert answer == 'permission denied to set parameter "session_replication_role"'
+def answer_to(session: psycopg.Connection, statement: str) -> str:
+    try:
+        session.execute(statement.encode())
+    except psycopg.Error as error:
+        return str(error).splitlines()[0]
+    return "done"
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_role_that_logged_in_is_refused_on_every_table(logged_in: psycopg.Connection, attack: str) -> None:
+    statement, answer = ATTACKS[attack]
+    with connection.cursor() as cursor:
+        columns = {
+            table: connection.introspection.get_table_description(cursor, table)[0].name for table in APPEND_ONLY_TABLES
+        }
+    said = {table: answer_to(logged_in, statement.format(table, column=column)) for table, column in columns.items()}
+    assert said == {table: answer.format(table) for table in APPEND_ONLY_TABLES}
+
+
+def test_role_that_logged_in_becomes_nobody_else(logged_in: psycopg.Connection) -> None:
+    names = {"role": ROLE, "owner": connection.settings_dict["USER"]}
+    said = {statement: answer_to(logged_in, statement.format(**names)) for statement in OF_A_SESSION}
+    assert said == {statement: answer.format(**names) for statement, answer in OF_A_SESSION.items()}
 
 
 @pytest.mark.usefixtures("as_role")
