@@ -164,6 +164,10 @@ DRAFT_EXPIRY_DAYS = days("DRAFT_EXPIRY_DAYS", 90)
 # All files of one draft of evidence together.
 DRAFT_TOTAL_BYTES = mebibytes("DRAFT_TOTAL_MIB", 1024) * 2**20
 
+# An exported bundle is deleted so long after it was written; one that would be larger is not written.
+EXPORT_EXPIRY_DAYS = days("EXPORT_EXPIRY_DAYS", 7)
+EXPORT_BYTES = mebibytes("EXPORT_MIB", 2048) * 2**20
+
 # Celery has its own word for a Redis server on a unix socket.
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

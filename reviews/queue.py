@@ -18,6 +18,7 @@ PLAN_TASK = "reviews.plan_run"
 READ_TASK = "reviews.draft_file_read"
 SIGN_TASK = "reviews.log_sign"
 NOTIFY_TASK = "reviews.delivery_send"
+EXPORT_TASK = "reviews.export_run"
 logger = logging.getLogger(__name__)
 
 

@@ -12,11 +12,12 @@ from django.db import DatabaseError, connection
 
 from reviews.errors import ConflictError, LeaseLostError
 from reviews.models import Workspace
-from reviews.queue import NOTIFY_TASK, PLAN_TASK, READ_TASK, SIGN_TASK
+from reviews.queue import EXPORT_TASK, NOTIFY_TASK, PLAN_TASK, READ_TASK, SIGN_TASK
 from reviews.services.checkpoints import checkpoint_sign, checkpoints_sign
 from reviews.services.deliveries import deliveries_sweep, delivery_send
 from reviews.services.draft_reading import draft_file_read, draft_files_sweep
 from reviews.services.drafts import drafts_expire
+from reviews.services.export_runs import export_run, exports_sweep
 from reviews.services.jobs import job_run, jobs_sweep
 from reviews.services.notices import notices_sweep
 from reviews.services.sweeps import decisions_sweep
@@ -44,6 +45,13 @@ def file_read(file_id: int) -> None:
 def log_sign(workspace_id: int) -> None:
     """Sign one log now, not at the next turn."""
     checkpoint_sign(Workspace.objects.get(pk=workspace_id))
+
+
+# Below the broker's visibility time-out: a longer run would be delivered again, and find its lease held.
+@shared_task(name=EXPORT_TASK, soft_time_limit=780, time_limit=840)  # type: ignore[untyped-decorator] # no types
+def export_write(export_id: int) -> None:
+    """Write one export, if it is free."""
+    export_run(export_id)
 
 
 @shared_task(name=NOTIFY_TASK)  # type: ignore[untyped-decorator] # celery ships no types
@@ -75,6 +83,8 @@ def _sweep_until_stopped() -> None:
                 _apart(plan_run, job_id)
             for file_id in draft_files_sweep():
                 _apart(file_read, file_id)
+            for export_id in exports_sweep():
+                _apart(export_write, export_id)
             drafts_expire()
             decisions_sweep()
             notices_sweep()

@@ -23,12 +23,14 @@ from planner.command import (
     launch,
     matrix,
     model,
+    observe,
     plan,
     requalify,
     schema,
     stress,
     submit,
     validate,
+    verify,
     what_if,
 )
 from planner.command.base import Command, Exit, UnreadableInputError
@@ -39,7 +41,7 @@ __all__ = ["COMMANDS", "MODULES", "main"]
 
 MODULES = (
     *(plan, diff, what_if, stress, matrix, gates, groups, hardware, model, hypotheses, importing, evidence),
-    *(validate, digest, schema, submit, launch, identity, requalify, check),
+    *(validate, digest, schema, submit, launch, identity, requalify, check, verify),
 )
 COMMANDS = collect(MODULES, Command)
 

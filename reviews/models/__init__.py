@@ -21,6 +21,7 @@ from reviews.models.decisions import Decision, DecisionState, PlannedRevision, R
 from reviews.models.documents import Blob, DocumentKind, IntakeReceipt, StoredDocument
 from reviews.models.draft_files import Attachment, AttachmentPiece, DraftFile, DraftPiece, FileState
 from reviews.models.drafts import Draft
+from reviews.models.exports import Export, ExportPiece, ExportState
 from reviews.models.jobs import JobState, Plan, PlanJob
 from reviews.models.notices import (
     Delivery,
@@ -80,6 +81,9 @@ __all__ = [
     "DraftFile",
     "DraftPiece",
     "Emergency",
+    "Export",
+    "ExportPiece",
+    "ExportState",
     "FileState",
     "IdentityReport",
     "IntakeReceipt",

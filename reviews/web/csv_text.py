@@ -1,20 +1,13 @@
 """CSV that a spreadsheet opens as data: text that would be read as a formula is defused, numbers stay numbers."""
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from django.http import HttpResponse
 
-Value = str | int | float | None
-# A spreadsheet runs a cell that begins with one of these; the last four are their full-width forms.
-RISKY = ("=", "+", "-", "@", "\t", "\r", "\n", "\0", "＝", "＋", "－", "＠")
+from reviews.spreadsheet import RISKY, Value, csv_lines, defused
 
-
-def defused(value: Value) -> Value:
-    """Return the value with an apostrophe before text that a spreadsheet would run."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(RISKY) else value
+__all__ = ["RISKY", "Value", "attachment", "csv_response", "defused", "plain"]
 
 
 def plain(value: Fraction | None) -> Value:
@@ -32,11 +25,7 @@ def plain(value: Fraction | None) -> Value:
 
 def csv_response(name: str, header: Sequence[str], rows: Iterable[Sequence[Value]]) -> HttpResponse:
     """Answer with a CSV file; an absent value is an empty field."""
-    text = io.StringIO()
-    writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow(header)
-    writer.writerows([["" if value is None else defused(value) for value in row] for row in rows])
-    return attachment(text.getvalue().encode(), name, "text/csv; charset=utf-8")
+    return attachment(b"".join(csv_lines(header, rows)), name, "text/csv; charset=utf-8")
 
 
 def attachment(data: bytes, name: str, content_type: str) -> HttpResponse:

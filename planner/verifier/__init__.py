@@ -1,0 +1,1 @@
+"""The standalone verifier: ``verify.py`` is one file that needs nothing else of Topogate and goes into every bundle."""

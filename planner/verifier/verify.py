@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""Checks a bundle that Topogate exported, without Topogate: takes Python 3.11 and ``cryptography``, nothing else.
+
+Exit 0 VERIFIED: all holds and is signed by keys that you gave. 3 CONSISTENT ONLY: all holds, but the keys came with
+the bundle. 1 BROKEN: what is wrong, and at which entry. 2 INCOMPLETE: something is missing or cannot be read.
+"""
+# fmt: off - laid out by hand, to be read in one sitting: five parts, each resting on those before it
+import argparse, io, json, re, zipfile
+from base64 import b64decode
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from typing import Any, BinaryIO
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+VERIFIED, BROKEN, INCOMPLETE, CONSISTENT = range(4)
+WORDS = ("VERIFIED", "BROKEN", "INCOMPLETE", "CONSISTENT ONLY")
+COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode  # RFC 8785 without doubles
+Tree = dict[str, Any]  # a JSON object
+
+class Fault(Exception): """Its arguments: what is wrong, at which entry (None: at no one), the exit code."""
+def require(holds: object, text: str, seq: int | None = None, code: int = BROKEN) -> None:
+    if not holds:
+        raise Fault(text, seq, code)
+
+# 1. The container: a zip archive, bounded before anything is unpacked; its comment is a signature over all before it.
+MAX_FILES, MAX_DIRECTORY, MAX_BYTES, MAX_RATIO, MAX_LINE = 60_000, 1 << 24, 1 << 32, 400, 1 << 26
+NAME = re.compile(r"(?:[a-z]+/)?[A-Za-z0-9-]+(?:\.[a-z0-9]+)+")
+class Bundle:
+    def __init__(self, file: BinaryIO) -> None:
+        self.file, self.size = file, file.seek(0, io.SEEK_END) - 64
+        file.seek(max(0, self.size - 42))
+        more, end, self.signature = file.read(20)[:4], file.read(22), file.read(64)
+        require(end[:4] == b"PK\5\6" and end[20:] == b"\x40\0", "it is no bundle, or was cut off", None, INCOMPLETE)
+        count, length = int.from_bytes(end[10:12], "little"), int.from_bytes(end[12:16], "little")
+        require(count <= MAX_FILES and length <= MAX_DIRECTORY and more != b"PK\6\7", "there are too many files")
+        self.zip = zipfile.ZipFile(file)
+        self.names, total = set(self.zip.namelist()), sum(info.file_size for info in self.zip.infolist())
+        strange = [name for name in self.names if not NAME.fullmatch(name)]
+        require(not strange and len(self.names) == count, f"the archive has files that no bundle has: {strange[:3]}")
+        require(total <= min(MAX_BYTES, MAX_RATIO * self.size), f"the archive would unpack to {total:,} bytes")
+    def read(self, name: str, by_line: bool = True) -> Iterator[bytes]:
+        require(name in self.names, f"{name} is missing", None, INCOMPLETE)
+        with self.zip.open(name) as raw, io.BufferedReader(raw, 1 << 20) as stream:  # type: ignore[type-var]
+            while part := stream.readline(MAX_LINE) if by_line else stream.read(1 << 20):
+                if by_line and part[-1] != 10:
+                    raise Fault(f"a line of {name} has no end", None, INCOMPLETE)
+                yield part[:-1] if by_line else part
+    def digest(self) -> bytes:
+        digest = sha256(b"topogate.bundle/v1\n")
+        for at in range(0, self.size, 1 << 20):
+            self.file.seek(at)
+            digest.update(self.file.read(min(1 << 20, self.size - at)))
+        return digest.digest()
+
+# 2. Keys (``name+id+base64``, where the base64 is of a byte 1 and an Ed25519 key) and what is signed with them:
+#    archives, checkpoints (C2SP tlog-checkpoint and signed-note), statements (DSSE).
+def signers_of(keys: Sequence[str], message: bytes, signatures: Sequence[bytes]) -> list[str]:
+    signers = []
+    for key, signature in ((key, signature) for key in keys for signature in signatures):
+        with suppress(InvalidSignature):
+            Ed25519PublicKey.from_public_bytes(b64decode(key.split("+", 2)[2])[1:]).verify(signature, message)
+            signers.append(key)
+    return signers
+
+def checkpoint_of(raw: bytes, keys: Sequence[str]) -> tuple[int, bytes, str, list[str]]:
+    """Return size, root and origin of a checkpoint, and which of the keys signed it. Other signatures say nothing."""
+    text, _, block = raw.decode().rpartition("\n\n")
+    origin, size, root = text.split("\n")
+    blobs = [b64decode(line.split(" ")[2])[4:] for line in block.splitlines() if line.startswith(f"— {origin} ")]
+    mine = [key for key in keys if key.startswith(f"{origin}+")]
+    return int(size), b64decode(root, validate=True), origin, signers_of(mine, f"{text}\n".encode(), blobs)
+
+# 3. The log: bytes, chain, Merkle tree (RFC 9162).
+def root_of(hashes: list[bytes]) -> bytes:
+    while len(hashes) > 1:
+        pairs = [sha256(b"\1" + left + right).digest() for left, right in zip(hashes[::2], hashes[1::2], strict=False)]
+        hashes = pairs + hashes[2 * len(pairs) :]
+    return hashes[0]
+
+def chained(lines: Iterator[bytes], leaves: list[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a log, entries or in quotes the leaf hashes of others; collect all leaf hashes."""
+    prev = b"0" * 64
+    for seq, line in enumerate(lines):
+        if line[:1] == b'"':
+            require(re.fullmatch(rb'"[0-9a-f]{64}"', line), "is no leaf hash", seq)
+            prev, leaf = b"", bytes.fromhex(line[1:65].decode())
+        else:  # quotes inside of texts are escaped, so what is searched for can only be the fields themselves
+            if b',"seq":%d,' % seq not in line:
+                raise Fault("another entry stands here", seq, BROKEN)
+            mine = sha256(line).hexdigest().encode()
+            if prev and b',"prev":"sha256:%b",' % prev not in line:
+                changed = seq - (mine in next(lines, b""))  # where the next one follows this one, the one before
+                raise Fault("is not the entry that the others follow", changed, BROKEN)
+            prev, leaf = mine, sha256(b"\0" + line).digest()
+        leaves.append(leaf)
+        yield line
+
+def replayed(lines: Iterator[bytes], payloads: Iterator[bytes], origin: str, leaves: list[bytes]) -> "Rules":
+    """Check every entry and its payload, and carry out what it says; both come in the order of the log."""
+    rules = Rules()
+    for seq, line in enumerate(chained(lines, leaves)):
+        if line[:1] == b'"':
+            rules.hidden += 1
+            continue
+        try:
+            entry, payload = json.loads(line), b"{}"
+            require(entry["v"] == 1, "was written by a later version: take its verify.py", seq, INCOMPLETE)
+            flat = not any(isinstance(value, dict | list | float) for value in entry.values())
+            require(flat and COMPACT(entry).encode() == line, "is not in its only form", seq)
+            require(entry["origin"] == origin, "belongs to another log", seq)
+            if entry["payload_sha256"]:
+                payload = next(payloads, b"")
+                same = "sha256:" + sha256(payload).hexdigest() == entry["payload_sha256"]
+                require(same, "has not the payload that it names", seq, BROKEN if payload else INCOMPLETE)
+            rules.apply(entry, json.loads(payload))
+        except (AttributeError, LookupError, RuntimeError, StopIteration, TypeError, ValueError) as error:
+            raise Fault(f"does not say what an entry has to ({error!r})", seq, BROKEN) from error
+    require(next(payloads, None) is None, "a payload belongs to no entry")
+    return rules
+
+# 4. The rules of reviewing: who signs, what counts, what is carried, what is put into force.
+SAID = ("seq", "team", "person", "meaning", "revision", "turn", "subject", "scope", "status")
+PROOFS, APPROVING = ("passkey", "totp", "password"), ("approve", "approve_with_conditions", "accept_risk")
+class Rules:
+    def __init__(self) -> None:
+        self.roles, self.policies, self.decisions = dict[str, str](), dict[str, Tree](), dict[int, Tree]()
+        self.seats, self.closed, self.lent = set[tuple[str, str]](), set[str](), list[tuple[Any, ...]]()
+        self.reviews, self.subjects, self.documents = dict[int, Tree](), set[str](), set[str]()
+        self.policy, self.key, self.hidden, self.older = "", "", 0, 0
+    def apply(self, e: Tree, p: Tree) -> None:
+        """Carry out an entry ``e`` with its payload ``p``; ``d`` is what is known of its decision."""
+        d: Tree = self.decisions.setdefault(e["decision"] or 0, {
+            "authors": set(), "revisions": {}, "newest": 0, "signs": [], "waivers": [], "blocked": set(), "again": {}})
+        who, lent = str(p.get("person")), (e["team"], *map(p.get, ("person", "in_place_of", "starts_at", "ends_at")))
+        match e["action"]:
+            case "log.key_set": self.key = p["key"]
+            case "policy.set": self.policy, self.policies[e["payload_sha256"]] = e["payload_sha256"], p
+            case "roster.role_set": self.roles[who] = p["role"]
+            case "roster.removed": self.roles.pop(who)
+            case "roster.account_closed": self.closed.add(who)
+            case "roster.account_opened": self.closed.discard(who)
+            case "roster.seat_given": self.seats.add((who, e["team"]))
+            case "roster.seat_taken": self.seats.discard((who, e["team"]))
+            case "delegation.made": self.lent.append(lent)
+            case "delegation.ended": self.lent.remove(lent)
+            case "revision.created": self.create(e, p, d)
+            case "revision.planned" | "signoff.given" | "signoff.withdrawn" if not d["newest"]: self.older += 1
+            case "revision.planned": self.plan(e, p, d["revisions"][e["revision"]])
+            case "signoff.given": self.sign(e, p, d, {who, p.get("in_place_of", who)})
+            case "signoff.carried": self.carry(e, p, d, self.given(d, e, p, who, p["from_revision"]))
+            case "signoff.withdrawn": self.given(d, e, p, p.get("signer", e["actor"]))["gone"] = True
+            case "point.settled" if p["kind"] == "condition": self.given(d, e, p, p["signer"])["open"].remove(p["text"])
+            case "re_review.asked": d["again"] |= dict.fromkeys(p["teams"], e["seq"])
+            case "comments.published":
+                opened = [one for one in p["comments"] if one.get("opens", {}).get("blocking")]
+                d["blocked"] |= {(one["thread"], one["opens"]["team"]) for one in opened}
+            case "thread.resolved": d["blocked"].discard((p["thread"], e["team"]))
+            case "waiver.granted": d["waivers"].append((e["seq"], p["ends_at"]))
+            case "proposal.countersigned":
+                require(e["actor"] != p["proposed_by"], "is proposed and countersigned by one person", e["seq"])
+                self.proven(e, d, {e["actor"], p["proposed_by"]})
+            case "decision.activated": self.activate(e, p, d, d["revisions"][d["newest"]])
+    def able(self, who: str | None, team: str) -> bool:
+        signs = self.roles.get(str(who)) in ("member", "author") and who not in self.closed
+        return signs and (not team or (who, team) in self.seats)
+    def proven(self, e: Tree, d: Tree, people: set[str]) -> None:
+        recent = e["auth_method"] in PROOFS and e["auth_age_s"] is not None and e["auth_age_s"] <= 300
+        require(recent, "is done without a recent proof of who does it", e["seq"])
+        require(not people & d["authors"], "is done by an author of the decision, or in their place", e["seq"])
+    def given(self, d: Tree, e: Tree, p: Tree, who: str | None, revision: int | None = None) -> Tree:
+        key = (e["team"], who, p["turn"], revision or e["revision"])
+        return next(s for s in d["signs"] if (s["team"], s["person"], s["turn"], s["revision"]) == key)
+    def create(self, e: Tree, p: Tree, d: Tree) -> None:
+        follows = e["revision"] > d["newest"] and p["policy"] == self.policy
+        require(follows, "is not the next revision, or not under the policy in force", e["seq"])
+        d["newest"], d["revisions"][e["revision"]], self.older = e["revision"], p, self.older + ("author" not in p)
+        d["authors"] |= {p.get(by, e["actor"]) for by in ("author", "contract_by", "evidence_by")}
+        self.documents |= {p["contract_file_sha256"], p["evidence_file_sha256"]}
+    def plan(self, e: Tree, p: Tree, r: Tree) -> None:
+        parts = {part: r.get(part) for part in ("contract", "evidence", "identity", "planner_version", "policy")}
+        subject = "sha256:" + sha256(COMPACT(parts | {"plan": p["plan"]}).encode()).hexdigest()
+        require(subject == e["subject"], "names a subject that is not made of its parts", e["seq"])
+        r |= {"scopes": None, "evidence_until": None} | p | {"subject": e["subject"]}
+        self.documents.add(p["plan_sha256"])
+        self.subjects |= {e["subject"], p["plan_sha256"]}
+        self.older += "scopes" not in p
+    def sign(self, e: Tree, p: Tree, d: Tree, people: set[str]) -> None:
+        r, team, who, giver = d["revisions"][d["newest"]], p["team"], p["person"], p.get("in_place_of")
+        self.proven(e, d, people)
+        said = (e["actor"], e["team"], e["revision"], e["subject"], p["subject"], p["scope"])
+        scope = (r["scopes"] or {team: {"digest": p["scope"]}})[team]["digest"]
+        now = (who, team, d["newest"], r["subject"], r["subject"], scope)
+        require(said == now, "signs something else than what is newest", e["seq"])
+        lent = any(one[:3] == (team, who, giver) and one[3] <= p["at"] < one[4] for one in self.lent)
+        seated = self.able(giver, team) and self.able(who, "") and lent if giver else self.able(who, team)
+        taken = any(s["person"] in people and s["team"] != team and not s["gone"] for s in d["signs"])
+        require(seated and not taken, "is signed without a free seat, or a delegation that holds", e["seq"])
+        conditions = [point["text"] for point in p.get("points", ()) if point["kind"] == "condition"]
+        d["signs"].append(p | {"seq": e["seq"], "revision": d["newest"], "people": people, "open": conditions,
+                               "carried": 0, "carry": None, "gone": False})
+    def carry(self, e: Tree, p: Tree, d: Tree, s: Tree) -> None:
+        r, since = d["revisions"][d["newest"]], (s["carried"] or s["revision"])
+        stood = [v for n, v in d["revisions"].items() if n >= since and "subject" in v]
+        scopes = {v["scopes"].get(s["team"], {}).get("digest") for v in stood if v["scopes"]} | {p["scope"]}
+        same = scopes == {s["scope"]} and len({(v["policy"], v["planner_version"]) for v in stood}) == 1
+        said = (e["revision"], p["to_revision"], e["subject"], p["to_subject"], p["from_subject"], e["meaning"])
+        now = (d["newest"], d["newest"], r["subject"], r["subject"], s["subject"], s["meaning"])
+        stays = s["meaning"] == "object" or (same and s["meaning"] != "accept_risk")
+        require(stays and said == now, "carries a sign-off over what its team owns", e["seq"])
+        s["carried"], s["carry"] = d["newest"], e["seq"]
+    def status(self, s: Tree, d: Tree, at: str, seq: int) -> str:
+        """Return CURRENT or CARRIED, empty where a sign-off says nothing about the newest revision any more."""
+        r, again = d["revisions"][d["newest"]], d["again"].get(s["team"], -1) > s["seq"]
+        later = [o for o in d["signs"] if (o["team"], o["person"]) == (s["team"], s["person"]) and o["seq"] > s["seq"]]
+        able = self.able(s["person"], "") and self.able(s.get("in_place_of", s["person"]), s["team"])
+        now, then = ({w for w, end in d["waivers"] if w < q and end > t} for q, t in ((seq, at), (s["seq"], s["at"])))
+        fresh = r["policy"] == self.policy and (r["evidence_until"] or at) >= at and now == then
+        here = s["subject"] == r["subject"]
+        stands = able and fresh and not again and (here or (s["carried"] == d["newest"] and not later))
+        holds = s["meaning"] == "object" or (stands and not s["people"] & d["authors"])
+        last = not s["gone"] and all(o["revision"] != s["revision"] for o in later)
+        return ("CURRENT" if here else "CARRIED") if holds and last else ""
+    def activate(self, e: Tree, p: Tree, d: Tree, r: Tree) -> None:
+        self.proven(e, d, {e["actor"]})
+        policy, seq, quorums = self.policies[r["policy"]], e["seq"], dict[str, int]()
+        may = any(self.able(e["actor"], team) for team in policy.get("duties", {}).get("release") or policy["teams"])
+        newest = (e["revision"], e["subject"]) == (d["newest"], r["subject"])
+        require(may and newest, "puts into force what is not newest, or by somebody who may not", seq)
+        counting = [s | {"status": status} for s in d["signs"] if (status := self.status(s, d, e["at"], seq))]
+        rows = [{name: s[name] for name in SAID[1:]} for s in counting]
+        wrong = [one for one in (*p["signoffs"], *rows) if one not in rows or one not in p["signoffs"]]
+        require(not wrong and len(rows) == len(p["signoffs"]), f"counts otherwise than the log: {wrong[:1]}", seq)
+        approving = [s for s in counting if s["meaning"] in APPROVING]
+        for row in p["requirements"]:
+            team, mine = row["team"], [s for s in counting if s["team"] == row["team"]]
+            touched = r["scopes"][team]["is_touched"] if r["scopes"] else row["status"] != "NOT_APPLICABLE"
+            quorums[team] = quorum = policy["teams"][team]["quorum"] if touched else 0
+            given = len({s["person"] for s in mine if s in approving})
+            against = [s for s in mine if s["meaning"] == "object" or (quorum and (s["open"] or s not in approving))]
+            met = given >= quorum and not against and team not in {one for _, one in d["blocked"]}
+            require(met, f"lacks what {team} owes: {given} of {quorum}", seq)
+        complete = any(quorums.values()) and quorums.keys() == policy["teams"].keys()
+        require(complete and len({s["person"] for s in approving}) > 1, "rests on too few people or teams", seq)
+        self.reviews[seq] = {"decision": e["decision"], "revision": e["revision"], "authors": sorted(d["authors"]),
+                             "quorum": quorums, "approvals": [{name: s[name] for name in SAID} for s in approving],
+                             "carries": [s["carry"] for s in approving if s["carry"]]}
+
+# 5. All of it.
+Result = tuple[int, str, int | None, list[str]]  # exit code, headline, entry, what was not checked
+def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = ()) -> Result:
+    """Check a bundle for a reader who trusts the keys ``pinned`` and kept the checkpoints ``olds``."""
+    rules, leaves, seq, good = Rules(), list[bytes](), None, 0
+    try:
+        bundle = Bundle(file)
+        keys = pinned or [line.decode() for line in bundle.read("log/keys.txt")]
+        newest = b"".join(bundle.read("log/newest.checkpoint", False))
+        points = sorted(checkpoint_of(note, keys) for note in (newest, *olds))
+        origin, signers = checkpoint_of(newest, keys)[2:]
+        require(all(by for *_, by in points), "a checkpoint is signed by none of the keys")
+        rules = replayed(bundle.read("log/entries.jsonl"), bundle.read("log/payloads.jsonl"), origin, leaves)
+        require(leaves, "there is no entry", None, INCOMPLETE)
+        for size, root, name, _ in points:
+            require(name == origin and size <= len(leaves), f"{size:,} entries were signed", len(leaves))
+            same = root_of(leaves[:size]) == root
+            require(same, f"entries {good:,} to {size - 1:,} are not those that were signed", good)
+            good = size
+        require(good == len(leaves), "no checkpoint covers the entries from here on", good)
+        require(rules.key in signers, "the log names another key than the one that signed it", good - 1)
+        found: Tree = {"schema": "topogate.bundle/v1", "entries": good, "hashes": rules.hidden, "statements": 0}
+        for envelope in map(json.loads, bundle.read("statements.jsonl")):  # DSSE
+            kind, body = envelope["payloadType"].encode(), b64decode(envelope["payload"])
+            signatures, statement = [b64decode(one["sig"]) for one in envelope["signatures"]], json.loads(body)
+            message = b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(body), body)
+            require(signers_of(keys, message, signatures), "a statement is signed by none of the keys")
+            about, said = {f"sha256:{one['digest']['sha256']}" for one in statement["subject"]}, statement["predicate"]
+            require(about & rules.subjects, "a statement is about nothing that this log has planned")
+            known = "entry" not in said or said.items() >= rules.reviews[said["entry"]].items()
+            require(known, "a statement tells of another review than the log", said.get("entry"))
+            found["statements"] += 1
+        for digest in sorted(rules.documents):
+            content, name = sha256(), f"documents/{digest[7:]}.json"
+            for block in bundle.read(name, False):
+                content.update(block)
+            require(content.hexdigest() == digest[7:], f"{name} has another digest")
+        trailer = json.loads(b"".join(bundle.read("TRAILER.json", False)))
+        whole = trailer == found | {"files": sorted(bundle.names)}
+        require(whole, "the trailer lists other files, entries or statements", None, INCOMPLETE)
+        require(signers_of(keys, bundle.digest(), [bundle.signature]), "the archive is not the one that was signed")
+        code = VERIFIED if pinned else CONSISTENT
+        text = f"{good:,} entries of {origin}, signed by keys that {'you gave' if pinned else 'came with them'}"
+    except Fault as fault:
+        text, seq, code = (*fault.args, None, BROKEN)[:3]
+    except Exception as error:  # whatever the bytes are, there is an answer
+        text, code = f"the bundle cannot be read: {error!r}", INCOMPLETE
+    unchecked = ["the planner was not run", "who is behind a token"]
+    unchecked += [f"{rules.hidden:,} entries of which only hashes are here"] * bool(rules.hidden)
+    unchecked += [f"scopes and uploaders of {rules.older:,} entries that do not record them"] * bool(rules.older)
+    where = "" if seq is None else f" at seq {seq}"
+    return code, f"{WORDS[code]}{where}: {text}. Not checked: {'; '.join(unchecked)}.", seq, unchecked
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Check a bundle that Topogate exported.")
+    parser.add_argument("bundle", type=argparse.FileType("rb"))
+    parser.add_argument("--key", action="append", default=[], help="a key that you trust, or a file that holds it")
+    parser.add_argument("--checkpoint", action="append", default=[], help="a file with a checkpoint that you kept")
+    asked = parser.parse_args(argv)
+    keys = [(key if "+" in key else open(key).read()).strip() for key in asked.key]
+    code, headline, *_ = verify(asked.bundle, keys, [open(name, "rb").read() for name in asked.checkpoint])
+    print(headline)
+    return code
+
+if __name__ == "__main__":
+    raise SystemExit(main())

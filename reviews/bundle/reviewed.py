@@ -1,0 +1,130 @@
+"""Reads what an exported decision is made of, for statements and for the forms that people read.
+
+Facts come from the log as the verifier replays it; only the printed names of people, which the log does not hold, and
+the stored plans are read beside it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from planner.verifier.verify import Rules
+from reviews.blobs import blob_read
+from reviews.models import AuditEntry, Person, Workspace
+from reviews.planning import plan_tree
+from reviews.statements.planning import PlannedFacts
+
+ERASED = "erased person"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An entry with its payload, as plain values."""
+
+    fields: dict[str, Any]
+    payload: dict[str, Any]
+
+    @property
+    def action(self) -> str:
+        """What happened."""
+        return str(self.fields["action"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewedRevision:
+    """A planned revision; ``reviews`` are the activations of it, by the seq of their entries."""
+
+    number: int
+    facts: PlannedFacts
+    plan: Mapping[str, Any]
+    said: Mapping[str, Any]
+    reviews: Mapping[int, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewedDecision:
+    """One decision with its entries in order of the log. ``newest`` is its newest planned revision, if any."""
+
+    number: int
+    title: str
+    slot: str
+    entries: tuple[Entry, ...]
+    newest: ReviewedRevision | None
+
+    @property
+    def label(self) -> str:
+        """The number as people write it."""
+        return f"D-{self.number:04d}"
+
+
+class Names:
+    """Printed names by token; who was erased has none any more."""
+
+    def __init__(self) -> None:
+        self._names = dict(Person.objects.values_list("token", "display_name"))
+
+    def __call__(self, token: object) -> str:
+        """Return the printed name of a person, ``system`` where there is nobody."""
+        return "system" if not token else self._names.get(str(token)) or ERASED
+
+
+def decision_numbers(rules: Rules) -> list[int]:
+    """Return the decisions that the replayed log made a revision of."""
+    return sorted(number for number, decision in rules.decisions.items() if number and decision["revisions"])
+
+
+def planned_revisions(workspace: Workspace, rules: Rules, number: int, size: int) -> Iterator[ReviewedRevision]:
+    """Yield the planned revisions of a decision in order, one plan in memory at a time.
+
+    Raises:
+        TamperedError: a stored plan is not the one that the log names.
+    """
+    times = dict(
+        AuditEntry.objects.filter(
+            workspace=workspace, seq__lt=size, decision_number=number, action="revision.planned"
+        ).values_list("revision_number", "at")
+    )
+    for revision, said in rules.decisions[number]["revisions"].items():
+        if "plan_sha256" in said:
+            facts = PlannedFacts(
+                label=f"D-{number:04d} r{revision}",
+                slot=said["slot"],
+                subject=said["subject"],
+                contract=said["contract_file_sha256"],
+                evidence=said["evidence_file_sha256"],
+                policy=said["policy"],
+                plan=said["plan_sha256"],
+                planner_version=said["planner_version"],
+                planned_at=times[revision],
+            )
+            reviews = {seq: review for seq, review in rules.reviews.items() if is_about(review, number, revision)}
+            plan = plan_tree(blob_read(facts.plan, "plan"))
+            yield ReviewedRevision(number=revision, facts=facts, plan=plan, said=said, reviews=reviews)
+
+
+def is_about(review: Mapping[str, Any], number: int, revision: int) -> bool:
+    """Whether an activation is of this revision."""
+    return (review["decision"], review["revision"]) == (number, revision)
+
+
+def reviewed_decision(
+    workspace: Workspace, number: int, size: int, newest: ReviewedRevision | None
+) -> ReviewedDecision:
+    """Return a decision with its entries below ``size``."""
+    rows = AuditEntry.objects.filter(workspace=workspace, decision_number=number, seq__lt=size).order_by("seq")
+    entries = tuple(_entry(*row) for row in rows.values_list("data", "payload__data").iterator(chunk_size=500))
+    created = next((entry.payload for entry in entries if entry.action == "revision.created"), {})
+    return ReviewedDecision(
+        number=number,
+        title=str(created.get("title", "")),
+        slot=str(created.get("slot", "")),
+        entries=entries,
+        newest=newest,
+    )
+
+
+def _entry(data: bytes | memoryview, payload: bytes | memoryview | None) -> Entry:
+    said = {} if payload is None else msgspec.json.decode(bytes(payload))
+    return Entry(fields=msgspec.json.decode(bytes(data)), payload=said)

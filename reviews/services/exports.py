@@ -1,0 +1,109 @@
+"""Exports: bundles of a decision or a whole workspace, written by a worker and kept in the database until they expire.
+
+Rules kept: every member may export what they may read; asking for one and fetching one are entries of the log; the
+same export again, while one waits, is that one; only so many wait at once. As with plan jobs, the row is the queue and
+a lease says who works on it. The key that signs is the log's, which web processes do not have.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, BinaryIO
+
+from django.conf import settings
+from django.db import transaction
+
+from reviews import queue
+from reviews.audit import Act, append, refusals_recorded, workspace_write
+from reviews.bundle.assembly import Wanted, bundle_write
+from reviews.bundle.log_files import Progress
+from reviews.clock import database_now
+from reviews.errors import ConflictError
+from reviews.log_keys import log_signer
+from reviews.models import Export, ExportPiece, ExportState, Person, Workspace
+from reviews.selectors.decision_page import decision_named
+from reviews.selectors.exports import export_named
+from reviews.selectors.people import standing_of
+from reviews.services.checkpoints import checkpoint_sign
+from reviews.services.people import UNTRACED, Trace
+
+OPEN = (ExportState.QUEUED, ExportState.RUNNING)
+MOST_OPEN = 5
+"""How many exports of a workspace wait or run at once."""
+
+
+def write_bundle(
+    workspace: Workspace, file: BinaryIO, *, decision: int | None = None, progress: Progress = lambda done: None
+) -> int:
+    """Sign the log as it is now and write its bundle into an open file that is empty; return its size in bytes.
+
+    Raises:
+        ConflictError: this process holds no key to sign with.
+        TamperedError: the log or something that it names is not what was stored.
+        TooLargeError: it does not fit into one bundle.
+    """
+    signer, checkpoint = log_signer(workspace), checkpoint_sign(workspace)
+    if signer is None or checkpoint is None:
+        raise ConflictError("There is no key that signs the log, so nothing can be exported.")
+    wanted = Wanted(checkpoint=checkpoint, signer=signer, decision=decision, most_bytes=settings.EXPORT_BYTES)
+    return bundle_write(file, wanted, progress)
+
+
+def export_request(
+    *, actor: Person, workspace: Workspace, decision: int | None = None, trace: Trace = UNTRACED
+) -> Export:
+    """Ask for a bundle of one decision, or of the whole workspace; the same again while one waits is that one.
+
+    Raises:
+        NotFoundError: no such decision, or the actor is no member of the workspace.
+        ConflictError: too many exports of the workspace wait already.
+    """
+    standing = standing_of(actor, workspace)
+    attempt = _act("export.refused", standing.token, decision, trace)
+    with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
+        if decision is not None:
+            decision_named(workspace, decision)
+        waiting = Export.objects.filter(workspace=workspace, state__in=OPEN)
+        same = waiting.filter(person_id=standing.person_id, decision_number=decision).first()
+        if same is not None:
+            return same
+        if waiting.count() >= MOST_OPEN:
+            raise ConflictError(f"{MOST_OPEN} exports wait already. Ask again when one of them is ready.")
+        now = database_now()
+        export = Export.objects.create(
+            workspace=workspace, decision_number=decision, person_id=standing.person_id, asked_at=now, woken_at=now
+        )
+        append(workspace, _act("export.requested", standing.token, decision, trace, {"export": export.pk}))
+        transaction.on_commit(partial(queue.wake, export.pk, queue.EXPORT_TASK))
+    return export
+
+
+def export_fetch(
+    *, actor: Person, workspace: Workspace, export_id: int, trace: Trace = UNTRACED
+) -> tuple[Export, Iterator[bytes]]:
+    """Return a bundle that is ready and its bytes, a piece at a time; that it is fetched is an entry.
+
+    Raises:
+        NotFoundError: no such export, or it expired, or the actor is no member of the workspace.
+        ConflictError: it is not ready.
+    """
+    standing = standing_of(actor, workspace)
+    with workspace_write(workspace.pk):
+        export = export_named(workspace, export_id)
+        if export.state != ExportState.DONE:
+            raise ConflictError(f"This export is not ready: {ExportState(export.state).label.lower()}.")
+        said = {"export": export.pk, "sha256": export.sha256}
+        append(workspace, _act("export.downloaded", standing.token, export.decision_number, trace, said))
+    pieces = ExportPiece.objects.filter(export=export).order_by("number").values_list("data", flat=True)
+    return export, (bytes(data) for data in pieces.iterator(chunk_size=4))
+
+
+def _act(action: str, actor: str, decision: int | None, trace: Trace, said: dict[str, Any] | None = None) -> Act:
+    return Act(
+        action=action,
+        actor=actor,
+        decision=decision,
+        authentication=trace.authentication,
+        request_id=trace.request_id,
+        payload_type="topogate.export/v1",
+        payload={"scope": "workspace" if decision is None else "decision", **(said or {})},
+    )
