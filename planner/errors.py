@@ -1,6 +1,6 @@
 """The planner's errors: one class per reason, each carrying every problem found."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -9,7 +9,8 @@ class Problem:
 
     ``code`` is stable and documented (``json/...`` or ``document/...``); ``pointer`` is an RFC 6901 JSON
     pointer ("" is the whole document); ``expected`` and ``found`` are for people. ``line`` and ``column``
-    (from 1) are given where the bytes themselves are at fault.
+    (from 1) are given where the bytes themselves are at fault. ``is_lacking`` says that nothing is wrong with what is
+    there: something that has to be there is not, yet; it is no part of what the problem is.
     """
 
     code: str
@@ -18,6 +19,7 @@ class Problem:
     found: str
     line: int | None = None
     column: int | None = None
+    is_lacking: bool = field(default=False, compare=False)
 
 
 class PlannerError(Exception):

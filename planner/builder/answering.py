@@ -49,7 +49,7 @@ def answer(
     _check_target(draft, at)
     path = steps(at)
     if path[0] == "trials" and len(path) == 5 and path[4] == "load_point":
-        return _at_load_point(draft, contract, path, value, by)
+        return _at_load_point(draft, contract, path, value, by, because)
     problems = problems_of(at, value)
     if problems:
         raise DocumentRefusedError(problems)
@@ -83,12 +83,14 @@ def _check_target(draft: Draft, at: str, *, window_too: bool = False) -> None:
         raise refuse("builder/field", at, "a field that a person answers", shown(at))
 
 
-def _at_load_point(draft: Draft, contract: ContractDocument, path: tuple[str, ...], value: Json, by: str) -> Draft:
+def _at_load_point(
+    draft: Draft, contract: ContractDocument, path: tuple[str, ...], value: Json, by: str, because: str | None
+) -> Draft:
     check((joined(path), value, Id))
     for name, trial in draft.trials.items():
         for window in trial.windows:
             if path[1] in (ANY, name) and path[3] in (ANY, window):
-                draft = set_load_point(draft, contract, name, window, value, by=by)
+                draft = set_load_point(draft, contract, name, window, value, by=by, because=because)
     return draft
 
 
@@ -153,6 +155,8 @@ def settle(
             format, run = file_of(draft, run).format, None
     if format is not None and format not in {file.format for file in draft.files.values()}:
         raise refuse("builder/settlement", at, "a format of the draft's files", shown(format))
+    if len(draft.settled) >= MAX_ANSWERS and at not in draft.settled:
+        raise refuse("builder/limit", at, f"at most {MAX_ANSWERS:,} settlements in a draft", "more")
     problems = () if isinstance(value, UnsetType) else problems_of(at, value)
     if problems:
         raise DocumentRefusedError(problems)

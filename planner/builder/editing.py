@@ -193,13 +193,22 @@ def rename_window(draft: Draft, trial: str, old: str, new: str) -> Draft:
 
 
 def set_load_point(
-    draft: Draft, contract: ContractDocument, trial: str, window: str, load_point: str, *, by: str
+    draft: Draft,
+    contract: ContractDocument,
+    trial: str,
+    window: str,
+    load_point: str,
+    *,
+    by: str,
+    because: str | None = None,
 ) -> Draft:
-    """Say at which load point of the contract a window was measured."""
+    """Say at which load point of the contract a window was measured, with a reason where there is one."""
     own = _window(draft, trial, window)
     check(("/by", by, Id))
     _check_load_point(contract, trial, window, load_point)
-    return _with_window(draft, trial, window, replace(own, load_point=load_point, load_point_by=by, why=""))
+    reason = UNSET if because is None else because
+    said = replace(own, load_point=load_point, load_point_by=by, load_point_because=reason, why="")
+    return _with_window(draft, trial, window, said)
 
 
 def remove_window(draft: Draft, trial: str, window: str) -> Draft:

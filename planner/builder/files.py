@@ -6,7 +6,6 @@ hold. Numbers beyond what JSON holds exactly are left out and named, so that a d
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from typing import BinaryIO
 
 import msgspec
@@ -45,7 +44,7 @@ def read_file(name: str, handle: BinaryIO, *, before: tuple[str, BinaryIO] | Non
         format=imported.format,
         version=imported.version,
         runs=tuple(_kept(msgspec.convert(run, ReadRun, from_attributes=True)) for run in imported.runs),
-        problems=tuple(FileProblem(**asdict(problem)) for problem in imported.problems),
+        problems=msgspec.convert(imported.problems, tuple[FileProblem, ...], from_attributes=True),
     )
 
 

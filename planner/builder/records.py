@@ -136,6 +136,7 @@ class DraftWindow(Record, frozen=True, kw_only=True):
 
     load_point: Id | None
     load_point_by: Id | UnsetType = UNSET
+    load_point_because: Prose | UnsetType = UNSET
     runs: tuple[RunId, ...] = ()
     why: str = ""
 

@@ -149,7 +149,7 @@ def _found(error: OSError) -> str:
 
 def problem_json(problem: Problem) -> dict[str, Any]:
     """Return a problem as JSON shows it: line and column only where they are known."""
-    return {name: value for name, value in asdict(problem).items() if value is not None}
+    return {name: value for name, value in asdict(problem).items() if value is not None and name != "is_lacking"}
 
 
 def problem_lines(name: str, problems: tuple[Problem, ...]) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import chain
 
+import msgspec
+
 from planner.command.base import Command, Exit, Refused, add_format, json_line, opened, print_refused
 from planner.hardware import Hardware, fragment, missing, numbered_nodes, read_hardware
 from planner.hardware.model import Device, Note
@@ -62,7 +64,7 @@ def _run(arguments: Namespace) -> int:
 
 
 def _print_json(name: str, hardware: Hardware) -> None:
-    seen = asdict(hardware)
+    seen = msgspec.to_builtins(hardware)
     shown = {key: seen[key] for key in ("source", "devices", "nics", "paths", "notes")}
     asked = [asdict(entry) for entry in missing(hardware)]
     print(json_line({"file": name, "ok": True, **shown, "fragment": fragment(hardware), "missing": asked}))

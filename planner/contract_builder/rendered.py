@@ -14,11 +14,10 @@ from planner.errors import DocumentRefusedError, Problem
 from planner.intake import ContractDocument, read_contract
 from planner.pointers import child
 
-__all__ = ["Judged", "Line", "is_open", "judged", "lines_of", "rendered"]
+__all__ = ["Judged", "Line", "judged", "lines_of", "rendered"]
 
 WIDTH = 110
 INDENT = "  "
-_NOTHING = frozenset({"nothing", "neither", "none of them", "an empty object", "an empty array"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +43,7 @@ class Judged:
     @property
     def wrong(self) -> tuple[Problem, ...]:
         """Problems of what is there; the rest is still to be said."""
-        return tuple(problem for problem in self.problems if not is_open(problem))
-
-
-def is_open(problem: Problem) -> bool:
-    """Say whether a problem only says that something is not there yet."""
-    return problem.found in _NOTHING and problem.code != "document/type"
+        return tuple(problem for problem in self.problems if not problem.is_lacking)
 
 
 def judged(tree: Mapping[str, Any]) -> Judged:

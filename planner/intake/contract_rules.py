@@ -86,7 +86,8 @@ def _lengths(tree: Any) -> Iterator[Problem]:
         if type(lengths) is dict and ("fixed" in lengths) is any(field in lengths for field in _DISTRIBUTION):
             found = "both" if lengths else "neither"
             expected = "either fixed, or a distribution (mean, p50, p95, max)"
-            yield Problem("document/exclusive_fields", f"/identity/workload/{name}", expected, found)
+            at = f"/identity/workload/{name}"
+            yield Problem("document/exclusive_fields", at, expected, found, is_lacking=not lengths)
 
 
 def _experts(tree: Any) -> Iterator[Problem]:
@@ -100,9 +101,10 @@ def _experts(tree: Any) -> Iterator[Problem]:
 def _memory_reserve(tree: Any) -> Iterator[Problem]:
     reserve = value_at(tree, "headroom", "memory")
     if type(reserve) is dict and ("reserved_share" in reserve) is ("reserved_bytes" in reserve):
-        found = "both" if "reserved_share" in reserve else "neither"
+        is_lacking = "reserved_share" not in reserve
+        found = "neither" if is_lacking else "both"
         expected = "exactly one of reserved_share and reserved_bytes"
-        yield Problem("document/exclusive_fields", "/headroom/memory", expected, found)
+        yield Problem("document/exclusive_fields", "/headroom/memory", expected, found, is_lacking=is_lacking)
 
 
 def _required_evidence(tree: Any) -> Iterator[Problem]:
@@ -117,8 +119,9 @@ def _selection(tree: Any) -> Iterator[Problem]:
     if type(selection) is not dict:
         return
     if ("preset" in selection) is ("keys" in selection):
-        found = "both" if "preset" in selection else "neither"
-        yield Problem("document/exclusive_fields", "/selection", "exactly one of preset and keys", found)
+        is_lacking = "preset" not in selection
+        found, expected = "neither" if is_lacking else "both", "exactly one of preset and keys"
+        yield Problem("document/exclusive_fields", "/selection", expected, found, is_lacking=is_lacking)
     if "preset" in selection and known and "saturated" not in known:
         expected = "a load point named saturated, which a preset reads"
         yield Problem("document/unknown_reference", "/selection/preset", expected, ", ".join(map(shown, known)))

@@ -52,7 +52,8 @@ def _alternatives(names: tuple[str, ...], limit: dict[str, Any], pointer: str) -
     given = [name for name in names if name in limit]
     if names and len(given) != 1:
         expected = f"exactly one of {', '.join(names)}"
-        yield Problem("document/exclusive_fields", pointer, expected, " and ".join(given) or "none of them")
+        found = " and ".join(given) or "none of them"
+        yield Problem("document/exclusive_fields", pointer, expected, found, is_lacking=not given)
 
 
 def _default_load_point(tree: Any, limit: dict[str, Any], record: type[Limit], pointer: str) -> Iterator[Problem]:

@@ -49,4 +49,4 @@ def referenced(value: Any, known: Container[str], what: str, pointer: str) -> It
 
 def missing(pointer: str, expected: str) -> Problem:
     """Return the problem of a field that another field makes necessary."""
-    return Problem("document/missing_field", pointer, expected, "nothing")
+    return Problem("document/missing_field", pointer, expected, "nothing", is_lacking=True)

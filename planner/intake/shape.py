@@ -73,7 +73,8 @@ def _fields(value: dict[str, Any], kind: mi.StructType, pointer: str) -> Iterato
         if name in value:
             yield from _walk(value[name], field.type, child(pointer, name))
         elif field.required:
-            yield Problem("document/missing_field", child(pointer, name), expected(field.type), "nothing")
+            at = child(pointer, name)
+            yield Problem("document/missing_field", at, expected(field.type), "nothing", is_lacking=True)
     for name in value:
         if name not in known:
             yield _unknown_field(name, list(known), pointer)
@@ -91,7 +92,8 @@ def _sentence(error: msgspec.ValidationError) -> str:
 
 def _mapping(value: dict[str, Any], kind: Any, pointer: str) -> Iterator[Problem]:
     if kind.min_length and len(value) < kind.min_length:
-        yield Problem("document/length", pointer, "an object with at least one entry", "an empty object")
+        wanted = "an object with at least one entry"
+        yield Problem("document/length", pointer, wanted, "an empty object", is_lacking=True)
     for key, item in value.items():
         here = child(pointer, key)
         for problem in _walk(key, kind.key_type, here):
@@ -101,7 +103,7 @@ def _mapping(value: dict[str, Any], kind: Any, pointer: str) -> Iterator[Problem
 
 def _array(value: list[Any], kind: Any, pointer: str) -> Iterator[Problem]:
     if kind.min_length and len(value) < kind.min_length:
-        yield Problem("document/length", pointer, expected(kind), shown(value))
+        yield Problem("document/length", pointer, expected(kind), shown(value), is_lacking=not value)
     for index, item in enumerate(value):
         yield from _walk(item, kind.item_type, child(pointer, index))
 

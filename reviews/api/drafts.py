@@ -8,14 +8,23 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.urls import reverse
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from reviews.api import serializers_drafts as shapes
 from reviews.api.authentication import actor, authentication, request_id
 from reviews.api.base import KEPT_IF_UNCHANGED, WorkspaceView, known_versions, unchanged, wanted_versions
-from reviews.api.documentation import IF_MATCH, IF_NONE_MATCH, NOT_MODIFIED, READING, SENDING, body, refusals
+from reviews.api.documentation import (
+    IDEMPOTENCY_KEY,
+    IF_MATCH,
+    IF_NONE_MATCH,
+    NOT_MODIFIED,
+    READING,
+    SENDING,
+    body,
+    refusals,
+)
 from reviews.api.draft_parts import CHANGES, FILES, sent_changes, sent_contract, sent_files
 from reviews.api.draft_values import draft_row_value, made_value, outcome_value, state_value
 from reviews.api.queries import read_query
@@ -25,9 +34,15 @@ from reviews.selectors.attachments import evidence_document
 from reviews.selectors.drafts import drafts_of
 from reviews.selectors.evidence_drafts import evidence_draft
 from reviews.services.draft_files import file_remove, files_add
-from reviews.services.drafts import MOVED, draft_delete
+from reviews.services.drafts import MOVED, draft_delete, drafting_require
 from reviews.services.evidence_drafts import evidence_draft_begin, evidence_draft_change, evidence_make
 
+KEY = OpenApiParameter(
+    IDEMPOTENCY_KEY.name,
+    IDEMPOTENCY_KEY.type,
+    OpenApiParameter.HEADER,
+    description="The same request under the same key again returns the draft that it began.",
+)
 CHANGED = {200: shapes.EvidenceDraftState, **refusals(*SENDING)}
 
 
@@ -43,6 +58,12 @@ class DraftView(WorkspaceView):
             "request_id": request_id(),
             "authentication": authentication(request),
         }
+
+    def permitted(self, request: Request, number: int) -> dict[str, Any]:
+        """Return the same once the caller may have drafts here: nothing is said of what is sent before."""
+        asked = self.asked(request, number)
+        drafting_require(kind=DocumentKind.EVIDENCE, **{name: asked[name] for name in asked if name != "draft_id"})
+        return asked
 
     def state(self, request: Request, number: int, status: int = 200) -> Response:
         """Answer with a draft's state; its ETag is its version."""
@@ -84,6 +105,7 @@ class EvidenceDrafts(DraftView):
 
     @extend_schema(
         operation_id="evidence_draft_begin",
+        parameters=[KEY],
         request=body(
             (),
             contract={"type": "string", "format": "binary"},
@@ -98,14 +120,16 @@ class EvidenceDrafts(DraftView):
     )
     def post(self, request: Request, workspace: str) -> Response:
         """Begin a draft for a contract: the one that is sent, or a stored one."""
-        sent = sent_contract(request)
         asked = self.asked(request, 0)
         asked.pop("draft_id")
+        drafting_require(kind=DocumentKind.EVIDENCE, **asked)
+        sent = sent_contract(request)
         draft = evidence_draft_begin(
             contract=sent.contract,
             contract_sha256=sent.contract_sha256,
             name=sent.name,
             hides_hosts=sent.hides_hosts,
+            idempotency_key=request.META.get("HTTP_IDEMPOTENCY_KEY"),
             **asked,
         )
         return self.state(request, draft.pk, 201)
@@ -150,8 +174,8 @@ class EvidenceDraftFiles(DraftView):
     )
     def post(self, request: Request, workspace: str, number: int) -> Response:
         """Add files. Each is judged by itself; the same bytes again change nothing; large ones are read afterwards."""
+        asked = self.permitted(request, number)
         files = sent_files(request)
-        asked = self.asked(request, number)
         outcomes = files_add(files=files, seen_version=seen_version(request), **asked)
         found = evidence_draft(actor=actor(request), workspace=self.space, draft_id=number)
         value = {"version": found.draft.version, "files": [outcome_value(one) for one in outcomes]}
@@ -179,8 +203,8 @@ class EvidenceDraftChanges(DraftView):
     )
     def post(self, request: Request, workspace: str, number: int) -> Response:
         """Arrange, answer and settle: all changes are made, or none."""
-        changes = sent_changes(request)
-        evidence_draft_change(changes=changes, seen_version=seen_version(request), **self.asked(request, number))
+        asked = self.permitted(request, number)
+        evidence_draft_change(changes=sent_changes(request), seen_version=seen_version(request), **asked)
         return self.state(request, number)
 
 

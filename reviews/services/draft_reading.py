@@ -9,10 +9,11 @@ import threading
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import BinaryIO
 
+import msgspec
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 from django.db.models import F, Q
@@ -166,7 +167,7 @@ def _unread(row: DraftFile, *problems: Problem) -> builder.DraftFile:
         sha256=row.sha256,
         bytes=row.size_bytes,
         recognised=False,
-        problems=tuple(FileProblem(**asdict(problem)) for problem in problems),
+        problems=msgspec.convert(problems, tuple[FileProblem, ...], from_attributes=True),
     )
 
 

@@ -20,7 +20,7 @@ from reviews.errors import ConflictError, Finding, InvalidRequestError, NotFound
 from reviews.facts import Authentication
 from reviews.models import Draft, DraftFile, FileState, Person, Workspace
 from reviews.selectors.people import standing_of
-from reviews.services.submissions import require_submitting
+from reviews.services.submissions import KEY_LENGTH, is_key, require_submitting
 
 NAME_LENGTH = 200
 SLOT_LENGTH = 128
@@ -33,6 +33,17 @@ MOVED = (
     "This draft was changed in another tab or by another request. Nothing was overwritten: compare, then save again "
     "or take what is stored."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The key that a client gave to a request which begins a draft, None for none, and what was sent, as a digest."""
+
+    key: str | None = None
+    request_sha256: str = ""
+
+
+NO_KEY = Begun()
 
 
 @dataclass(slots=True)
@@ -60,23 +71,31 @@ def draft_create(
     name: str = "",
     slot: str = "",
     payload: dict[str, Any] | None = None,
+    begun: Begun = NO_KEY,
     request_id: str = "",
     authentication: Authentication | None = None,
 ) -> Draft:
-    """Begin a draft of a kind.
+    """Begin a draft of a kind; the same request under the same key again returns the draft that it began.
 
     Raises:
         NotFoundError: the actor is no member of the workspace.
         NotAllowedError: the actor may not submit, so a draft would lead nowhere.
-        InvalidRequestError: name, slot or body is too long.
-        ConflictError: the actor has as many drafts as one may have.
+        InvalidRequestError: name, slot, key or body is too long.
+        ConflictError: the actor has as many drafts as one may have, or the key belongs to another request.
     """
     standing = standing_of(actor, workspace)
     attempt = _attempt(standing.token, kind, request_id, authentication)
     with refusals_recorded(workspace, attempt):
         require_submitting(standing)
         _require_fitting(body, name=name, slot=slot)
+        if not is_key(begun.key):
+            expected = f"1 to {KEY_LENGTH} printable ASCII characters"
+            finding = Finding("request", "request/idempotency_key", "idempotency_key", expected, "another text")
+            raise InvalidRequestError((finding,))
         with workspace_write(workspace.pk):
+            earlier = _earlier(actor, workspace, begun)
+            if earlier is not None:
+                return earlier
             if Draft.objects.filter(workspace=workspace, person=actor).count() >= DRAFTS_PER_PERSON:
                 raise ConflictError(f"You have {DRAFTS_PER_PERSON} drafts here. Finish or delete one first.")
             now = database_now()
@@ -90,9 +109,30 @@ def draft_create(
                 made_at=now,
                 changed_at=now,
                 expires_at=_expiry(now),
+                begun_key=begun.key,
+                begun_sha256=begun.request_sha256,
             )
             append(workspace, _recorded(attempt, "draft.created", draft, payload or {}))
     return draft
+
+
+def drafting_require(
+    *,
+    actor: Person,
+    workspace: Workspace,
+    kind: str,
+    request_id: str = "",
+    authentication: Authentication | None = None,
+) -> None:
+    """Refuse who may have no draft here, before anything is said of what they sent.
+
+    Raises:
+        NotFoundError: the actor is no member of the workspace.
+        NotAllowedError: the actor may not submit; the log has an entry.
+    """
+    standing = standing_of(actor, workspace)
+    with refusals_recorded(workspace, _attempt(standing.token, kind, request_id, authentication)):
+        require_submitting(standing)
 
 
 @contextmanager
@@ -177,6 +217,16 @@ def _expire(draft_id: int, workspace_id: int) -> bool:
         append(draft.workspace, _recorded(_attempt(None, draft.kind, "", None), "draft.expired", draft, {}))
         draft.delete()
     return True
+
+
+def _earlier(actor: Person, workspace: Workspace, begun: Begun) -> Draft | None:
+    """Return the draft that an earlier request with the same key began."""
+    if begun.key is None:
+        return None
+    earlier = Draft.objects.filter(workspace=workspace, person=actor, begun_key=begun.key).first()
+    if earlier is not None and earlier.begun_sha256 != begun.request_sha256:
+        raise ConflictError("This idempotency key belongs to another request. Send a new key with new content.")
+    return earlier
 
 
 def _own(actor: Person, workspace: Workspace, draft_id: int, kind: str) -> Draft:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from planner import builder
 from planner.builder.state import OpenPoint
+from planner.canonical import content_id
 from reviews.blobs import blob_keep, blob_read
 from reviews.building import Work, body_bytes, contract_of, new_body
 from reviews.draft_changes import Change, apply
@@ -32,7 +33,7 @@ from reviews.models import (
 )
 from reviews.models.people import token_label
 from reviews.selectors.evidence_drafts import contract_bytes, work_of
-from reviews.services.drafts import draft_changing, draft_create
+from reviews.services.drafts import Begun, draft_changing, draft_create, drafting_require
 
 SALT_BYTES = 16
 
@@ -50,12 +51,14 @@ def evidence_draft_begin(
     contract_sha256: str = "",
     name: str = "",
     hides_hosts: bool = False,
+    idempotency_key: str | None = None,
     request_id: str = "",
     authentication: Authentication | None = None,
 ) -> Draft:
     """Begin a draft for a contract: the bytes given, or the stored document of the workspace with this digest.
 
-    ``hides_hosts`` asks to replace host names and addresses in every file before it is stored.
+    ``hides_hosts`` asks to replace host names and addresses in every file before it is stored. With an idempotency key
+    the same request again returns the draft that it began.
 
     Raises:
         NotFoundError: the workspace has no such contract, or the actor is no member of it.
@@ -63,6 +66,13 @@ def evidence_draft_begin(
         DocumentsRefusedError: the contract given is none, with every problem.
         InvalidRequestError, ConflictError: see ``draft_create``.
     """
+    drafting_require(
+        actor=actor,
+        workspace=workspace,
+        kind=DocumentKind.EVIDENCE,
+        request_id=request_id,
+        authentication=authentication,
+    )
     if contract is None:
         stored = StoredDocument.objects.filter(
             workspace=workspace, kind=DocumentKind.CONTRACT, blob_id=contract_sha256
@@ -80,6 +90,10 @@ def evidence_draft_begin(
         name=name,
         slot=read.record.slot,
         payload={"contract": read.content_id, "contract_file_sha256": read.file_sha256},
+        begun=Begun(
+            idempotency_key,
+            content_id({"contract": read.file_sha256, "name": name, "hides_hosts": hides_hosts, "kind": "evidence"}),
+        ),
         request_id=request_id,
         authentication=authentication,
     )

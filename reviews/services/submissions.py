@@ -236,10 +236,15 @@ def _request_findings(*, title: str, as_of: str | None, key: str | None) -> list
         findings.append(Finding("request", "request/title", "title", expected, length_of(title)))
     if as_of is not None:
         findings += _as_of_findings(as_of)
-    if key is not None and not (0 < len(key) <= KEY_LENGTH and key.isascii() and key.isprintable()):
+    if not is_key(key):
         expected = f"1 to {KEY_LENGTH} printable ASCII characters"
         findings.append(Finding("request", "request/idempotency_key", "idempotency_key", expected, "another text"))
     return findings
+
+
+def is_key(key: str | None) -> bool:
+    """Say whether an idempotency key is one, or is left out."""
+    return key is None or (0 < len(key) <= KEY_LENGTH and key.isascii() and key.isprintable())
 
 
 def _as_of_findings(as_of: str) -> list[Finding]:

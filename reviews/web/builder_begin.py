@@ -11,14 +11,13 @@ from django.urls import reverse
 from django.utils.datastructures import MultiValueDict
 from django.views.decorators.http import require_http_methods
 
-from planner.contract_builder.draft import draft_from
-from planner.contract_builder.rendered import rendered
 from planner.strict_json import MAX_BYTES
 from reviews.clock import database_now
 from reviews.errors import ConflictError, Finding, InvalidRequestError, NotAllowedError, NotFoundError
 from reviews.models import DocumentKind, Draft, Workspace
 from reviews.policies.permissions import may_submit
-from reviews.selectors.drafts import draft_of_owner, drafts_of
+from reviews.selectors.contracts import contract_of_draft
+from reviews.selectors.drafts import drafts_of
 from reviews.selectors.evidence_drafts import contract_rows
 from reviews.selectors.people import standing_of
 from reviews.services.draft_files import files_add
@@ -29,6 +28,8 @@ from reviews.web.frame import PersonRequest, authentication, frame, go_to, page,
 from reviews.web.intake_rows import kind_of
 from reviews.web.links import number_or_none
 
+OF_DRAFT = "draft-"
+"""Begins the value of a choice that is a contract's draft, not a stored contract."""
 MAX_CONTRACT_LOOK = 4 * 2**20
 """Files up to this size are looked at for a contract among result files."""
 
@@ -66,6 +67,8 @@ def begin(request: PersonRequest, asked: dict[str, Any]) -> Draft:
     # Pasted text has the line ends of its file, and not those of a form.
     pasted = request.POST.get("contract", "").strip().replace("\r\n", "\n")
     stored = request.POST.get("contract_sha256", "")
+    if stored.startswith(OF_DRAFT) and sent is None and not pasted:
+        pasted = of_draft(request, asked["workspace"], stored.removeprefix(OF_DRAFT))
     if sent is None and not pasted and not stored:
         found = Finding("contract", "request/missing_part", "", "a contract: chosen, sent as a file, or pasted", "none")
         raise InvalidRequestError((found,))
@@ -107,11 +110,15 @@ def contract_among(files: MultiValueDict[str, UploadedFile[bytes]]) -> UploadedF
 
 def handed_over(request: PersonRequest, workspace: Workspace) -> str:
     """Return the contract of a draft that the contract builder hands over; empty where none is named."""
-    number = number_or_none(request.GET.get("contract_draft", ""))
+    return of_draft(request, workspace, request.GET.get("contract_draft", ""))
+
+
+def of_draft(request: PersonRequest, workspace: Workspace, draft_id: str) -> str:
+    """Return the contract of one's own draft as it would be stored; empty where none is named."""
+    number = number_or_none(draft_id)
     if number is None:
         return ""
-    draft = draft_of_owner(actor=request.user, workspace=workspace, draft_id=number, kind=DocumentKind.CONTRACT)
-    return rendered(draft_from(bytes(draft.body)).tree).decode()
+    return contract_of_draft(actor=request.user, workspace=workspace, draft_id=number).decode()
 
 
 def answer(request: PersonRequest, slug: str, problems: tuple[str, ...] = (), status: int = 200) -> HttpResponse:
@@ -120,6 +127,7 @@ def answer(request: PersonRequest, slug: str, problems: tuple[str, ...] = (), st
     drafts = drafts_of(actor=request.user, workspace=workspace, kind=DocumentKind.EVIDENCE)
     contracts = contract_rows(actor=request.user, workspace=workspace)
     chosen = request.POST.get("contract_sha256") or request.GET.get("contract", "")
+    own = drafts_of(actor=request.user, workspace=workspace, kind=DocumentKind.CONTRACT)
     context = frame(
         slug,
         "new",
@@ -135,10 +143,12 @@ def answer(request: PersonRequest, slug: str, problems: tuple[str, ...] = (), st
             for row in drafts
         ],
         draft_count=count(len(drafts), "draft"),
-        contracts=[
-            (row.sha256, f"{row.slot}, {row.content_id[7:15]}, {when(row.stored_at)}", row.sha256 == chosen)
-            for row in contracts
+        contracts=[(row.sha256, f"{row.slot}, {row.content_id[7:15]}, {when(row.stored_at)}") for row in contracts],
+        contract_drafts=[
+            (f"{OF_DRAFT}{row.id}", f"{row.name or row.slot or 'Without a name'}, changed {ago(row.changed_at, now)}")
+            for row in own
         ],
+        chosen=chosen,
         problems=problems,
         typed=request.POST or {"contract": handed_over(request, workspace)},
         off=may_submit(standing_of(request.user, workspace)).reason,

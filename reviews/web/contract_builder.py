@@ -26,7 +26,7 @@ from reviews.selectors.contracts import contract_of_workspace, contracts_of_work
 from reviews.selectors.drafts import draft_of_owner, drafts_of
 from reviews.selectors.people import standing_of
 from reviews.services.contract_drafts import contract_draft_create, contract_draft_save
-from reviews.services.drafts import draft_delete
+from reviews.services.drafts import draft_delete, drafting_require
 from reviews.web.contract_builder_acts import RefusedActError, edited, given_files
 from reviews.web.contract_builder_diff import SectionRow, section_rows
 from reviews.web.contract_builder_page import builder_page, step_after, step_before
@@ -44,14 +44,15 @@ def contract_builder(request: PersonRequest, slug: str) -> HttpResponse:
     workspace = workspace_of(slug)
     if request.method != "POST":
         return listed(request, workspace)
+    asked: dict[str, Any] = {
+        "actor": request.user,
+        "workspace": workspace,
+        "request_id": request_id(),
+        "authentication": authentication(request),
+    }
     try:
-        begun = contract_draft_create(
-            actor=request.user,
-            workspace=workspace,
-            draft=start(request, workspace),
-            request_id=request_id(),
-            authentication=authentication(request),
-        )
+        drafting_require(kind=DocumentKind.CONTRACT, **asked)
+        begun = contract_draft_create(draft=start(request, workspace), **asked)
     except (InvalidRequestError, RefusedActError) as refused:
         return listed(request, workspace, problems=refused.problems, status=422)
     except (ConflictError, NotAllowedError) as refused:

@@ -12,7 +12,7 @@ from planner.contract_builder.evidence_sets import SETS
 from planner.contract_builder.form import form_at
 from planner.contract_builder.known_models import KNOWN_MODELS
 from planner.contract_builder.questions import Question, questions
-from planner.contract_builder.rendered import Judged, is_open, judged
+from planner.contract_builder.rendered import Judged, judged
 from planner.contract_builder.steps import REVIEW, STEPS, Step, step_at
 from planner.errors import Problem
 from planner.gates import GATES
@@ -116,7 +116,7 @@ def builder_page(draft: ContractDraft, step: Step, opened: str) -> dict[str, Any
         "slots": ",".join(f"#{name}-said" for part in parts for name in field_ids(part)),
         "elsewhere": [_problem_row(problem, draft.tree) for problem in here if not _is_placed(problem, shown, folded)],
         "lines": _lines(found, step),
-        "open_count": sum(map(is_open, found.problems)),
+        "open_count": sum(problem.is_lacking for problem in found.problems),
         "wrong_count": len(found.wrong),
         "document": found.document,
         "notes": draft.notes,
@@ -161,7 +161,7 @@ def _is_placed(problem: Problem, shown: set[str], folded: set[str]) -> bool:
 def _steps(draft: ContractDraft, found: Judged, current: Step) -> list[StepRow]:
     tallies: dict[str, list[int]] = {step.id: [0, 0] for step in STEPS}
     for problem in found.problems:
-        tallies[step_at(problem.pointer).id][is_open(problem)] += 1
+        tallies[step_at(problem.pointer).id][problem.is_lacking] += 1
     return [
         StepRow(
             id=step.id,
@@ -190,8 +190,8 @@ def _problem_row(problem: Problem, tree: Mapping[str, Any]) -> ProblemRow:
     step = step_at(problem.pointer)
     return ProblemRow(
         pointer=problem.pointer or "/",
-        sentence=needed_sentence(problem) if is_open(problem) else wrong_sentence(problem),
-        is_open=is_open(problem),
+        sentence=needed_sentence(problem) if problem.is_lacking else wrong_sentence(problem),
+        is_open=problem.is_lacking,
         code=problem.code,
         line=problem.line,
         step=step.id,

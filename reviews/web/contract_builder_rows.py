@@ -8,7 +8,6 @@ from hashlib import blake2s
 from typing import Literal
 
 from planner.contract_builder.form import Closed, Collection, Field, Group, Part
-from planner.contract_builder.rendered import is_open
 from planner.errors import Problem
 
 __all__ = [
@@ -165,8 +164,8 @@ class _Rows:
 
     def _said(self, pointer: str) -> Said:
         here = self.at.get(pointer, [])
-        wrong = tuple(wrong_sentence(problem) for problem in here if not is_open(problem))
-        needed = next((needed_sentence(problem) for problem in here if is_open(problem)), "")
+        wrong = tuple(wrong_sentence(problem) for problem in here if not problem.is_lacking)
+        needed = next((needed_sentence(problem) for problem in here if problem.is_lacking), "")
         return Said(wrong, needed)
 
     def _said_of_group(self, pointer: str, *, has_alternatives: bool) -> Said:
@@ -246,7 +245,7 @@ class _Rows:
 
     def _closed(self, entry: Closed) -> ClosedRow:
         inside = self.inside.get(entry.pointer, [])
-        needed = sum(map(is_open, inside))
+        needed = sum(problem.is_lacking for problem in inside)
         return ClosedRow(
             id=dom_id(entry.pointer),
             name=entry.pointer,

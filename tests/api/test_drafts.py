@@ -53,6 +53,16 @@ def test_from_files_to_a_document_and_on_to_a_decision(alice: Caller, people: Ca
     assert alice.submit(evidence=evidence).status_code == 201
 
 
+def test_the_same_request_under_the_same_key_begins_one_draft(alice: Caller) -> None:
+    def keyed(name: str) -> Any:
+        sent = {"contract": documents().contract, "name": name}
+        return alice.post("evidence-drafts", sent, {"Idempotency-Key": "run-7"})
+
+    first, again, other = keyed("May"), keyed("May"), keyed("June")
+    assert (first.status_code, again.status_code, again.json()["id"]) == (201, 201, first.json()["id"])
+    assert (other.status_code, Draft.objects.get().name) == (409, "May")
+
+
 def test_the_state_has_values_with_unit_and_place(alice: Caller) -> None:
     number = begin(alice).json()["id"]
     send(alice, number, tool_file())

@@ -1,7 +1,10 @@
 """For how much a settlement counts, and which questions gates read."""
 
-from planner.builder import move_run, settle
+import pytest
+
+from planner.builder import answer, answering, move_run, settle
 from planner.builder.trees import trees_of
+from planner.errors import DocumentRefusedError
 from tests.planner.builder.kit import BECAUSE, BY, bench, contract, drafted, log, looked_at, run_named
 
 NAME = "/identities/tp2/model/name"
@@ -33,3 +36,19 @@ def test_a_question_names_the_gates_that_are_unknown_without_its_answer() -> Non
         "The trial gives the service that the contract compares",
     )
     assert asked["/provenance/collected_by"].gates == ()
+
+
+def test_the_reason_of_a_load_point_is_kept() -> None:
+    at = "/trials/tp2/windows/single/load_point"
+    said = answer(drafted(), contract(), at, "saturated", by=BY, because=BECAUSE)
+    window = said.trials["tp2"].windows["single"]
+    assert (window.load_point, window.load_point_by, window.load_point_because) == ("saturated", BY, BECAUSE)
+
+
+def test_a_draft_holds_a_bounded_number_of_settlements(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "MAX_ANSWERS", 1)
+    draft = settle(drafted(), NAME, by=BY, because=BECAUSE, value=OTHER)
+    again = settle(draft, NAME, by=BY, because="Another reason.", value=OTHER)
+    with pytest.raises(DocumentRefusedError) as refused:
+        settle(again, "/identities/tp2/model/revision", by=BY, because=BECAUSE, value="r2")
+    assert [problem.expected for problem in refused.value.problems] == ["at most 1 settlements in a draft"]

@@ -9,7 +9,7 @@ import pytest
 from planner.contract_builder.edits import entry_added, fields_set, merged
 from planner.contract_builder.form import Collection, Field, Group, Part, form_at, summary
 from planner.contract_builder.labels import HELP, label_of, unit_of
-from planner.contract_builder.rendered import is_open, judged, rendered
+from planner.contract_builder.rendered import judged, rendered
 from planner.contract_builder.shapes import kind_at, skeleton
 from planner.contract_builder.steps import REVIEW, STEPS, step_at
 from planner.gates import GATES
@@ -154,7 +154,7 @@ def test_what_is_rendered_is_the_same_contract(path: Any) -> None:
 def test_an_empty_contract_is_open_and_nothing_of_it_is_wrong() -> None:
     found = judged(skeleton())
     assert (found.document, found.wrong) == (None, ())
-    assert all(map(is_open, found.problems))
+    assert all(problem.is_lacking for problem in found.problems)
 
 
 def test_a_value_that_does_not_fit_is_wrong() -> None:

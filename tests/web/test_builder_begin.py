@@ -1,0 +1,45 @@
+"""Where drafts begin: contracts by name, and who may begin none."""
+
+import pytest
+from django.urls import reverse
+
+from planner.contract_builder.draft import continued
+from planner.intake import read_contract
+from reviews.models import AuditEntry, Draft
+from reviews.selectors.evidence_drafts import evidence_draft
+from reviews.services.contract_drafts import contract_draft_create
+from tests.reviews.factories import Cast, documents
+from tests.web.conftest import Visit
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_draft_of_a_contract_is_chosen_by_its_name(people: Cast, visit: Visit) -> None:
+    written = contract_draft_create(
+        actor=people.alice, workspace=people.workspace, draft=continued(documents().contract)
+    )
+    client, where = visit(people.alice), reverse("builder-list", args=["lab"])
+    value = f"draft-{written.pk}"
+    assert f'<option value="{value}">{written.name}, changed ' in client.get(where).content.decode()
+    client.post(where, {"contract_sha256": value, "name": "May"})
+    made = Draft.objects.get(kind="evidence")
+    assert (
+        evidence_draft(actor=people.alice, workspace=people.workspace, draft_id=made.pk).work.contract.content_id
+        == read_contract(documents().contract).content_id
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        pytest.param("builder-list", {"contract": "no contract"}, id="evidence"),
+        pytest.param("contract-builder", {"act": "upload", "document_text": "no contract"}, id="contract"),
+    ],
+)
+def test_who_may_not_submit_is_told_so_before_what_they_sent_is_judged(
+    name: str, form: dict[str, str], people: Cast, visit: Visit
+) -> None:
+    refused = visit(people.audrey).post(reverse(name, args=["lab"]), form)
+    assert refused.status_code == 403
+    assert "Submitting needs the role author." in refused.content.decode()
+    assert AuditEntry.objects.latest("seq").action == "draft.refused"
