@@ -18,11 +18,9 @@ VERIFIED, BROKEN, INCOMPLETE, CONSISTENT = range(4)
 WORDS = ("VERIFIED", "BROKEN", "INCOMPLETE", "CONSISTENT ONLY")
 COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode  # RFC 8785 without doubles
 Tree = dict[str, Any]  # a JSON object
-
 class Fault(Exception): """Its arguments: what is wrong, at which entry (None: at no one), the exit code."""
 def require(holds: object, text: str, seq: int | None = None, code: int = BROKEN) -> None:
-    if not holds:
-        raise Fault(text, seq, code)
+    if not holds: raise Fault(text, seq, code)
 
 # 1. The container: a zip archive, bounded before anything is unpacked; its comment is a signature over all before it.
 MAX_FILES, MAX_DIRECTORY, MAX_BYTES, MAX_RATIO, MAX_LINE = 60_000, 1 << 24, 1 << 32, 400, 1 << 26
@@ -44,8 +42,7 @@ class Bundle:
         require(name in self.names, f"{name} is missing", None, INCOMPLETE)
         with self.zip.open(name) as raw, io.BufferedReader(raw, 1 << 20) as stream:  # type: ignore[type-var]
             while part := stream.readline(MAX_LINE) if by_line else stream.read(1 << 20):
-                if by_line and part[-1] != 10:
-                    raise Fault(f"a line of {name} has no end", None, INCOMPLETE)
+                if by_line and part[-1] != 10: raise Fault(f"a line of {name} has no end", None, INCOMPLETE)
                 yield part[:-1] if by_line else part
     def digest(self) -> bytes:
         digest = sha256(b"topogate.bundle/v1\n")
@@ -54,8 +51,7 @@ class Bundle:
             digest.update(self.file.read(min(1 << 20, self.size - at)))
         return digest.digest()
 
-# 2. Keys (``name+id+base64``, where the base64 is of a byte 1 and an Ed25519 key) and what is signed with them:
-#    archives, checkpoints (C2SP tlog-checkpoint and signed-note), statements (DSSE).
+# 2. Signatures by keys that are written name+id+base64 of a byte 1 and an Ed25519 key (C2SP signed-note).
 def signers_of(keys: Sequence[str], message: bytes, signatures: Sequence[bytes]) -> list[str]:
     signers = []
     for key, signature in ((key, signature) for key in keys for signature in signatures):
@@ -63,7 +59,6 @@ def signers_of(keys: Sequence[str], message: bytes, signatures: Sequence[bytes])
             Ed25519PublicKey.from_public_bytes(b64decode(key.split("+", 2)[2])[1:]).verify(signature, message)
             signers.append(key)
     return signers
-
 def checkpoint_of(raw: bytes, keys: Sequence[str]) -> tuple[int, bytes, str, list[str]]:
     """Return size, root and origin of a checkpoint, and which of the keys signed it. Other signatures say nothing."""
     text, _, block = raw.decode().rpartition("\n\n")
@@ -78,7 +73,6 @@ def root_of(hashes: list[bytes]) -> bytes:
         pairs = [sha256(b"\1" + left + right).digest() for left, right in zip(hashes[::2], hashes[1::2], strict=False)]
         hashes = pairs + hashes[2 * len(pairs) :]
     return hashes[0]
-
 def chained(lines: Iterator[bytes], leaves: list[bytes]) -> Iterator[bytes]:
     """Yield the lines of a log, entries or in quotes the leaf hashes of others; collect all leaf hashes."""
     prev = b"0" * 64
@@ -87,8 +81,7 @@ def chained(lines: Iterator[bytes], leaves: list[bytes]) -> Iterator[bytes]:
             require(re.fullmatch(rb'"[0-9a-f]{64}"', line), "is no leaf hash", seq)
             prev, leaf = b"", bytes.fromhex(line[1:65].decode())
         else:  # quotes inside of texts are escaped, so what is searched for can only be the fields themselves
-            if b',"seq":%d,' % seq not in line:
-                raise Fault("another entry stands here", seq, BROKEN)
+            if b',"seq":%d,' % seq not in line: raise Fault("another entry stands here", seq, BROKEN)
             mine = sha256(line).hexdigest().encode()
             if prev and b',"prev":"sha256:%b",' % prev not in line:
                 changed = seq - (mine in next(lines, b""))  # where the next one follows this one, the one before
@@ -121,7 +114,7 @@ def replayed(lines: Iterator[bytes], payloads: Iterator[bytes], origin: str, lea
     return rules
 
 # 4. The rules of reviewing: who signs, what counts, what is carried, what is put into force.
-SAID = ("seq", "team", "person", "meaning", "revision", "turn", "subject", "scope", "status")
+ROLES, SAID = ("member", "author"), "seq team person meaning revision turn subject scope status".split()
 PROOFS, APPROVING = ("passkey", "totp", "password"), ("approve", "approve_with_conditions", "accept_risk")
 class Rules:
     def __init__(self) -> None:
@@ -129,8 +122,7 @@ class Rules:
         self.seats, self.closed, self.lent = set[tuple[str, str]](), set[str](), list[tuple[Any, ...]]()
         self.reviews, self.subjects, self.documents = dict[int, Tree](), set[str](), set[str]()
         self.policy, self.key, self.hidden, self.older = "", "", 0, 0
-    def apply(self, e: Tree, p: Tree) -> None:
-        """Carry out an entry ``e`` with its payload ``p``; ``d`` is what is known of its decision."""
+    def apply(self, e: Tree, p: Tree) -> None:  # an entry, its payload; d: what is known of its decision
         d: Tree = self.decisions.setdefault(e["decision"] or 0, {
             "authors": set(), "revisions": {}, "newest": 0, "signs": [], "waivers": [], "blocked": set(), "again": {}})
         who, lent = str(p.get("person")), (e["team"], *map(p.get, ("person", "in_place_of", "starts_at", "ends_at")))
@@ -154,8 +146,8 @@ class Rules:
             case "point.settled" if p["kind"] == "condition": self.given(d, e, p, p["signer"])["open"].remove(p["text"])
             case "re_review.asked": d["again"] |= dict.fromkeys(p["teams"], e["seq"])
             case "comments.published":
-                opened = [one for one in p["comments"] if one.get("opens", {}).get("blocking")]
-                d["blocked"] |= {(one["thread"], one["opens"]["team"]) for one in opened}
+                opened = [(one["thread"], one["opens"]) for one in p["comments"] if "opens" in one]
+                d["blocked"] |= {(thread, said["team"]) for thread, said in opened if said["blocking"]}
             case "thread.resolved": d["blocked"].discard((p["thread"], e["team"]))
             case "waiver.granted": d["waivers"].append((e["seq"], p["ends_at"]))
             case "proposal.countersigned":
@@ -163,8 +155,7 @@ class Rules:
                 self.proven(e, d, {e["actor"], p["proposed_by"]})
             case "decision.activated": self.activate(e, p, d, d["revisions"][d["newest"]])
     def able(self, who: str | None, team: str) -> bool:
-        signs = self.roles.get(str(who)) in ("member", "author") and who not in self.closed
-        return signs and (not team or (who, team) in self.seats)
+        return self.roles.get(str(who)) in ROLES and who not in self.closed and (not team or (who, team) in self.seats)
     def proven(self, e: Tree, d: Tree, people: set[str]) -> None:
         recent = e["auth_method"] in PROOFS and e["auth_age_s"] is not None and e["auth_age_s"] <= 300
         require(recent, "is done without a recent proof of who does it", e["seq"])
@@ -173,8 +164,7 @@ class Rules:
         key = (e["team"], who, p["turn"], revision or e["revision"])
         return next(s for s in d["signs"] if (s["team"], s["person"], s["turn"], s["revision"]) == key)
     def create(self, e: Tree, p: Tree, d: Tree) -> None:
-        follows = e["revision"] > d["newest"] and p["policy"] == self.policy
-        require(follows, "is not the next revision, or not under the policy in force", e["seq"])
+        require(e["revision"] > d["newest"] and p["policy"] == self.policy, "is not under the newest policy", e["seq"])
         d["newest"], d["revisions"][e["revision"]], self.older = e["revision"], p, self.older + ("author" not in p)
         d["authors"] |= {p.get(by, e["actor"]) for by in ("author", "contract_by", "evidence_by")}
         self.documents |= {p["contract_file_sha256"], p["evidence_file_sha256"]}
@@ -189,10 +179,10 @@ class Rules:
     def sign(self, e: Tree, p: Tree, d: Tree, people: set[str]) -> None:
         r, team, who, giver = d["revisions"][d["newest"]], p["team"], p["person"], p.get("in_place_of")
         self.proven(e, d, people)
-        said = (e["actor"], e["team"], e["revision"], e["subject"], p["subject"], p["scope"])
         scope = (r["scopes"] or {team: {"digest": p["scope"]}})[team]["digest"]
-        now = (who, team, d["newest"], r["subject"], r["subject"], scope)
-        require(said == now, "signs something else than what is newest", e["seq"])
+        said = (e["actor"], e["team"], e["revision"], e["subject"], p["subject"], p["scope"])
+        now = said == (who, team, d["newest"], r["subject"], r["subject"], scope)
+        require(now, "signs something else than what is newest", e["seq"])
         lent = any(one[:3] == (team, who, giver) and one[3] <= p["at"] < one[4] for one in self.lent)
         seated = self.able(giver, team) and self.able(who, "") and lent if giver else self.able(who, team)
         taken = any(s["person"] in people and s["team"] != team and not s["gone"] for s in d["signs"])
@@ -205,10 +195,9 @@ class Rules:
         stood = [v for n, v in d["revisions"].items() if n >= since and "subject" in v]
         scopes = {v["scopes"].get(s["team"], {}).get("digest") for v in stood if v["scopes"]} | {p["scope"]}
         same = scopes == {s["scope"]} and len({(v["policy"], v["planner_version"]) for v in stood}) == 1
-        said = (e["revision"], p["to_revision"], e["subject"], p["to_subject"], p["from_subject"], e["meaning"])
-        now = (d["newest"], d["newest"], r["subject"], r["subject"], s["subject"], s["meaning"])
+        now = (e["revision"], e["subject"], p["from_subject"]) == (d["newest"], r["subject"], s["subject"])
         stays = s["meaning"] == "object" or (same and s["meaning"] != "accept_risk")
-        require(stays and said == now, "carries a sign-off over what its team owns", e["seq"])
+        require(stays and now, "carries a sign-off over what its team owns", e["seq"])
         s["carried"], s["carry"] = d["newest"], e["seq"]
     def status(self, s: Tree, d: Tree, at: str, seq: int) -> str:
         """Return CURRENT or CARRIED, empty where a sign-off says nothing about the newest revision any more."""
@@ -229,9 +218,9 @@ class Rules:
         newest = (e["revision"], e["subject"]) == (d["newest"], r["subject"])
         require(may and newest, "puts into force what is not newest, or by somebody who may not", seq)
         counting = [s | {"status": status} for s in d["signs"] if (status := self.status(s, d, e["at"], seq))]
-        rows = [{name: s[name] for name in SAID[1:]} for s in counting]
-        wrong = [one for one in (*p["signoffs"], *rows) if one not in rows or one not in p["signoffs"]]
-        require(not wrong and len(rows) == len(p["signoffs"]), f"counts otherwise than the log: {wrong[:1]}", seq)
+        rows, said = [{name: s[name] for name in SAID[1:]} for s in counting], p["signoffs"]
+        wrong = sorted({*map(COMPACT, said)} ^ {*map(COMPACT, rows)})
+        require(not wrong and len(rows) == len(said), f"counts otherwise than the log: {wrong[:1]}", seq)
         approving = [s for s in counting if s["meaning"] in APPROVING]
         for row in p["requirements"]:
             team, mine = row["team"], [s for s in counting if s["team"] == row["team"]]
@@ -239,10 +228,10 @@ class Rules:
             quorums[team] = quorum = policy["teams"][team]["quorum"] if touched else 0
             given = len({s["person"] for s in mine if s in approving})
             against = [s for s in mine if s["meaning"] == "object" or (quorum and (s["open"] or s not in approving))]
-            met = given >= quorum and not against and team not in {one for _, one in d["blocked"]}
-            require(met, f"lacks what {team} owes: {given} of {quorum}", seq)
-        complete = any(quorums.values()) and quorums.keys() == policy["teams"].keys()
-        require(complete and len({s["person"] for s in approving}) > 1, "rests on too few people or teams", seq)
+            free = given >= quorum and not against and team not in dict(d["blocked"]).values()
+            require(free, f"lacks what {team} owes: {given} of {quorum}", seq)
+        enough = any(quorums.values()) and len({s["person"] for s in approving}) > 1
+        require(enough and quorums.keys() == policy["teams"].keys(), "rests on too few people or teams", seq)
         self.reviews[seq] = {"decision": e["decision"], "revision": e["revision"], "authors": sorted(d["authors"]),
                              "quorum": quorums, "approvals": [{name: s[name] for name in SAID} for s in approving],
                              "carries": [s["carry"] for s in approving if s["carry"]]}
@@ -256,15 +245,13 @@ def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = (
         bundle = Bundle(file)
         keys = pinned or [line.decode() for line in bundle.read("log/keys.txt")]
         newest = b"".join(bundle.read("log/newest.checkpoint", False))
-        points = sorted(checkpoint_of(note, keys) for note in (newest, *olds))
-        origin, signers = checkpoint_of(newest, keys)[2:]
+        (*_, origin, signers), *_ = points = [checkpoint_of(note, keys) for note in (newest, *olds)]
         require(all(by for *_, by in points), "a checkpoint is signed by none of the keys")
         rules = replayed(bundle.read("log/entries.jsonl"), bundle.read("log/payloads.jsonl"), origin, leaves)
         require(leaves, "there is no entry", None, INCOMPLETE)
-        for size, root, name, _ in points:
-            require(name == origin and size <= len(leaves), f"{size:,} entries were signed", len(leaves))
-            same = root_of(leaves[:size]) == root
-            require(same, f"entries {good:,} to {size - 1:,} are not those that were signed", good)
+        for size, root, name, _ in sorted(points):
+            require(name == origin and size <= len(leaves), f"{size:,} entries were signed once", len(leaves))
+            require(root_of(leaves[:size]) == root, f"entries {good:,} to {size - 1:,} are not as signed", good)
             good = size
         require(good == len(leaves), "no checkpoint covers the entries from here on", good)
         require(rules.key in signers, "the log names another key than the one that signed it", good - 1)
@@ -276,17 +263,15 @@ def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = (
             require(signers_of(keys, message, signatures), "a statement is signed by none of the keys")
             about, said = {f"sha256:{one['digest']['sha256']}" for one in statement["subject"]}, statement["predicate"]
             require(about & rules.subjects, "a statement is about nothing that this log has planned")
-            known = "entry" not in said or said.items() >= rules.reviews[said["entry"]].items()
+            known = "entry" not in said or said.items() >= rules.reviews.get(said["entry"], {"": 0}).items()
             require(known, "a statement tells of another review than the log", said.get("entry"))
             found["statements"] += 1
         for digest in sorted(rules.documents):
             content, name = sha256(), f"documents/{digest[7:]}.json"
-            for block in bundle.read(name, False):
-                content.update(block)
+            for block in bundle.read(name, False): content.update(block)
             require(content.hexdigest() == digest[7:], f"{name} has another digest")
         trailer = json.loads(b"".join(bundle.read("TRAILER.json", False)))
-        whole = trailer == found | {"files": sorted(bundle.names)}
-        require(whole, "the trailer lists other files, entries or statements", None, INCOMPLETE)
+        require(trailer == found | {"files": sorted(bundle.names)}, "the trailer lists more or less", None, INCOMPLETE)
         require(signers_of(keys, bundle.digest(), [bundle.signature]), "the archive is not the one that was signed")
         code = VERIFIED if pinned else CONSISTENT
         text = f"{good:,} entries of {origin}, signed by keys that {'you gave' if pinned else 'came with them'}"
@@ -294,9 +279,9 @@ def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = (
         text, seq, code = (*fault.args, None, BROKEN)[:3]
     except Exception as error:  # whatever the bytes are, there is an answer
         text, code = f"the bundle cannot be read: {error!r}", INCOMPLETE
-    unchecked = ["the planner was not run", "who is behind a token"]
-    unchecked += [f"{rules.hidden:,} entries of which only hashes are here"] * bool(rules.hidden)
-    unchecked += [f"scopes and uploaders of {rules.older:,} entries that do not record them"] * bool(rules.older)
+    hidden = [f"{rules.hidden:,} entries of which only hashes are here"] * bool(rules.hidden)
+    older = [f"scopes and uploaders of {rules.older:,} entries that do not record them"] * bool(rules.older)
+    unchecked = ["the planner was not run", "who is behind a token", *hidden, *older]
     where = "" if seq is None else f" at seq {seq}"
     return code, f"{WORDS[code]}{where}: {text}. Not checked: {'; '.join(unchecked)}.", seq, unchecked
 
@@ -311,5 +296,4 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(headline)
     return code
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+if __name__ == "__main__": raise SystemExit(main())
