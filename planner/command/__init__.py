@@ -41,7 +41,7 @@ __all__ = ["COMMANDS", "MODULES", "main"]
 
 MODULES = (
     *(plan, diff, what_if, stress, matrix, gates, groups, hardware, model, hypotheses, importing, evidence),
-    *(validate, digest, schema, submit, launch, identity, requalify, check, verify),
+    *(validate, digest, schema, submit, launch, identity, requalify, observe, check, verify),
 )
 COMMANDS = collect(MODULES, Command)
 

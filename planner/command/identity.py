@@ -124,7 +124,7 @@ def _identity_tree(raw: bytes) -> dict[str, Any]:
     if isinstance(tree, dict) and isinstance(tree.get("identity"), dict):
         tree = tree["identity"]
     if reading.problems or not isinstance(tree, dict):
-        wrong = Problem("document/identity", "", "an object in the shape of a contract's identity", shown(tree))
+        wrong = Problem("document/type", "", "an object in the shape of a contract's identity", shown(tree))
         raise DocumentRefusedError(reading.problems or (wrong,))
     return tree
 

@@ -196,7 +196,7 @@ def test_found_is_shown_short_and_safe(value: object, text: str) -> None:
 
 def test_every_code_in_the_sources_is_documented() -> None:
     sources = [*(ROOT / "planner").rglob("*.py")]
-    code = re.compile(r'"((?:json|document|file|hardware|import|builder)/[a-z_]+)"')
+    code = re.compile(r'"((?:json|document|observations|file|hardware|import|builder)/[a-z_]+)"')
     codes = {found for path in sources for found in code.findall(path.read_text())}
     faults = {"document/range", "document/pattern", "document/length", "document/enumeration"}
     assert codes | faults == set(PROBLEM_CODES)

@@ -1,0 +1,216 @@
+"""``topogate observe``: production's metrics as a batch, and batches against what was qualified.
+
+``convert`` prints a batch (``topogate.observations/v1``) of Prometheus texts; ``compare`` holds batches against the
+evidence and limits of a plan's topology, rank by rank: exit 1 where a limit is broken.
+"""
+
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from fractions import Fraction
+from typing import Any
+
+import msgspec
+
+from planner.command.base import (
+    Command,
+    Exit,
+    Refused,
+    UnreadableInputError,
+    add_format,
+    input_file,
+    json_line,
+    opened,
+    print_refused,
+)
+from planner.command.opening import utc_time
+from planner.errors import DocumentRefusedError
+from planner.importers import Source
+from planner.intake import read_contract, read_evidence, read_plan
+from planner.launch import LaunchRefusedError, planned_trial
+from planner.observations import Batch, Compared, compared, envelope, read_batch, rolled_up, worst_first
+from planner.observations.prometheus import Places, segments_of
+from planner.times import seconds_between
+
+SHOWN = 50
+"""Lines of text that are printed; JSON holds all."""
+
+
+def _configure(parser: ArgumentParser) -> None:
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    convert = commands.add_parser("convert", help="make a batch of Prometheus texts of vLLM, SGLang, DCGM, nodes")
+    convert.add_argument("files", nargs="+", metavar="FILE", help="scrapes; two of one exporter make a span")
+    convert.add_argument("--slot", required=True, metavar="SLOT")
+    convert.add_argument("--subject", required=True, metavar="DIGEST", help="subject of the revision in force")
+    convert.add_argument("--source", required=True, metavar="NAME", help="what collected it")
+    convert.add_argument("--start", required=True, type=utc_time, metavar="TIME", help="of the first scrape")
+    convert.add_argument("--end", required=True, type=utc_time, metavar="TIME", help="of the last scrape")
+    convert.add_argument("--group", action="append", default=[], type=_numbered, metavar="ENGINE=GROUP")
+    convert.add_argument("--rank", action="append", default=[], type=_numbered, metavar="DEVICE=RANK")
+    convert.add_argument("--link", action="append", default=[], type=_named, metavar="PORT=LINK")
+    convert.set_defaults(run_observe=_convert)
+    compare = commands.add_parser("compare", help="hold batches against what was qualified")
+    for name in ("contract", "evidence", "plan"):
+        compare.add_argument(name, metavar=name.upper())
+    compare.add_argument("batches", nargs="+", metavar="BATCH")
+    add_format(compare)
+    compare.set_defaults(run_observe=_compare)
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise ArgumentTypeError(f"expected NAME=VALUE, found {text!r}")
+    return name, value
+
+
+def _numbered(text: str) -> tuple[str, int]:
+    name, value = _named(text)
+    if not value.isdecimal():
+        raise ArgumentTypeError(f"expected NAME=NUMBER, found {text!r}")
+    return name, int(value)
+
+
+def _run(arguments: Namespace) -> int:
+    code: int = arguments.run_observe(arguments)
+    return code
+
+
+def _convert(arguments: Namespace) -> int:
+    seconds = seconds_between(arguments.start, arguments.end)
+    places = Places(
+        groups=dict(arguments.group),
+        ranks=dict(arguments.rank),
+        links=dict(arguments.link),
+        seconds=None if not seconds else float(seconds),
+    )
+    try:
+        with ExitStack() as files:
+            sources = [Source(name, files.enter_context(input_file(name))) for name in arguments.files]
+            last = sources[-1]
+            if len(sources) > 1:
+                last.before = sources[0]
+            found = segments_of(last, places)
+    except UnreadableInputError as error:
+        print(f"topogate: {error}", file=sys.stderr)
+        return Exit.BAD_INPUT
+    for note in found.notes:
+        print(f"left out: {note}", file=sys.stderr)
+    tree = {
+        "schema": "topogate.observations/v1",
+        "slot": arguments.slot,
+        "subject": arguments.subject,
+        "source": arguments.source,
+        "started_at": arguments.start,
+        "ended_at": arguments.end,
+        "segments": msgspec.to_builtins(found.segments),
+    }
+    try:
+        read_batch(json_line(tree).encode())
+    except DocumentRefusedError as error:
+        print_refused({"batch": error.problems}, "text")
+        return Exit.BAD_INPUT
+    print(json_line(tree))
+    return Exit.OK
+
+
+def _compare(arguments: Namespace) -> int:
+    refused: Refused = {}
+    contract = opened(read_contract, arguments.contract, refused)
+    evidence = opened(lambda raw: read_evidence(raw, contract), arguments.evidence, refused)
+    plan = opened(read_plan, arguments.plan, refused)
+    batches = [opened(read_batch, name, refused) for name in arguments.batches]
+    if contract is None or evidence is None or plan is None or refused:
+        print_refused(refused, arguments.format)
+        return Exit.BAD_INPUT
+    try:
+        trial_id, trial = planned_trial(contract, evidence, plan)
+    except LaunchRefusedError as error:
+        print(f"topogate: {error}", file=sys.stderr)
+        return Exit.BAD_INPUT
+    given = [batch for batch in batches if batch is not None]
+    strangers = sorted({batch.slot for batch in given} - {contract.record.slot})
+    if strangers:
+        print(f"topogate: expected batches of {contract.record.slot}, found {', '.join(strangers)}", file=sys.stderr)
+        return Exit.BAD_INPUT
+    found = compared(envelope(contract, trial_id, trial), rolled_up(given), _seconds(given))
+    _print(found, arguments.format)
+    return Exit.NO if any(one.state == "BREACH" for one in found) else Exit.OK
+
+
+def _seconds(batches: Sequence[Batch]) -> Fraction:
+    """Return the seconds that batches cover: spans of several collectors are the same seconds."""
+    by_source: dict[str, Fraction] = {}
+    for batch in batches:
+        seconds = seconds_between(batch.started_at, batch.ended_at) or Fraction(0)
+        by_source[batch.source] = by_source.get(batch.source, Fraction(0)) + seconds
+    return max(by_source.values())
+
+
+def _print(found: Sequence[Compared], form: str) -> None:
+    if form == "json":
+        print(json_line({"schema": "topogate.compared/v1", "compared": [_tree(one) for one in found]}))
+        return
+    ordered = worst_first(found)
+    for one in ordered[:SHOWN]:
+        print(_line(one))
+    if len(ordered) > SHOWN:
+        print(f"and {len(ordered) - SHOWN} more")
+
+
+def _tree(one: Compared) -> dict[str, Any]:
+    key, entry = one.key, one.entry
+    where = {"rank": key.rank, "group": key.group, "link": key.link, "shape": key.shape, "phase": key.phase}
+    return {
+        "metric": key.metric,
+        "statistic": entry.statistic,
+        **{name: value for name, value in where.items() if value not in ("", -1)},
+        "state": one.state,
+        "drifted": one.drifted,
+        "because": one.because,
+        **{name: _number(getattr(one, name)) for name in ("low", "high", "used", "drift")},
+        "limit": _number(entry.limit),
+        "limit_at": entry.limit_at,
+        "qualified": _number(entry.qualified),
+        "qualified_at": entry.qualified_at,
+    }
+
+
+def _number(value: Fraction | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _line(one: Compared) -> str:
+    state = "DRIFT" if one.drifted and one.state != "BREACH" else one.state
+    parts = [f"{state} {one.key.metric} {one.entry.statistic} of {', '.join(_where(one)) or 'all groups'}:"]
+    parts.append(one.because or f"{_range(one.low, one.high)}")
+    if one.entry.limit is not None:
+        parts.append(f"limit {_short(one.entry.limit)},")
+    if one.entry.qualified is not None:
+        parts.append(f"measured {_short(one.entry.qualified)},")
+    if one.used is not None:
+        parts.append(f"{_short(one.used * 100)} % used")
+    return " ".join(parts).rstrip(",")
+
+
+def _where(one: Compared) -> Iterator[str]:
+    key = one.key
+    if key.rank >= 0:
+        yield f"rank {key.rank}"
+    if key.group >= 0:
+        yield f"group {key.group}"
+    yield from (f"{name} {value}" for name, value in (("link", key.link), ("shape", key.shape)) if value)
+
+
+def _range(low: Fraction | None, high: Fraction | None) -> str:
+    if low == high or low is None or high is None:
+        return _short(low if high is None else high)
+    return f"{_short(low)} to {_short(high)}"
+
+
+def _short(value: Fraction | None) -> str:
+    return "unknown" if value is None else f"{float(value):,.6g}"
+
+
+COMMAND = Command(id="observe", help="hold production against what was qualified", configure=_configure, run=_run)

@@ -1,0 +1,186 @@
+"""A batch of observations (``topogate.observations/v1``): what was seen of one decided topology in a span of time.
+
+Rules kept: a segment names the rank, group or link that a metric is of, and the shape and phase where they are known; a
+batch is of one topology revision (``subject``); values are counts, sums and histograms, never averages of averages. A
+batch is refused with every problem; whether it may be taken now is ``admission_problems``.
+"""
+
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from planner.errors import Problem
+from planner.intake.opening import opened
+from planner.observations.metrics import METRICS
+from planner.records.base import Count, Digest, Id, Number, PositiveCount, Record, Text, Time
+from planner.records.figures import Phase
+from planner.shown import shown
+from planner.strict_json import read
+from planner.times import parsed_time
+
+__all__ = ["MAX_SEGMENTS", "Batch", "Expected", "Histogram", "Observed", "Segment", "admission_problems", "read_batch"]
+
+SCHEMA = "topogate.observations/v1"
+MAX_SEGMENTS = 200_000
+MAX_EDGES = 512
+MAX_SPAN_S = 86_400
+CLOCK_AHEAD_S = 60
+"""A collector's clock may be so far ahead, as a runner's may."""
+
+
+class Histogram(Record, frozen=True, kw_only=True):
+    """Values by buckets: ``counts[i]`` lie above ``edges[i - 1]`` and at most at ``edges[i]``, the last above all."""
+
+    edges: Annotated[tuple[Number, ...], Meta(min_length=1, max_length=MAX_EDGES)]
+    counts: Annotated[tuple[Count, ...], Meta(min_length=2, max_length=MAX_EDGES + 1)]
+
+
+class Observed(Record, frozen=True, kw_only=True):
+    """Values of one metric: how many, their sum, the least and the most. Of counts ``sum`` is what was counted."""
+
+    count: PositiveCount
+    sum: Number
+    min: Number | UnsetType = UNSET
+    max: Number | UnsetType = UNSET
+    histogram: Histogram | UnsetType = UNSET
+
+
+class Segment(Record, frozen=True, kw_only=True):
+    """What was seen of one rank, serving group (by its index) or link; of all shapes and phases where none is named."""
+
+    rank: Count | UnsetType = UNSET
+    group: Count | UnsetType = UNSET
+    link: Id | UnsetType = UNSET
+    shape: Id | UnsetType = UNSET
+    phase: Phase | UnsetType = UNSET
+    metrics: Annotated[dict[str, Observed], Meta(min_length=1)]
+
+
+class Batch(Record, frozen=True, kw_only=True):
+    """The batch. ``source`` names the collector; the same source never sends the same span twice."""
+
+    schema: Literal["topogate.observations/v1"]
+    slot: Annotated[str, Meta(min_length=1, max_length=128)]
+    subject: Digest
+    source: Text
+    started_at: Time
+    ended_at: Time
+    segments: Annotated[tuple[Segment, ...], Meta(min_length=1, max_length=MAX_SEGMENTS)]
+
+
+def read_batch(raw: bytes) -> Batch:
+    """Read a batch.
+
+    Raises:
+        DocumentRefusedError: with every problem found.
+    """
+    return opened(read(raw), Batch, SCHEMA, _problems)
+
+
+def _problems(tree: Any) -> Iterator[Problem]:
+    yield from _span_problems(tree)
+    seen: set[tuple[Any, ...]] = set()
+    segments = tree.get("segments")
+    for index, segment in enumerate(segments if isinstance(segments, list) else ()):
+        metrics = segment.get("metrics") if isinstance(segment, dict) else None
+        if not isinstance(metrics, dict):
+            continue
+        at = f"/segments/{index}"
+        where = tuple(str(segment.get(name)) for name in ("rank", "group", "link", "shape", "phase"))
+        for name, value in metrics.items():
+            yield from _metric_problems(f"{at}/metrics/{name}", name, segment, value)
+            if (*where, name) in seen:
+                yield Problem(
+                    "observations/repeated", f"{at}/metrics/{name}", "each metric once for a segment", "twice"
+                )
+            seen.add((*where, name))
+
+
+def _span_problems(tree: Mapping[str, Any]) -> Iterator[Problem]:
+    start, end = parsed_time(tree.get("started_at", "")), parsed_time(tree.get("ended_at", ""))
+    for name, moment in (("started_at", start), ("ended_at", end)):
+        if moment is None:
+            yield Problem("observations/time", f"/{name}", "a UTC time with Z", shown(tree.get(name)))
+    if start is not None and end is not None and not 0 < (end - start).total_seconds() <= MAX_SPAN_S:
+        expected = f"an end after the start, by at most {MAX_SPAN_S:,} s"
+        yield Problem("observations/time", "/ended_at", expected, shown(tree.get("ended_at")))
+
+
+def _metric_problems(at: str, name: str, segment: Mapping[str, Any], value: Any) -> Iterator[Problem]:
+    metric = METRICS.get(name)
+    if metric is None:
+        yield Problem("observations/metric", at, f"one of {', '.join(METRICS)}", shown(name))
+        return
+    if metric.of not in segment:
+        yield Problem("observations/scope", at, f"a segment that names a {metric.of}", "none")
+    if not isinstance(value, dict):
+        return
+    least, most = value.get("min"), value.get("max")
+    if least is not None and most is not None and _is_number(least) and _is_number(most) and least > most:
+        yield Problem("observations/values", f"{at}/min", f"at most the max, {shown(most)}", shown(least))
+    histogram = value.get("histogram")
+    if isinstance(histogram, dict):
+        yield from _histogram_problems(f"{at}/histogram", histogram, value.get("count"))
+
+
+def _histogram_problems(at: str, histogram: Mapping[str, Any], count: Any) -> Iterator[Problem]:
+    edges, counts = histogram.get("edges"), histogram.get("counts")
+    if not isinstance(edges, list) or not isinstance(counts, list):
+        return
+    if not all(map(_is_number, edges)) or not all(map(_is_number, counts)):
+        return
+    if any(low >= high for low, high in pairwise(edges)):
+        yield Problem("observations/histogram", f"{at}/edges", "edges that grow", "others")
+    if len(counts) != len(edges) + 1:
+        yield Problem("observations/histogram", f"{at}/counts", f"{len(edges) + 1} counts", f"{len(counts)}")
+    elif sum(counts) != count:
+        yield Problem("observations/histogram", f"{at}/counts", f"counts that add up to {count}", f"{sum(counts)}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What a batch has to be of. ``now`` is UTC; ``taken`` has the last end of each source, for the same subject.
+
+    ``ranks`` and ``groups`` are counts.
+    """
+
+    slot: str
+    subject: str
+    ranks: int
+    groups: int
+    links: Container[str]
+    shapes: Container[str]
+    now: str
+    taken: Mapping[str, str]
+
+
+def admission_problems(batch: Batch, expected: Expected) -> Iterator[Problem]:
+    """Yield why a batch may not be taken now: another slot or topology, replayed, of the future, unknown things."""
+    if batch.slot != expected.slot:
+        yield Problem("observations/slot", "/slot", shown(expected.slot), shown(batch.slot))
+    if batch.subject != expected.subject:
+        yield Problem("observations/subject", "/subject", shown(expected.subject), shown(batch.subject))
+    end, now = parsed_time(batch.ended_at), parsed_time(expected.now)
+    if end is None or now is None or (end - now).total_seconds() > CLOCK_AHEAD_S:
+        yield Problem("observations/future", "/ended_at", f"a time until {expected.now}", shown(batch.ended_at))
+    last = expected.taken.get(batch.source)
+    if last is not None and batch.started_at < last:
+        yield Problem("observations/replayed", "/started_at", f"a time from {last} on", shown(batch.started_at))
+    for index, segment in enumerate(batch.segments):
+        yield from _strangers(f"/segments/{index}", segment, expected)
+
+
+def _strangers(at: str, segment: Segment, expected: Expected) -> Iterator[Problem]:
+    for name, value, most in (("rank", segment.rank, expected.ranks), ("group", segment.group, expected.groups)):
+        if not isinstance(value, UnsetType) and value >= most:
+            yield Problem("observations/unknown", f"{at}/{name}", f"a {name} below {most:,}", f"{value}")
+    for name, found, known in (("link", segment.link, expected.links), ("shape", segment.shape, expected.shapes)):
+        if not isinstance(found, UnsetType) and found not in known:
+            yield Problem("observations/unknown", f"{at}/{name}", f"a {name} of the contract", shown(found))

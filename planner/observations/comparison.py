@@ -1,0 +1,203 @@
+"""Production against the qualified envelope, for every rank, group, link and shape by itself.
+
+Rules kept: nothing is averaged over ranks, groups or links; shapes and phases of one of them are put together, as a
+limit that names none means all of them; rates of groups add up, because the deployment's capacity is their sum. A
+percentile is a range: above a limit only where all of it is, below only where all of it is; with too few values beyond
+the percentile it is unknown. Limits are the contract's; drift is the distance from what was measured, and no breach.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from planner.numbers import exact
+from planner.observations.envelope import Entry
+from planner.observations.metrics import METRICS
+from planner.observations.rollup import Key, Rolled, merged, quantile
+from planner.readings import BEYOND_PERCENTILE
+
+__all__ = ["DRIFT", "Compared", "compared", "worst_first"]
+
+DRIFT = Fraction(1, 10)
+"""How far from what was measured production may be before it is called drift, where nobody says otherwise."""
+PERCENTILES: Mapping[str, tuple[int, int]] = {
+    "p50": (1, 2),
+    "p90": (9, 10),
+    "p95": (19, 20),
+    "p99": (99, 100),
+    "p99_9": (999, 1000),
+}
+SENT = ("requests_completed", "requests_failed", "requests_cancelled")
+
+State = Literal["BREACH", "WITHIN", "UNKNOWN", "NO_LIMIT"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """One segment's statistic beside its bound.
+
+    ``low`` and ``high`` are what it can be, None where it is not known; ``used`` is ``high`` over the limit, or over
+    what was measured where there is none; ``drift`` is the signed distance from what was measured, of the nearer end of
+    the range, 0 where that lies inside. ``drifted`` is None where drift cannot be told.
+    """
+
+    key: Key
+    entry: Entry
+    state: State
+    low: Fraction | None
+    high: Fraction | None
+    used: Fraction | None
+    drift: Fraction | None
+    drifted: bool | None
+    because: str
+
+
+def compared(
+    entries: Sequence[Entry],
+    seen: Mapping[Key, Rolled],
+    seconds: Fraction,
+    *,
+    drift: Fraction = DRIFT,
+    beyond: Fraction = Fraction(BEYOND_PERCENTILE),
+) -> tuple[Compared, ...]:
+    """Compare roll-ups of ``seconds`` with the envelope, in the order of keys; what has no entry is left out."""
+    by_metric: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_metric.setdefault(entry.metric, []).append(entry)
+    found = []
+    whole = _whole(seen)
+    for key, rolled in sorted({**whole, **_totals(whole)}.items(), key=lambda pair: pair[0]):
+        for entry in by_metric.get(key.metric, ()):
+            if _fits(entry, key):
+                low, high, because = _range(entry, key, rolled, whole, seconds, beyond)
+                found.append(_compared(key, entry, (low, high), because, drift))
+    return tuple(found)
+
+
+def worst_first(found: Sequence[Compared]) -> list[Compared]:
+    """Order for people: breaches, then what drifted, then what is unknown, each the most used first."""
+    order = {"BREACH": 0, "UNKNOWN": 2}
+    return sorted(
+        found,
+        key=lambda one: (order.get(one.state, 1 if one.drifted else 3), -(one.used or Fraction(0)), one.key),
+    )
+
+
+def _whole(seen: Mapping[Key, Rolled]) -> dict[Key, Rolled]:
+    """Return roll-ups with those of all shapes and phases of a segment beside them, where they are not given."""
+    found = dict(seen)
+    together: dict[Key, Rolled] = {}
+    for key, rolled in seen.items():
+        for shape, phase in {("", ""), (key.shape, ""), ("", key.phase)} - {(key.shape, key.phase)}:
+            above = replace(key, shape=shape, phase=phase)
+            if above not in seen:
+                known = together.get(above)
+                together[above] = rolled if known is None else merged(known, rolled)
+    return {**found, **together}
+
+
+def _totals(seen: Mapping[Key, Rolled]) -> dict[Key, Rolled]:
+    """Return output tokens of all groups together: the rate that was measured is the deployment's."""
+    totals: dict[Key, Rolled] = {}
+    for key, rolled in seen.items():
+        if key.metric == "output_tokens" and key.group >= 0 and not key.shape and not key.phase:
+            whole = Key(key.subject, key.metric)
+            known = totals.get(whole, Rolled(0, 0))
+            totals[whole] = Rolled(known.count + rolled.count, known.sum + rolled.sum)
+    return totals
+
+
+def _fits(entry: Entry, key: Key) -> bool:
+    if entry.statistic == "rate" and key.group >= 0:
+        return False
+    return (
+        entry.rank in (None, key.rank)
+        and entry.link in (None, key.link)
+        and (entry.shape or "") == key.shape
+        and not key.phase
+    )
+
+
+Range = tuple[Fraction | None, Fraction | None, str]
+
+
+def _range(
+    entry: Entry, key: Key, rolled: Rolled, seen: Mapping[Key, Rolled], seconds: Fraction, beyond: Fraction
+) -> Range:
+    if entry.statistic == "mean":
+        value = exact(rolled.sum) / rolled.count
+        return value, value, ""
+    if entry.statistic == "max":
+        if rolled.max is None:
+            return None, None, "The most was not recorded."
+        return exact(rolled.max), exact(rolled.max), ""
+    if entry.statistic == "rate":
+        rate = exact(rolled.sum) / seconds
+        return rate, rate, ""
+    if entry.statistic == "share":
+        return _share(key, rolled, seen)
+    return _percentile(entry.statistic, rolled, beyond)
+
+
+def _share(key: Key, rolled: Rolled, seen: Mapping[Key, Rolled]) -> Range:
+    beside = [seen.get(Key(key.subject, name, key.rank, key.group, key.link, key.shape, key.phase)) for name in SENT]
+    sent = sum((exact(one.sum) for one in beside if one is not None), Fraction(0))
+    if beside[0] is None or sent == 0:
+        return None, None, "Completed requests of the same segment were not recorded."
+    share = exact(rolled.sum) / sent
+    return share, share, ""
+
+
+def _percentile(statistic: str, rolled: Rolled, beyond: Fraction) -> Range:
+    part = PERCENTILES[statistic]
+    needed = beyond * part[1] / (part[1] - part[0])
+    if rolled.count < needed:
+        return None, None, f"n = {rolled.count}, {statistic} needs {int(needed):,}."
+    ends = quantile(rolled, part)
+    if ends is None:
+        return None, None, "No histogram was recorded."
+    high = None if ends[1] == float("inf") else exact(ends[1])
+    return exact(ends[0]), high, "" if high is not None else "It lies in the last, open bucket."
+
+
+def _compared(
+    key: Key, entry: Entry, ends: tuple[Fraction | None, Fraction | None], because: str, drift: Fraction
+) -> Compared:
+    low, high = ends
+    bound = entry.limit if entry.limit is not None else entry.qualified
+    distance = _distance(low, high, entry.qualified)
+    return Compared(
+        key=key,
+        entry=entry,
+        state=_state(low, high, entry.limit),
+        low=low,
+        high=high,
+        used=high / bound if high is not None and bound else None,
+        drift=distance,
+        drifted=None if distance is None else _is_worse(distance, key.metric, drift),
+        because=because,
+    )
+
+
+def _state(low: Fraction | None, high: Fraction | None, limit: Fraction | None) -> State:
+    if limit is None:
+        return "NO_LIMIT"
+    if low is not None and low > limit:
+        return "BREACH"
+    return "WITHIN" if high is not None and high <= limit else "UNKNOWN"
+
+
+def _distance(low: Fraction | None, high: Fraction | None, qualified: Fraction | None) -> Fraction | None:
+    if low is None or not qualified:
+        return None
+    if low > qualified:
+        return low / qualified - 1
+    if high is None:
+        return None
+    return high / qualified - 1 if high < qualified else Fraction(0)
+
+
+def _is_worse(distance: Fraction, metric: str, drift: Fraction) -> bool:
+    """Say whether a distance is drift: more of what is worse when there is more. Less load is no drift."""
+    return METRICS[metric].worse == "more" and distance > drift

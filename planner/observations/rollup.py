@@ -1,0 +1,171 @@
+"""Roll-ups of observations: counts, sums, least, most, and a digest of the distribution; they merge in any order.
+
+Rules kept: the digest has fixed buckets, eight for every doubling, at most ``MOST_BUCKETS``, so a roll-up is bounded
+whatever it holds. Every value is counted twice, by the lowest and by the highest that it can have been: a bucket of a
+histogram is wide, and a percentile that is read from it is a range. Nothing is interpolated.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import ceil, frexp, ldexp
+
+from planner.observations.batch import Batch, Observed, Segment
+from planner.records.base import UnsetType
+
+__all__ = ["MOST_BUCKETS", "Key", "Rolled", "merged", "quantile", "rolled", "rolled_up"]
+
+PARTS = 8
+LOWEST, HIGHEST = -20 * PARTS, 60 * PARTS
+"""Bucket i ends at 2 ** (i / 8): from a millionth to 2^60; what is outside is counted in the last bucket there."""
+MOST_BUCKETS = HIGHEST - LOWEST + 1
+_MANTISSAS = tuple(2 ** (part / PARTS - 1) for part in range(1, PARTS))
+"""Ends of buckets as ``frexp`` splits them; the last of eight is 1."""
+
+Buckets = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Key:
+    """What a roll-up is of: the topology revision, the segment ("" and -1 where it names none) and the metric."""
+
+    subject: str
+    metric: str
+    rank: int = -1
+    group: int = -1
+    link: str = ""
+    shape: str = ""
+    phase: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rolled:
+    """A roll-up. ``lows`` and ``highs`` are bucket and count, sparse, in order, empty where no histogram was given."""
+
+    count: int
+    sum: float
+    min: float | None = None
+    max: float | None = None
+    lows: Buckets = ()
+    highs: Buckets = ()
+
+    @property
+    def mean(self) -> float:
+        """The mean of all values."""
+        return self.sum / self.count
+
+
+def bucket_of(value: float) -> int:
+    """Return the bucket of a value; exact on every machine."""
+    if value <= 0:
+        return LOWEST
+    mantissa, exponent = frexp(value)
+    if mantissa == 0.5:  # A power of two ends the bucket below.
+        mantissa, exponent = 1.0, exponent - 1
+    index = (exponent - 1) * PARTS + bisect_left(_MANTISSAS, mantissa) + 1
+    return min(max(index, LOWEST), HIGHEST)
+
+
+def end_of(bucket: int) -> float:
+    """Return where a bucket ends."""
+    doublings, part = divmod(bucket, PARTS)
+    return ldexp(2 ** (part / PARTS), doublings)
+
+
+def rolled(observed: Observed) -> Rolled:
+    """Return one observation as a roll-up."""
+    least = None if isinstance(observed.min, UnsetType) else float(observed.min)
+    most = None if isinstance(observed.max, UnsetType) else float(observed.max)
+    if isinstance(observed.histogram, UnsetType):
+        if observed.count == 1:
+            bucket = bucket_of(float(observed.sum))
+            value = float(observed.sum)
+            return Rolled(1, value, value, value, ((bucket, 1),), ((bucket, 1),))
+        return Rolled(observed.count, float(observed.sum), least, most)
+    lows: dict[int, int] = {}
+    highs: dict[int, int] = {}
+    edges = observed.histogram.edges
+    for at, count in enumerate(observed.histogram.counts):
+        if count:
+            low = bucket_of(float(edges[at - 1])) if at else LOWEST
+            high = bucket_of(float(edges[at])) if at < len(edges) else HIGHEST if most is None else bucket_of(most)
+            lows[low] = lows.get(low, 0) + count
+            highs[high] = highs.get(high, 0) + count
+    return Rolled(observed.count, float(observed.sum), least, most, _sorted(lows), _sorted(highs))
+
+
+def merged(one: Rolled, other: Rolled) -> Rolled:
+    """Put two roll-ups together. Where only one has a digest, the whole has none: it would be of a part."""
+    both = _whole(one) and _whole(other)
+    return Rolled(
+        one.count + other.count,
+        one.sum + other.sum,
+        None if one.min is None or other.min is None else min(one.min, other.min),
+        None if one.max is None or other.max is None else max(one.max, other.max),
+        _added(one.lows, other.lows) if both else (),
+        _added(one.highs, other.highs) if both else (),
+    )
+
+
+def _whole(one: Rolled) -> bool:
+    return bool(one.highs)
+
+
+def _added(one: Buckets, other: Buckets) -> Buckets:
+    counts = dict(one)
+    for bucket, count in other:
+        counts[bucket] = counts.get(bucket, 0) + count
+    return _sorted(counts)
+
+
+def _sorted(counts: Mapping[int, int]) -> Buckets:
+    return tuple(sorted(counts.items()))
+
+
+def rolled_up(batches: Iterable[Batch]) -> dict[Key, Rolled]:
+    """Return the roll-ups of batches, by what they are of."""
+    found: dict[Key, Rolled] = {}
+    for batch in batches:
+        for segment in batch.segments:
+            for metric, observed in segment.metrics.items():
+                key = _key(batch.subject, metric, segment)
+                one = rolled(observed)
+                known = found.get(key)
+                found[key] = one if known is None else merged(known, one)
+    return found
+
+
+def _key(subject: str, metric: str, segment: Segment) -> Key:
+    return Key(
+        subject,
+        metric,
+        -1 if isinstance(segment.rank, UnsetType) else segment.rank,
+        -1 if isinstance(segment.group, UnsetType) else segment.group,
+        "" if isinstance(segment.link, UnsetType) else segment.link,
+        "" if isinstance(segment.shape, UnsetType) else segment.shape,
+        "" if isinstance(segment.phase, UnsetType) else segment.phase,
+    )
+
+
+def quantile(one: Rolled, part: tuple[int, int]) -> tuple[float, float] | None:
+    """Return the least and the most that a quantile (numerator, denominator) can be; None without a digest."""
+    if not one.highs:
+        return None
+    rank = ceil(one.count * part[0] / part[1])
+    low, high = _at(one.lows, rank), _at(one.highs, rank)
+    lowest = 0.0 if low <= LOWEST else end_of(low - 1)
+    highest = end_of(high) if high < HIGHEST else float("inf")
+    if one.min is not None:
+        lowest = max(lowest, one.min)
+    if one.max is not None:
+        highest = min(highest, one.max)
+    return min(lowest, highest), highest
+
+
+def _at(buckets: Buckets, rank: int) -> int:
+    seen = 0
+    for bucket, count in buckets:
+        seen += count
+        if seen >= rank:
+            return bucket
+    return buckets[-1][0]
