@@ -1,10 +1,10 @@
 """Checks a workspace's audit log: bytes, chain, columns, payloads, and what is stored beside it.
 
 Stops at the first fault and says at which entry it is. Beside the log stand the documents and plans that entries name
-by digest, the sign-offs, and the comments.
+by digest, the sign-offs, the comments, every other fact (``reviews.recorded``), and the signed checkpoints.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -17,7 +17,11 @@ from reviews.blobs import blob_read
 from reviews.errors import TamperedError
 from reviews.models import AuditEntry, Comment, SignOff, Workspace
 from reviews.models.fields import NO_DIGEST
+from reviews.recorded.comparison import RecordedFacts
+from reviews.recorded.signed_tree import SignedTree
 from reviews.services.signoffs import signoff_payload
+
+PROGRESS_ENTRIES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +42,11 @@ class Verification:
         return self.bad_seq is None
 
 
-def verify(workspace: Workspace) -> Verification:
+def verify(workspace: Workspace, progress: Callable[[int], None] | None = None) -> Verification:
     """Check every entry of a workspace's log in order and stop at the first fault.
 
-    A log whose tail was cut off is consistent in itself: compare ``head`` with one that was kept elsewhere.
+    A log whose tail was cut off together with its checkpoints is consistent in itself: compare ``head`` with one that
+    was kept elsewhere. ``progress`` is told now and then how many entries hold.
     """
     prev, count = NO_DIGEST, 0
     facts = Facts(workspace)
@@ -51,6 +56,8 @@ def verify(workspace: Workspace) -> Verification:
         for fault in faults:
             return Verification(count, prev, count, fault)
         prev, count = entry.sha256, count + 1
+        if progress is not None and count % PROGRESS_ENTRIES == 0:
+            progress(count)
     for fault in facts.unrecorded():
         return Verification(count, prev, count, fault)
     return Verification(count, prev)
@@ -62,12 +69,15 @@ class Facts:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.hashed: set[str] = set()
+        self.recorded = RecordedFacts(workspace)
+        self.tree = SignedTree(workspace)
         self.signoffs: set[int] = set()
         self.comments: set[int] = set()
 
     def faults(self, entry: AuditEntry) -> Iterator[str]:
         """Yield what no longer is as the entry says; entry and payload hold in themselves."""
         payload = {} if entry.payload is None else msgspec.json.decode(bytes(entry.payload.data))
+        fields = msgspec.json.decode(bytes(entry.data))
         for field, what in STORED.get(entry.action, ()):
             # An entry that was written before there were receipts names none.
             if field in payload:
@@ -76,13 +86,17 @@ class Facts:
             yield from self._signoff(entry, payload)
         if entry.action == "comments.published":
             yield from self._published(entry, payload["comments"])
+        yield from self.recorded.faults(fields, payload)
+        yield from self.tree.faults(fields, payload, bytes(entry.data))
 
     def unrecorded(self) -> Iterator[str]:
-        """Yield sign-offs and comments that no entry recorded."""
+        """Yield what is stored and no entry recorded."""
         extra = SignOff.objects.filter(revision__decision__workspace=self.workspace).exclude(pk__in=self.signoffs)
         yield from (f"no entry records the stored sign-off {signoff.pk}" for signoff in extra.order_by("pk"))
         said = Comment.objects.filter(thread__decision__workspace=self.workspace).exclude(pk__in=self.comments)
         yield from (f"no entry records the stored comment {comment.pk}" for comment in said.order_by("pk"))
+        yield from self.recorded.unrecorded()
+        yield from self.tree.unrecorded()
 
     def _blob(self, sha256: str, what: str) -> Iterator[str]:
         if sha256 in self.hashed:
@@ -131,6 +145,9 @@ STORED = {
         ("evidence_receipt_sha256", "intake receipt"),
     ),
     "revision.planned": (("plan_sha256", "plan"),),
+    "signoff.given": (("opened", "list of what was opened"),),
+    "identity.reported": (("identity", "reported identity"),),
+    "identity.differs": (("identity", "reported identity"),),
 }
 """Action -> (field of its payload, what is stored under that digest)."""
 
