@@ -6,6 +6,8 @@ They are not failed for being slow: how long an example takes says more about th
 
 from hypothesis import HealthCheck, settings
 
+pytest_plugins = ["tests.stage"]
+
 settings.register_profile(
     "suite", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )

@@ -4,19 +4,13 @@ import pytest
 from django.core.cache import caches
 
 from tests.api.asking import Caller, caller
-from tests.reviews.factories import Cast, cast
+from tests.reviews.factories import Cast
 
 
 @pytest.fixture(autouse=True)
 def nothing_counted() -> None:
     """Throttles count in memory, which outlives a test."""
     caches["process"].clear()
-
-
-@pytest.fixture
-def people(db: None) -> Cast:
-    """A workspace with alice, bob, carol, dave and audrey; charlie is a stranger."""
-    return cast()
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped] # the package has no types
 
 from tests.browser.conftest import Open
-from tests.reviews.factories import Cast, planned
-from tests.web.conftest import example_pair
+from tests.reviews.factories import Cast, example_pair, planned
 
 pytestmark = pytest.mark.browser
 

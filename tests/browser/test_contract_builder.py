@@ -11,8 +11,7 @@ from planner.contract_builder.edits import entry_added, fields_set
 from reviews.models import Draft
 from reviews.services.contract_drafts import contract_draft_create
 from tests.browser.conftest import Open
-from tests.reviews.factories import Cast
-from tests.web.conftest import example_pair
+from tests.reviews.factories import Cast, example_pair
 
 pytestmark = pytest.mark.browser
 

@@ -10,8 +10,7 @@ from playwright.sync_api import Page
 from reviews.models import Attachment, Revision, SignOff
 from tests.browser.conftest import Open
 from tests.reviews.drafts import made
-from tests.reviews.factories import Cast, documents, planned, sign, submitted
-from tests.web.conftest import example_pair
+from tests.reviews.factories import Cast, documents, example_pair, planned, sign, submitted
 
 pytestmark = pytest.mark.browser
 

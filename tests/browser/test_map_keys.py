@@ -4,8 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
-from tests.reviews.factories import Cast, planned
-from tests.web.conftest import example_pair
+from tests.reviews.factories import Cast, example_pair, planned
 
 pytestmark = pytest.mark.browser
 MAP = "/w/lab/decisions/1/map/"

@@ -5,8 +5,7 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Open
-from tests.reviews.factories import Cast, planned
-from tests.web.conftest import example_pair
+from tests.reviews.factories import Cast, example_pair, planned
 from tests.web.fleet import fleet_pair
 from tests.web.traces import TRIAL, traced_pair
 

@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Open
-from tests.reviews.factories import Cast, planned
-from tests.web.conftest import example_pair
+from tests.reviews.factories import Cast, example_pair, planned
 
 pytestmark = pytest.mark.browser
 

@@ -22,6 +22,7 @@ from reviews.services.jobs import job_run
 from reviews.services.people import member_add, seat_give, workspace_create
 from reviews.services.signoffs import signoff_give
 from reviews.services.submissions import submission_create
+from tests.shared import ROOT
 
 AS_OF = "2026-09-21T12:00:00Z"
 
@@ -125,6 +126,12 @@ def documents(*, slot: str = "own/one-device", floor: int = 500, tokens: int = 1
     """A contract and evidence that belong together."""
     contract = contract_tree(slot=slot, floor=floor)
     return Pair(json.dumps(contract).encode(), json.dumps(evidence_tree(contract, tokens=tokens)).encode())
+
+
+def example_pair(name: str = "worked") -> Pair:
+    """The documents of a shipped example, as they would be uploaded."""
+    folder = ROOT / "examples" / name
+    return Pair((folder / "contract.json").read_bytes(), (folder / "evidence.json").read_bytes())
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from django.apps import apps
 
 from reviews.models import ReviewBasis, TeamScope
 from tests.plugins.append_only import lifted
-from tests.reviews.factories import Cast, planned
-from tests.web.conftest import example_pair
+from tests.reviews.factories import Cast, example_pair, planned
 
 pytestmark = pytest.mark.django_db
 

@@ -19,8 +19,8 @@ from tests.api.test_stress import several
 from tests.planner.documents import raw
 from tests.planner.matrix.contracts import a_matrix, a_tree
 from tests.queries import cost
-from tests.reviews.factories import Cast, planned, submitted
-from tests.web.conftest import Visit, example_pair
+from tests.reviews.factories import Cast, example_pair, planned, submitted
+from tests.web.conftest import Visit
 
 PAGE = "/w/lab/decisions/1/benchmark/"
 

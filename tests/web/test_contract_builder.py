@@ -12,8 +12,8 @@ from planner.contract_builder.steps import STEPS
 from planner.intake import read_contract
 from reviews.models import AuditEntry, Draft
 from tests.queries import cost
-from tests.reviews.factories import Cast, last_entry
-from tests.web.conftest import Visit, example_pair
+from tests.reviews.factories import Cast, example_pair, last_entry
+from tests.web.conftest import Visit
 from tests.web.contract_drafts import begin, send, shown, tree_of, written
 
 

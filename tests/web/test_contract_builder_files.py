@@ -11,8 +11,8 @@ from planner.canonical import file_sha256
 from planner.contract_builder.draft import draft_from
 from planner.intake import read_contract
 from reviews.models import Decision, Draft, Revision
-from tests.reviews.factories import Cast
-from tests.web.conftest import Visit, example_pair
+from tests.reviews.factories import Cast, example_pair
+from tests.web.conftest import Visit
 from tests.web.contract_drafts import CONFIG, TOPO, begin, send, shown, tree_of
 
 

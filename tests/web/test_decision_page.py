@@ -6,8 +6,8 @@ from django.utils import timezone
 
 from reviews.models import Decision, JobState, Person, PlanJob, SignOff
 from reviews.policies.signoff_status import APPROVING
-from tests.reviews.factories import Cast, documents, open_all, planned, sign, submitted
-from tests.web.conftest import Visit, example_pair
+from tests.reviews.factories import Cast, documents, example_pair, open_all, planned, sign, submitted
+from tests.web.conftest import Visit
 
 PAGE = "/w/lab/decisions/1/"
 

@@ -12,8 +12,8 @@ from reviews.models import Decision
 from reviews.web.links import Query
 from reviews.web.map_compare import difference, joins_of, plural, reason, shared_ground, strong
 from reviews.web.rank_facts import RankFacts, rank_facts
-from tests.reviews.factories import Cast, Pair, documents, planned
-from tests.web.conftest import Visit, example_pair
+from tests.reviews.factories import Cast, Pair, documents, example_pair, planned
+from tests.web.conftest import Visit
 from tests.web.maps import contract_of, facts_of, hardware, trial_of
 
 PAGE = "/w/lab/decisions/1/map/compare/"

@@ -4,8 +4,8 @@ import json
 import re
 
 from reviews.models import Decision
-from tests.reviews.factories import Cast, planned, submitted
-from tests.web.conftest import Visit, example_pair
+from tests.reviews.factories import Cast, example_pair, planned, submitted
+from tests.web.conftest import Visit
 
 PAGE = "/w/lab/decisions/1/map/"
 

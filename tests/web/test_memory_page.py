@@ -14,8 +14,8 @@ from reviews.web.memory_estimates import Estimates, estimates
 from reviews.web.memory_facts import WindowMemory, tightest, windows_with_memory
 from reviews.web.memory_rows import headline, memory_rows, notes_of
 from tests.queries import cost
-from tests.reviews.factories import Cast, planned, submitted
-from tests.web.conftest import Visit, example_pair
+from tests.reviews.factories import Cast, example_pair, planned, submitted
+from tests.web.conftest import Visit
 from tests.web.fleet import RANKS, fleet_pair
 from tests.web.traces import TRIAL, pair_of, trees, view_of
 

@@ -11,6 +11,7 @@ from reviews.models import Delegation, DelegationEnd, Policy, Proposal
 from tests.queries import cost
 from tests.reviews.factories import Cast
 from tests.reviews.rules.board import BOARD, board, someone
+from tests.stage import Maker
 from tests.web.conftest import Visit
 
 pytestmark = pytest.mark.django_db
@@ -19,9 +20,9 @@ POLICY = "/w/lab/settings/policy"
 DELEGATIONS = "/w/lab/settings/delegations"
 
 
-@pytest.fixture
-def people(db: None) -> Cast:
-    return board()
+@pytest.fixture(scope="module")
+def casting() -> Maker:
+    return board
 
 
 def change(**changes: Any) -> dict[str, str]:

@@ -8,8 +8,8 @@ from django.test import Client
 
 from planner.canonical import file_sha256
 from reviews.models import AuditEntry, Decision, Revision, StoredDocument
-from tests.reviews.factories import Cast, documents
-from tests.web.conftest import Visit, example_pair
+from tests.reviews.factories import Cast, documents, example_pair
+from tests.web.conftest import Visit
 
 NEW = "/w/lab/decisions/new"
 

@@ -23,8 +23,8 @@ from tests.planner.documents import raw
 from tests.planner.fleet import a_contract, a_trial
 from tests.planner.fleet import documents as trees
 from tests.queries import cost
-from tests.reviews.factories import Cast, Pair, planned, sign, submitted
-from tests.web.conftest import Visit, example_pair
+from tests.reviews.factories import Cast, Pair, example_pair, planned, sign, submitted
+from tests.web.conftest import Visit
 
 PAGE = "/w/lab/decisions/1/what-if/"
 TAIL = "/gates/ttft/saturated_p95/max_ms"

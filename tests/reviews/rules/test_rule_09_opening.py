@@ -10,9 +10,18 @@ from reviews.errors import ConflictError, NotFoundError
 from reviews.models import Blob, ItemOpening, Revision
 from reviews.selectors.openings import Openings, openings_of
 from reviews.services.openings import item_open
-from tests.reviews.factories import Cast, contract_tree, documents, evidence_tree, last_entry, open_all, planned, sign
+from tests.reviews.factories import (
+    Cast,
+    contract_tree,
+    documents,
+    evidence_tree,
+    example_pair,
+    last_entry,
+    open_all,
+    planned,
+    sign,
+)
 from tests.reviews.factories import Pair as Documents
-from tests.web.conftest import example_pair
 
 pytestmark = pytest.mark.django_db
 

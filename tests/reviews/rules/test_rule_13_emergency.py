@@ -19,13 +19,14 @@ from tests.reviews.factories import Cast, documents, last_entry, planned, sign, 
 from tests.reviews.rules.board import BOARD, TRACE, board, countersign, propose, someone
 from tests.reviews.rules.test_rule_10_activation import activate
 from tests.reviews.rules.test_rule_11_validity import SLOT, live, pass_time
+from tests.stage import Maker
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def people(db: None) -> Cast:
-    return board()
+@pytest.fixture(scope="module")
+def casting() -> Maker:
+    return board
 
 
 @pytest.fixture

@@ -11,13 +11,14 @@ from reviews.services.people import member_add
 from reviews.services.two_persons import proposal_withdraw
 from tests.reviews.factories import Cast, last_entry
 from tests.reviews.rules.board import BOARD, TRACE, board, countersign, propose, someone
+from tests.stage import Maker
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def people(db: None) -> Cast:
-    return board()
+@pytest.fixture(scope="module")
+def casting() -> Maker:
+    return board
 
 
 def change(**changes: Any) -> dict[str, Any]:

@@ -27,13 +27,14 @@ from tests.reviews.factories import (
 )
 from tests.reviews.rules.board import board, countersign, propose
 from tests.reviews.rules.test_rule_10_activation import activate
+from tests.stage import Maker
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def people(db: None) -> Cast:
-    return board()
+@pytest.fixture(scope="module")
+def casting() -> Maker:
+    return board
 
 
 @pytest.fixture

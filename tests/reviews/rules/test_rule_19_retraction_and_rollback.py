@@ -12,13 +12,14 @@ from reviews.services.withdrawals import signoff_withdraw
 from tests.reviews.factories import Cast, documents, last_entry, planned, sign
 from tests.reviews.rules.board import TRACE, board, countersign, propose
 from tests.reviews.rules.test_rule_10_activation import activate, approved
+from tests.stage import Maker
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def people(db: None) -> Cast:
-    return board()
+@pytest.fixture(scope="module")
+def casting() -> Maker:
+    return board
 
 
 def retract(people: Cast, content_id: str, **changes: Any) -> Any:

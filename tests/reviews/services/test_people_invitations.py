@@ -8,15 +8,10 @@ from django.utils import timezone
 from reviews.errors import InvalidRequestError, NotFoundError
 from reviews.models import AuditEntry, Invitation, Person
 from reviews.services.people_invitations import MadeInvitation, invitation_make, invitation_open, invitation_use
-from tests.reviews.factories import Cast, cast
+from tests.reviews.factories import Cast
 
 pytestmark = pytest.mark.both_databases
 NEW = "a-password-of-bob"
-
-
-@pytest.fixture
-def people(db: None) -> Cast:
-    return cast()
 
 
 @pytest.fixture

@@ -23,14 +23,9 @@ from reviews.services.people_roster import (
     seats_set,
 )
 from reviews.services.tokens import token_create, token_use
-from tests.reviews.factories import POLICY, Cast, cast
+from tests.reviews.factories import POLICY, Cast
 
 pytestmark = pytest.mark.both_databases
-
-
-@pytest.fixture
-def people(db: None) -> Cast:
-    return cast()
 
 
 @pytest.fixture
