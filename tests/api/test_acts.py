@@ -17,6 +17,7 @@ from tests.reviews.factories import Cast, documents, planned, sign
 from tests.reviews.logins import log_in
 from tests.reviews.rules.board import BOARD, board, someone
 from tests.reviews.rules.test_rule_10_activation import activate, approved
+from tests.stage import Maker
 
 pytestmark = pytest.mark.django_db
 SPACE = f"{API}/workspaces/lab"
@@ -24,9 +25,9 @@ HERE = f"{SPACE}/decisions/1"
 WHY = {"reason": "The pilot depends on it."}
 
 
-@pytest.fixture
-def people(db: None) -> Cast:
-    return board()
+@pytest.fixture(scope="module")
+def casting() -> Maker:
+    return board
 
 
 def browser(who: str, *, age_s: float = 0) -> Client:

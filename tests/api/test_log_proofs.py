@@ -166,9 +166,7 @@ def test_a_wrong_key_of_a_witness_is_named(
 ) -> None:
     settings.LOG_WITNESSES = [text]
     with pytest.raises(ImproperlyConfigured, match=said):
-        Client().post(
-            f"{log(people)}/checkpoints/{two[1].size}/witnesses", "— a AAAAAAAA\n", content_type="text/plain"
-        )
+        Client().post(f"{log(people)}/checkpoints/{two[1].size}/witnesses", "— a AAAAAAAA\n", content_type="text/plain")
 
 
 def test_a_witness_fetches_signs_and_sends(
