@@ -7,6 +7,7 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 from reviews.models import Person
+from tests.reviews.factories import example_pair as example_pair
 from tests.reviews.logins import log_in
 
 Visit = Callable[[Person], Client]
