@@ -156,6 +156,8 @@ DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default=f"Topogate <topogate@{PUBLIC.
 # Where webhooks may lead: hosts (hooks.example.org, hooks.example.org:8443) and, to try things out, plain loopback
 # (http://127.0.0.1:9000). Empty: there are none.
 WEBHOOK_HOSTS = frozenset(env.list("WEBHOOK_HOSTS", default=[]))
+# What people were told is kept so long; what happened stays in the log.
+NOTICE_KEEP_DAYS = days("NOTICE_KEEP_DAYS", 90)
 # The hour, UTC, at which daily digests go out.
 DIGEST_HOUR = hour("DIGEST_HOUR", 7)
 

@@ -19,7 +19,7 @@ from reviews.services.draft_reading import draft_file_read, draft_files_sweep
 from reviews.services.drafts import drafts_expire
 from reviews.services.export_runs import export_run, exports_sweep
 from reviews.services.jobs import job_run, jobs_sweep
-from reviews.services.notices import notices_sweep
+from reviews.services.notices import notices_prune, notices_sweep
 from reviews.services.sweeps import decisions_sweep
 
 logger = logging.getLogger(__name__)
@@ -93,6 +93,7 @@ def _sweep_until_stopped() -> None:
             if time.monotonic() >= sign_at:
                 sign_at = time.monotonic() + settings.CHECKPOINT_SECONDS
                 checkpoints_sign()
+                notices_prune()
         except (DatabaseError, ConflictError) as error:
             logger.warning("the sweep failed: %s", error)
         finally:

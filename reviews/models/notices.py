@@ -10,8 +10,9 @@ from django.db import models
 from django.db.models import Q
 
 from reviews.models.decisions import Decision
-from reviews.models.fields import SLUG_LENGTH
+from reviews.models.fields import SLUG_LENGTH, SealedField
 from reviews.models.people import Person, Workspace
+from reviews.sealing import WEBHOOKS
 
 
 class NoticeMode(models.TextChoices):
@@ -99,12 +100,12 @@ class NoticeReason(models.TextChoices):
 class Webhook(models.Model):
     """An address that is told of everything notable in a workspace. ``secret`` signs what it is sent.
 
-    The secret is kept, for signing takes it; it is shown once, when the webhook is added.
+    The secret is kept sealed, for signing takes it; it is shown once, when the webhook is added.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="webhooks")
     url = models.CharField(max_length=500)
-    secret = models.CharField(max_length=64)
+    secret = SealedField(purpose=WEBHOOKS)
     made_by = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="+")
     made_at = models.DateTimeField()
     removed_at = models.DateTimeField(null=True)

@@ -13,15 +13,24 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import Exists, F, OuterRef, Subquery
 
 from reviews.clock import database_now
 from reviews.errors import ReviewError
 from reviews.models import Activation, AuditEntry, Decision, DecisionState, Person, Revision, Webhook, Workspace
-from reviews.models.notices import Delivery, LogCursor, Notice, NoticeMode, NoticePreference, NoticeReason
+from reviews.models.notices import (
+    Delivery,
+    DeliveryState,
+    LogCursor,
+    Notice,
+    NoticeMode,
+    NoticePreference,
+    NoticeReason,
+)
 from reviews.selectors.attention import NOTABLE, Said, Told, told_by
 
 ENTRIES_AT_ONCE = 200
+PRUNED_AT_ONCE = 500
 REASON_LENGTH = 2000
 EXPIRING = "decision.expiring"
 SIGNED = "signoff.given"
@@ -38,6 +47,22 @@ def notices_sweep() -> int:
     taken = sum(_take(workspace) for workspace in behind.filter(head__isnull=False).order_by("pk"))
     _warn_of_ends()
     return taken
+
+
+def notices_prune() -> int:
+    """Delete notices older than ``NOTICE_KEEP_DAYS``, the oldest first; return how many. The log keeps what happened.
+
+    One that is still on its way stays, and so does the warning of an end that is still to come: without it the author
+    would be warned anew. Safe to run from any number of processes at any time.
+    """
+    on_the_way = Delivery.objects.filter(
+        notice=OuterRef("pk"), state__in=(DeliveryState.WAITING, DeliveryState.SENDING)
+    )
+    old = Notice.objects.filter(happened_at__lt=database_now() - timedelta(days=settings.NOTICE_KEEP_DAYS))
+    over = old.exclude(Exists(on_the_way)).exclude(kind=EXPIRING, decision__state=DecisionState.EFFECTIVE)
+    due = list(over.order_by("pk").values_list("pk", flat=True)[:PRUNED_AT_ONCE])
+    Notice.objects.filter(pk__in=due).delete()
+    return len(due)
 
 
 def _take(workspace: Workspace) -> int:

@@ -15,7 +15,7 @@ from django.urls import reverse
 from planner.version import PLANNER_VERSION
 from reviews.clock import utc_text
 from reviews.models import Delivery
-from reviews.webhook_call import post
+from reviews.webhook_call import CallRefusedError, post
 
 SCHEMA = "topogate.notice/v1"
 
@@ -30,6 +30,8 @@ def webhook_tell(delivery: Delivery) -> None:
     webhook = delivery.webhook
     if webhook is None:
         raise ValueError(f"delivery {delivery.pk} goes to a person")
+    if not webhook.secret:
+        raise CallRefusedError("its secret cannot be opened: SECRET_KEY changed. Remove the webhook and add it anew")
     body, timestamp = notice_body(delivery), str(int(time.time()))
     headers = {
         "Content-Type": "application/json",

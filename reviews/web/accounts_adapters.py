@@ -5,7 +5,6 @@ this host alone; secrets of second factors are encrypted under ``SECRET_KEY``.
 """
 
 import base64
-import hashlib
 import secrets
 from typing import Any
 
@@ -15,8 +14,6 @@ from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialLogin
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -24,6 +21,7 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from reviews.models import Person
+from reviews.sealing import FACTORS, SealBrokenError, seal, unseal
 
 log = structlog.get_logger("topogate.accounts")
 
@@ -95,13 +93,13 @@ class SecondFactorAdapter(DefaultMFAAdapter):
 
     def encrypt(self, text: str) -> str:
         """Encrypt a secret under the present key."""
-        return keys().encrypt(text.encode()).decode()
+        return seal(text, FACTORS)
 
     def decrypt(self, encrypted_text: str) -> str:
         """Decrypt under any key in use. What no key opens becomes a secret that nobody knows: no code matches it."""
         try:
-            return keys().decrypt(encrypted_text.encode()).decode()
-        except InvalidToken:
+            return unseal(encrypted_text, FACTORS)
+        except SealBrokenError:
             log.error("second_factor.unreadable", reason="encrypted under a SECRET_KEY that is not known any more")
             return base64.b32encode(secrets.token_bytes(20)).decode()
 
@@ -145,13 +143,6 @@ class OtherLoginAdapter(DefaultSocialAccountAdapter):
         raise ImmediateHttpResponse(
             turned_away(request, "The login of your organisation did not succeed. Nothing was changed.")
         )
-
-
-def keys() -> MultiFernet:
-    """Return the keys of stored secrets: made from ``SECRET_KEY`` and its fallbacks, the present one first."""
-    texts = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    digests = [hashlib.sha256(b"topogate second factors\0" + text.encode()).digest() for text in texts]
-    return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])
 
 
 def turned_away(request: HttpRequest, text: str) -> HttpResponse:

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 
+from config.environment import MailServer, hour, mail_server
 from tests.shared import ROOT
 
 PRODUCTION = {
@@ -47,11 +49,64 @@ def test_an_address_that_is_none_is_refused_by_name() -> None:
     [
         pytest.param("BEHIND_PROXY", "yess", "expected true or false, found 'yess'", id="no switch"),
         pytest.param("PLAN_LEASE_SECONDS", "3x0", "expected seconds, such as 30 or 0.5, found '3x0'", id="no number"),
+        pytest.param("NOTICE_KEEP_DAYS", "0", "expected days, such as 90, found '0'", id="no day"),
+        pytest.param("DIGEST_HOUR", "24", "expected an hour from 0 to 23, found '24'", id="no hour"),
+        pytest.param(
+            "EMAIL_URL", "https://mail.example/", "expected smtp://, smtp+tls:// or smtp+ssl://", id="no mail server"
+        ),
     ],
 )
 def test_a_setting_that_cannot_be_read_is_refused_by_name(name: str, value: str, message: str) -> None:
     done = manage("manage.py", "check", DATABASE_URL="sqlite://:memory:", **{name: value})
     assert f"{name}: {message}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        pytest.param("", MailServer("", 0, "", "", uses_starttls=False, uses_tls=False), id="none"),
+        pytest.param(
+            "smtp://mail.example",
+            MailServer("mail.example", 25, "", "", uses_starttls=False, uses_tls=False),
+            id="plain",
+        ),
+        pytest.param(
+            "smtp+tls://ada%40x:p%2Fw@mail.example",
+            MailServer("mail.example", 587, "ada@x", "p/w", uses_starttls=True, uses_tls=False),
+            id="STARTTLS with a user",
+        ),
+        pytest.param(
+            "smtp+ssl://u:p@[::1]:4465", MailServer("::1", 4465, "u", "p", uses_starttls=False, uses_tls=True), id="TLS"
+        ),
+    ],
+)
+def test_a_mail_server_is_read_from_its_address(text: str, found: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMAIL_URL", text)
+    assert mail_server("EMAIL_URL") == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["mail.example", "smtp://", "smtp://mail.example:99999", "smtp://u:secret@mail.example/box", "imap://u:secret@m"],
+)
+def test_what_is_no_mail_server_is_refused_without_its_password(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EMAIL_URL", text)
+    with pytest.raises(ImproperlyConfigured, match="EMAIL_URL: expected smtp://") as refused:
+        mail_server("EMAIL_URL")
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("text", "found"), [("", 7), ("0", 0), ("07", 7), ("23", 23)])
+def test_an_hour_is_read(text: str, found: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIGEST_HOUR", text)
+    assert hour("DIGEST_HOUR", 7) == found
+
+
+@pytest.mark.parametrize("text", ["24", "-1", "7.5", "seven", "007", " 7"])
+def test_what_is_no_hour_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIGEST_HOUR", text)
+    with pytest.raises(ImproperlyConfigured, match="DIGEST_HOUR: expected an hour from 0 to 23"):
+        hour("DIGEST_HOUR", 7)
 
 
 def test_the_policy_for_content_allows_nothing_inline() -> None:
