@@ -53,6 +53,8 @@ PEAK = "device_used_peak_bytes"
 RANKS = 16
 SHAPES = tuple((tp, pp, RANKS // (tp * pp)) for tp in (1, 2, 4, 8) for pp in (1, 2))
 """(tp, pp, dp) of 16 ranks on two nodes."""
+REPLICAS = tuple(f"r-{group:02d}" for group in range(RANKS))
+"""Names that all trials share, as those do that are decoded from bytes."""
 
 Decided = tuple[Verdicts, Selection, set[str]]
 
@@ -135,13 +137,13 @@ def _window(index: int, *, groups: int) -> Window:
         load=_load(index, completed),
         per_rank={PEAK: PerRank(scope="rank", values=tuple([_peak(index, rank) for rank in range(RANKS)]))},
         replicas={
-            f"r-{group:02d}": Replica(
+            name: Replica(
                 ranks=tuple(range(group * size, (group + 1) * size)),
                 completed=count,
                 output_tokens_total=count * OUTPUT_TOKENS,
                 longest_sequence_tokens=CONTEXT_TOKENS,
             )
-            for group, count in enumerate(counts)
+            for group, (name, count) in enumerate(zip(REPLICAS, counts, strict=False))
         },
     )
 

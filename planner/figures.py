@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 
-from planner.numbers import GIB, exact, rounded
+from planner.numbers import GIB, exact, in_units, rounded
 from planner.records.plan import Ratio, Value
 
 __all__ = ["DECIMALS", "SIGNS", "beside", "decimals", "figure", "grouped", "number", "percent", "readable"]
@@ -46,10 +46,10 @@ def figure(value: Value, unit: str | None = None) -> str:
 
 def grouped(value: int | Fraction, places: int = PLACES) -> str:
     """Write a number with commas for thousands, a real minus, and no more decimals than it has."""
-    text = rounded(value, places)
-    whole, _, decimals = text.removeprefix("-").partition(".")
-    decimals = decimals.rstrip("0")
-    return f"{'−' if text[0] == '-' else ''}{int(whole):,}{'.' + decimals if decimals else ''}"
+    units = in_units(value, places)
+    whole, rest = divmod(abs(units), 10**places)
+    decimals = f".{rest:0{places}}".rstrip("0") if rest else ""
+    return f"{'−' if units < 0 else ''}{whole:,}{decimals}"
 
 
 def readable(value: Value, unit: str | None = None) -> str:

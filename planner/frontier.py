@@ -107,8 +107,11 @@ FIGURES: tuple[tuple[Callable[[FrontierPoint], Value], bool], ...] = (
 
 
 def _places(values: Sequence[Value], *, highest: bool) -> list[int]:
-    """Return the place of each value among all of them, 0 for the best; places compare as the values do."""
-    known = list({value for value in values if isinstance(value, (int, float, Ratio))})
-    ranked = list(number_runs(known, known, reverse=highest))
-    places: dict[Value, int] = {value: place for place, equal in enumerate(ranked) for value in equal}
-    return [places.get(value, len(ranked)) for value in values]
+    """Return the place of each value among all of them, 0 for the best; equal values share one, none is the worst."""
+    known = [(at, value) for at, value in enumerate(values) if isinstance(value, (int, float, Ratio))]
+    ranked = list(number_runs([at for at, _ in known], [value for _, value in known], reverse=highest))
+    places = [len(ranked)] * len(values)
+    for place, equal in enumerate(ranked):
+        for at in equal:
+            places[at] = place
+    return places

@@ -15,7 +15,18 @@ from typing import cast
 from planner.records.base import SAFE_INTEGER
 from planner.records.plan import Ratio
 
-__all__ = ["GIB", "all_parts", "exact", "nearest_double", "parts", "plain", "plain_ratio", "rounded", "total"]
+__all__ = [
+    "GIB",
+    "all_parts",
+    "exact",
+    "in_units",
+    "nearest_double",
+    "parts",
+    "plain",
+    "plain_ratio",
+    "rounded",
+    "total",
+]
 
 _ALL_DECIMALS = 10**400
 """A multiple of every denominator that a double's shortest decimal can have."""
@@ -158,13 +169,20 @@ def _integer(value: int) -> int | str:
 
 
 def rounded(value: Exactable, places: int, *, per: int = 1) -> str:
-    """Write value / ``per`` with ``places`` decimals, half to even from the exact value (never from a double)."""
+    """Write value / ``per`` with ``places`` decimals, rounded as ``in_units`` does."""
+    units = in_units(value, places, per=per)
+    sign = "-" if units < 0 else ""
+    digits = str(abs(units)).rjust(places + 1, "0")
+    return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else f"{sign}{digits}"
+
+
+def in_units(value: Exactable, places: int, *, per: int = 1) -> int:
+    """Return value / ``per`` in units of the last of ``places`` decimals, half to even from the exact value (never
+    from a double)."""
     number = exact(value)
     numerator, denominator = number.numerator, number.denominator * per
-    scaled, rest = divmod(abs(numerator) * 10**places, denominator)
+    units, rest = divmod(abs(numerator) * 10**places, denominator)
     beyond = 2 * rest - denominator
-    if beyond > 0 or (beyond == 0 and scaled % 2):
-        scaled += 1
-    sign = "-" if numerator < 0 < scaled else ""
-    digits = str(scaled).rjust(places + 1, "0")
-    return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else f"{sign}{digits}"
+    if beyond > 0 or (beyond == 0 and units % 2):
+        units += 1
+    return -units if numerator < 0 else units

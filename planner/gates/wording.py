@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from planner.compare import Comparison
 from planner.figures import DECIMALS, grouped
-from planner.numbers import GIB, rounded
+from planner.numbers import GIB, in_units
 
 MOST_PLACES = 330
 """More than the smallest double has, so that any two of them can be told apart."""
@@ -59,9 +59,9 @@ def apart(show: Shown, first: Fraction, second: Fraction, places: int) -> tuple[
 
 
 def _fixed(value: int | Fraction, places: int, *, per: int = 1) -> str:
-    text = rounded(value, places, per=per)
-    whole, _, decimals = text.removeprefix("-").partition(".")
-    return f"{'−' if text[0] == '-' else ''}{int(whole):,}.{decimals}"
+    units = in_units(value, places, per=per)
+    whole, rest = divmod(abs(units), 10**places)
+    return f"{'−' if units < 0 else ''}{whole:,}.{rest:0{places}}"
 
 
 def counted(number: int, noun: str, several: str | None = None) -> str:

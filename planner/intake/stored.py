@@ -16,6 +16,7 @@ from typing import Any, get_type_hints
 
 import msgspec
 import rfc8785
+from msgspec.structs import asdict
 
 from planner.canonical import file_sha256
 from planner.documents import EvidenceDocument
@@ -124,17 +125,16 @@ _TOPOLOGY, _RANK_MAP = msgspec.json.Decoder(Topology), msgspec.json.Decoder(tupl
 
 def decoded_evidence(raw: bytes) -> Evidence:
     """Decode evidence that intake accepted; what many trials have in common is one object."""
-    stored = _EVIDENCE.decode(raw)
-    fields = {name: getattr(stored, name) for name in Evidence.__struct_fields__}
+    fields = asdict(_EVIDENCE.decode(raw))
     topologies: dict[bytes, Topology] = {}
     rank_maps: dict[bytes, tuple[Placement, ...]] = {}
     trials = {}
     for name, trial in fields["trials"].items():
-        own = {field: getattr(trial, field) for field in Trial.__struct_fields__}
+        own = asdict(trial)
         topology, rank_map = bytes(own["topology"]), bytes(own["rank_map"])
         if topology not in topologies:
             topologies[topology] = _TOPOLOGY.decode(topology)
         if rank_map not in rank_maps:
             rank_maps[rank_map] = _RANK_MAP.decode(rank_map)
-        trials[name] = Trial(**{**own, "topology": topologies[topology], "rank_map": rank_maps[rank_map]})
-    return Evidence(**{**fields, "trials": trials})
+        trials[name] = Trial(**own | {"topology": topologies[topology], "rank_map": rank_maps[rank_map]})
+    return Evidence(**fields | {"trials": trials})
