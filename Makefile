@@ -67,6 +67,7 @@ clean: ## Remove .venv, caches, and .run with its database
 
 .venv/created.stamp:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Topogate needs Python 3.11 or newer; choose one: make PYTHON=python3.12 ...")'
+	@echo "Making a virtual environment in .venv."
 	@$(PYTHON) -m venv .venv
 	@touch $@
 

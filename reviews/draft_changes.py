@@ -4,7 +4,7 @@ Each is one call of ``planner.builder``; ``do`` names it. A list of changes is a
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -14,7 +14,7 @@ from planner.errors import DocumentRefusedError
 from reviews.building import Work
 from reviews.errors import Finding, InvalidRequestError, printable
 
-__all__ = ["Change", "apply", "changes_from"]
+__all__ = ["MOST_CHANGES", "At", "Change", "Name", "apply", "changes_from", "sent_as"]
 
 MOST_CHANGES = 1000
 Name = Annotated[str, Meta(max_length=128)]
@@ -253,15 +253,27 @@ class _Sent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     changes: Annotated[tuple[Change, ...], Meta(min_length=1, max_length=MOST_CHANGES)]
 
 
+S = TypeVar("S")
+
+
 def changes_from(raw: bytes) -> tuple[Change, ...]:
     """Read changes as the API takes them: ``{"changes": [{"do": ..., ...}, ...]}``.
 
     Raises:
         InvalidRequestError: it is not JSON, or no list of known changes.
     """
+    return sent_as(raw, _Sent).changes
+
+
+def sent_as(raw: bytes, shape: type[S]) -> S:
+    """Read a list of changes in the shape of one kind of draft.
+
+    Raises:
+        InvalidRequestError: it is not JSON, or not of this shape.
+    """
     try:
         # As strictly as documents: what is taken here has to stand in one later.
-        return msgspec.convert(strict_json.parse(raw), type=_Sent).changes
+        return msgspec.convert(strict_json.parse(raw), type=shape)
     except DocumentRefusedError as refused:
         findings = (
             Finding("request", "request/change", one.pointer, one.expected, one.found, one.line, one.column)

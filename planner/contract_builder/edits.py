@@ -25,6 +25,7 @@ __all__ = [
     "merged",
     "moved_up",
     "removed",
+    "value_set",
 ]
 
 EMPTY_LIST = "[]"
@@ -164,6 +165,20 @@ def entry_added(tree: Mapping[str, Any], pointer: str, name: str, value: Any = N
         listed.append({} if value is None else value)
         return edited
     _made(edited, path).setdefault(name, {} if value is None else value)
+    return edited
+
+
+def value_set(tree: Mapping[str, Any], pointer: str, value: Any) -> dict[str, Any]:
+    """Return the tree with a value of any kind at a pointer, whether it fits or not; None takes it out.
+
+    Raises:
+        UnknownFieldError: the pointer leads to no field of a contract.
+    """
+    path = steps(pointer)
+    if not path or kind_at(path) is None:
+        raise UnknownFieldError(pointer)
+    edited = copy.deepcopy(dict(tree))
+    _set(edited, path, value)
     return edited
 
 

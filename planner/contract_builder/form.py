@@ -135,8 +135,8 @@ class _Form:
     def _group(self, path: Path, kind: mi.StructType, value: Any, is_required: bool) -> Group:
         record = limit_record(path)
         shown = [field for field in kind.fields if is_relevant(self.tree, (*path, field.encode_name))]
-        # What a limit is for is said first.
-        shown.sort(key=lambda field: field.encode_name != "because" if record else False)
+        # What a limit is for is said first, and what nobody may leave out before what one may.
+        shown.sort(key=lambda field: (not record or field.encode_name != "because", not field.required))
         return Group(
             pointer=joined(path),
             label=self._label(path),

@@ -136,7 +136,7 @@ KNOWN_MODELS: tuple[KnownModel, ...] = (
             shared_experts=0,
             expert_intermediate_size=2880,
         ),
-        precision=MappingProxyType({"weights": "mxfp4", "quantisation_block": 32}),
+        precision=MappingProxyType({"weights": "mxfp4"}),
     ),
     KnownModel(
         name="deepseek-ai/DeepSeek-V3",

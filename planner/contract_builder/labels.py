@@ -62,7 +62,8 @@ HELP: Mapping[str, str] = MappingProxyType(
         "/identity/model/dense_layers": "Leading layers without experts.",
         "/identity/model/attention_widths/sliding_layers": "How many layers keep only a window of the KV cache.",
         "/identity/precision/weights": "Such as bf16, fp8, mxfp4.",
-        "/identity/precision/quantisation_block": "Elements under one scale. Empty it if the engine pads shards.",
+        "/identity/precision/quantisation_block": "Elements under one scale, where every rank has to hold whole "
+        "blocks: a degree that cuts one is rejected. Leave it empty where the engine pads (mxfp4, nvfp4).",
         "/identity/workload/dataset_digest": "sha256 of the prompts, so that two runs are known to have had the same.",
         "/identity/workload/prompt_tokens": "Either one fixed length, or points of the distribution.",
         "/identity/workload/output_tokens": "Either one fixed length, or points of the distribution.",
@@ -107,8 +108,9 @@ HELP: Mapping[str, str] = MappingProxyType(
 
 
 def unit_of(name: str) -> str:
-    """Return the unit that the end of a field's name says, empty where it says none."""
-    return next((unit for end, unit in _UNITS if name.endswith(end)), "")
+    """Return the unit that the end of a field's name says, empty where it says none or the label says it already."""
+    unit = next((unit for end, unit in _UNITS if name.endswith(end)), "")
+    return "" if label_of(name).lower().endswith(f" {unit}") else unit
 
 
 def label_of(name: str) -> str:

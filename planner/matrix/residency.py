@@ -32,6 +32,7 @@ from planner.widths import WIDTHS
 
 __all__ = ["RuledOut", "Weighing"]
 
+MOST_NAMED = 3
 WEIGHTS: tuple[PartName, ...] = ("weights", "experts", "embedding", "head")
 COUNTED: Mapping[str, str] = {
     "tensors": "",
@@ -92,7 +93,7 @@ class Weighing:
                 requests=requests,
                 tokens=None if requests is None or context is None else requests * context,
                 missing=missing,
-                sentence=self._sentence(weights, basis, requests, context),
+                sentence=self._sentence(weights, basis, requests, context, missing),
             ),
             ruled_out,
         )
@@ -224,14 +225,28 @@ class Weighing:
         ]
         return (max(asked)[1], max(asked)[0]) if asked else None
 
-    def _sentence(self, weights: int | None, basis: Basis, requests: int | None, context: int | None) -> str:
+    def _sentence(
+        self,
+        weights: int | None,
+        basis: Basis,
+        requests: int | None,
+        context: int | None,
+        missing: tuple[str, ...],
+    ) -> str:
         if weights is None:
-            return "Hypothesis: not known, because the contract does not state what it needs."
+            return f"Hypothesis: not known, because the contract does not state {_named(missing)}."
         least = "" if basis == "tensors" else "at least "
         text = f"Hypothesis: weights of {least}{gib(weights)} on the fullest rank, of {gib(self.limit)}"
         if requests is None or context is None:
             return f"{text}; KV caches are not known."
         return f"{text}; KV caches of at most {grouped(requests)} requests of {context:,} tokens fit beside them."
+
+
+def _named(missing: tuple[str, ...]) -> str:
+    """Name fields shortly, the first few."""
+    names = [name.removeprefix("/identity/").replace("/", ".") for name in missing[:MOST_NAMED]]
+    more = f" and {len(missing) - len(names)} more fields" if len(missing) > len(names) else ""
+    return f"{', '.join(names)}{more}" if names else "how many parameters the model has"
 
 
 def _rank(parts: Mapping[PartName, Expected]) -> _Rank:

@@ -7,8 +7,7 @@ from django.core.files.uploadedfile import UploadedFile
 from rest_framework.request import Request
 
 from reviews.api.uploads import REPLACED, check_outer_form
-from reviews.draft_changes import Change, changes_from
-from reviews.errors import Finding, InvalidRequestError
+from reviews.errors import Finding, InvalidRequestError, printable
 from reviews.services.draft_files import Given
 
 BINARY = {"type": "string", "format": "binary"}
@@ -19,6 +18,7 @@ CHANGES = {
     "description": '`{"changes": [{"do": "answer", "at": "/provenance/collected_by", "value": "pilot team"}, ...]}`; '
     "each `do` is a change of the author guide",
 }
+MOST_DIGITS = 4
 MAX_CHANGES_BYTES = 8 * 2**20
 
 
@@ -55,6 +55,72 @@ def sent_contract(request: Request) -> SentContract:
     return SentContract(contract, given["contract_sha256"], given["name"], given["hide_hosts"] == "true")
 
 
+@dataclass(frozen=True, slots=True)
+class SentDocument:
+    """What a draft of a contract begins with: a document, the digest of a stored one, or neither."""
+
+    document: bytes | None
+    contract_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class SentHardware:
+    """Files that fill a contract in: names and bytes, and how nodes are counted and named."""
+
+    config: tuple[tuple[str, bytes], ...]
+    topology: tuple[tuple[str, bytes], ...]
+    names: tuple[str, ...]
+    copies: int
+
+
+def sent_document(request: Request) -> SentDocument:
+    """Take the parts that begin a draft of a contract; without any body it begins empty.
+
+    Raises:
+        UnsupportedMediaType: see ``check_outer_form``.
+        InvalidRequestError: with every part that is doubled or not taken here.
+    """
+    if not request.META.get("CONTENT_TYPE"):
+        return SentDocument(None, "")
+    check_outer_form(request)
+    problems = unknown_parts(request, files=("document",), fields=("contract_sha256",))
+    uploads, stored = request.FILES.getlist("document"), str(request.POST.get("contract_sha256", ""))
+    if len(uploads) + bool(stored) > 1:
+        expected = "one document: a file or a digest"
+        problems.append(Finding("request", "request/missing_part", "document", expected, "several"))
+    if problems:
+        raise InvalidRequestError(tuple(problems))
+    return SentDocument(bytes(uploads[0].read()) if uploads else None, stored)
+
+
+def sent_hardware(request: Request) -> SentHardware:
+    """Take files of a model and of hardware.
+
+    Raises:
+        UnsupportedMediaType: see ``check_outer_form``.
+        InvalidRequestError: there is none, or a part that is not taken here.
+    """
+    check_outer_form(request)
+    problems = unknown_parts(request, files=("config", "topology"), fields=("copies", "node_names"))
+    copies = str(request.POST.get("copies", "1"))
+    if not (copies.isascii() and copies.isdigit() and len(copies) <= MOST_DIGITS):
+        problems.append(Finding("request", "request/count", "copies", "a whole number", printable(copies, 40)))
+    if not request.FILES.getlist("config") and not request.FILES.getlist("topology"):
+        problems.append(Finding("request", "request/missing_part", "config", "a file, or one in topology", "none"))
+    if problems:
+        raise InvalidRequestError(tuple(problems))
+    return SentHardware(
+        config=_named(request, "config"),
+        topology=_named(request, "topology"),
+        names=tuple(str(request.POST.get("node_names", "")).replace(",", " ").split()),
+        copies=int(copies),
+    )
+
+
+def _named(request: Request, part: str) -> tuple[tuple[str, bytes], ...]:
+    return tuple((printable(upload.name or "file", 80), bytes(upload.read())) for upload in request.FILES.getlist(part))
+
+
 def sent_files(request: Request) -> list[Given]:
     """Take the files out of a body; their bytes stay where they are until they are read.
 
@@ -76,12 +142,12 @@ def _blocks(upload: "UploadedFile[bytes]") -> Callable[[], Iterable[bytes]]:
     return lambda: upload.chunks()
 
 
-def sent_changes(request: Request) -> tuple[Change, ...]:
+def sent_changes(request: Request) -> bytes:
     """Take the changes out of a body.
 
     Raises:
         UnsupportedMediaType: see ``check_outer_form``.
-        InvalidRequestError: there are none, or they are not what they should be.
+        InvalidRequestError: there are none, or too many bytes of them.
     """
     check_outer_form(request)
     problems = unknown_parts(request, files=("changes",), fields=())
@@ -94,7 +160,7 @@ def sent_changes(request: Request) -> tuple[Change, ...]:
         problems.append(Finding("request", "request/file_size", "changes", most, f"{uploads[0].size:,} bytes"))
     if problems:
         raise InvalidRequestError(tuple(problems))
-    return changes_from(bytes(uploads[0].read()))
+    return bytes(uploads[0].read())
 
 
 def unknown_parts(request: Request, *, files: tuple[str, ...], fields: tuple[str, ...]) -> list[Finding]:

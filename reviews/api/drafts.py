@@ -28,6 +28,7 @@ from reviews.api.documentation import (
 from reviews.api.draft_parts import CHANGES, FILES, sent_changes, sent_contract, sent_files
 from reviews.api.draft_values import draft_row_value, made_value, outcome_value, state_value
 from reviews.api.queries import read_query
+from reviews.draft_changes import changes_from
 from reviews.errors import ConflictError
 from reviews.models import DocumentKind
 from reviews.selectors.attachments import evidence_document
@@ -47,7 +48,9 @@ CHANGED = {200: shapes.EvidenceDraftState, **refusals(*SENDING)}
 
 
 class DraftView(WorkspaceView):
-    """A view of drafts of evidence."""
+    """A view of drafts of one kind."""
+
+    kind: DocumentKind
 
     def asked(self, request: Request, number: int) -> dict[str, Any]:
         """Return what every act on a draft names."""
@@ -59,11 +62,18 @@ class DraftView(WorkspaceView):
             "authentication": authentication(request),
         }
 
-    def permitted(self, request: Request, number: int) -> dict[str, Any]:
+    def permitted(self, request: Request, number: int | None = None) -> dict[str, Any]:
         """Return the same once the caller may have drafts here: nothing is said of what is sent before."""
-        asked = self.asked(request, number)
-        drafting_require(kind=DocumentKind.EVIDENCE, **{name: asked[name] for name in asked if name != "draft_id"})
-        return asked
+        asked = self.asked(request, number or 0)
+        beginning = {name: asked[name] for name in asked if name != "draft_id"}
+        drafting_require(kind=self.kind, **beginning)
+        return beginning if number is None else asked
+
+
+class EvidenceDraftView(DraftView):
+    """A view of drafts of evidence."""
+
+    kind = DocumentKind.EVIDENCE
 
     def state(self, request: Request, number: int, status: int = 200) -> Response:
         """Answer with a draft's state; its ETag is its version."""
@@ -92,7 +102,7 @@ def seen_version(request: Request) -> int | None:
     return versions[0]
 
 
-class EvidenceDrafts(DraftView):
+class EvidenceDrafts(EvidenceDraftView):
     """One's own drafts."""
 
     @extend_schema(operation_id="evidence_draft_list", responses={200: shapes.EvidenceDraftList, **refusals(*READING)})
@@ -120,9 +130,7 @@ class EvidenceDrafts(DraftView):
     )
     def post(self, request: Request, workspace: str) -> Response:
         """Begin a draft for a contract: the one that is sent, or a stored one."""
-        asked = self.asked(request, 0)
-        asked.pop("draft_id")
-        drafting_require(kind=DocumentKind.EVIDENCE, **asked)
+        asked = self.permitted(request)
         sent = sent_contract(request)
         draft = evidence_draft_begin(
             contract=sent.contract,
@@ -135,7 +143,7 @@ class EvidenceDrafts(DraftView):
         return self.state(request, draft.pk, 201)
 
 
-class EvidenceDraftDetail(DraftView):
+class EvidenceDraftDetail(EvidenceDraftView):
     """One draft."""
 
     @extend_schema(
@@ -163,7 +171,7 @@ class EvidenceDraftDetail(DraftView):
         return Response(status=204)
 
 
-class EvidenceDraftFiles(DraftView):
+class EvidenceDraftFiles(EvidenceDraftView):
     """The files of a draft."""
 
     @extend_schema(
@@ -182,7 +190,7 @@ class EvidenceDraftFiles(DraftView):
         return Response(shapes.FileOutcomes(value).data, headers={"ETag": f'"v{found.draft.version}"'})
 
 
-class EvidenceDraftFile(DraftView):
+class EvidenceDraftFile(EvidenceDraftView):
     """One file of a draft."""
 
     @extend_schema(operation_id="evidence_draft_file_remove", parameters=[IF_MATCH], responses=CHANGED)
@@ -192,7 +200,7 @@ class EvidenceDraftFile(DraftView):
         return self.state(request, number)
 
 
-class EvidenceDraftChanges(DraftView):
+class EvidenceDraftChanges(EvidenceDraftView):
     """What is decided about a draft."""
 
     @extend_schema(
@@ -204,11 +212,11 @@ class EvidenceDraftChanges(DraftView):
     def post(self, request: Request, workspace: str, number: int) -> Response:
         """Arrange, answer and settle: all changes are made, or none."""
         asked = self.permitted(request, number)
-        evidence_draft_change(changes=sent_changes(request), seen_version=seen_version(request), **asked)
+        evidence_draft_change(changes=changes_from(sent_changes(request)), seen_version=seen_version(request), **asked)
         return self.state(request, number)
 
 
-class EvidenceDraftMade(DraftView):
+class EvidenceDraftMade(EvidenceDraftView):
     """The document that a draft makes."""
 
     @extend_schema(

@@ -74,3 +74,44 @@ class MadeEvidence(serializers.Serializer[object]):
     url = serializers.CharField()
     page = serializers.CharField(help_text="for people")
     attachments = serializers.ListField(child=serializers.CharField(), help_text="digests")
+
+
+class ContractDraftRow(EvidenceDraftRow):
+    """A draft of a contract in short."""
+
+    slot = serializers.CharField(allow_blank=True)
+
+
+class ContractDraftList(serializers.Serializer[object]):
+    """One's own drafts of contracts, the last changed first."""
+
+    drafts = ContractDraftRow(many=True)
+
+
+class ContractProblem(ProblemItem):
+    """One thing wrong with a contract, or still missing in it."""
+
+    is_lacking = serializers.BooleanField(
+        help_text="nothing is wrong with what is there: something is still to be said"
+    )
+
+
+class ContractQuestion(serializers.Serializer[object]):
+    """What nobody has said of the hardware, for several entries at once."""
+
+    pointer = serializers.CharField(help_text="`<id>` stands for each of `ids`")
+    question = serializers.CharField()
+    ids = serializers.ListField(child=serializers.CharField())
+    needed = serializers.BooleanField(help_text="no contract is accepted without it")
+
+
+class ContractDraftState(ContractDraftRow):
+    """A contract in the making with everything that it holds and lacks."""
+
+    based_on = serializers.CharField(allow_null=True, help_text="file digest of the contract that it began as")
+    content_id = serializers.CharField(allow_null=True, help_text="null while there is any problem")
+    document = serializers.JSONField()
+    problems = ContractProblem(many=True)
+    questions = ContractQuestion(many=True)
+    origins = serializers.JSONField(help_text="pointer -> where its value was read")
+    notes = serializers.ListField(child=serializers.CharField(), help_text="remarks on files that were read")

@@ -25,6 +25,13 @@ from reviews.api.checkpoints import (
     LogWitnesses,
 )
 from reviews.api.comparison import Compare
+from reviews.api.contract_drafts import (
+    ContractDraftChanges,
+    ContractDraftDetail,
+    ContractDraftDocument,
+    ContractDraftFiles,
+    ContractDrafts,
+)
 from reviews.api.decisions import DecisionDetail, Decisions, Validate
 from reviews.api.drafts import (
     EvidenceDraftChanges,
@@ -34,6 +41,7 @@ from reviews.api.drafts import (
     EvidenceDraftMade,
     EvidenceDrafts,
 )
+from reviews.api.exports import ExportBundle, ExportDetail, Exports
 from reviews.api.proposals import (
     DecisionProposals,
     PolicyView,
@@ -51,6 +59,7 @@ from reviews.api.what_if import WhatIf
 
 WORKSPACE = "workspaces/<slug:workspace>"
 DECISION = f"{WORKSPACE}/decisions/<int:number>"
+CONTRACT_DRAFT = f"{WORKSPACE}/contract-drafts/<int:number>"
 DRAFT = f"{WORKSPACE}/evidence-drafts/<int:number>"
 PROPOSAL = f"{WORKSPACE}/proposals/<int:proposal>"
 LOG = "logs/<path:origin>"
@@ -98,6 +107,11 @@ urlpatterns = [
     path(f"{LOG}/checkpoint", LogCheckpoint.as_view(), name="api-log-checkpoint"),
     path(f"{LOG}/update", LogUpdate.as_view(), name="api-log-update"),
     path(f"{LOG}/checkpoints/<int:size>/witnesses", LogWitnesses.as_view(), name="api-log-witnesses"),
+    path(f"{WORKSPACE}/contract-drafts", ContractDrafts.as_view(), name="api-contract-drafts"),
+    path(CONTRACT_DRAFT, ContractDraftDetail.as_view(), name="api-contract-draft"),
+    path(f"{CONTRACT_DRAFT}/changes", ContractDraftChanges.as_view(), name="api-contract-draft-changes"),
+    path(f"{CONTRACT_DRAFT}/files", ContractDraftFiles.as_view(), name="api-contract-draft-files"),
+    path(f"{CONTRACT_DRAFT}/document", ContractDraftDocument.as_view(), name="api-contract-draft-document"),
     path(f"{WORKSPACE}/evidence-drafts", EvidenceDrafts.as_view(), name="api-evidence-drafts"),
     path(DRAFT, EvidenceDraftDetail.as_view(), name="api-evidence-draft"),
     path(f"{DRAFT}/files", EvidenceDraftFiles.as_view(), name="api-evidence-draft-files"),
@@ -106,6 +120,9 @@ urlpatterns = [
     path(f"{DRAFT}/evidence", EvidenceDraftMade.as_view(), name="api-evidence-draft-evidence"),
     path(f"{WORKSPACE}/evidence/<str:sha256>", EvidenceDocument.as_view(), name="api-evidence-document"),
     path(f"{WORKSPACE}/attachments/<str:sha256>", AttachmentFile.as_view(), name="api-attachment"),
+    path(f"{WORKSPACE}/exports", Exports.as_view(), name="api-exports"),
+    path(f"{WORKSPACE}/exports/<int:export>", ExportDetail.as_view(), name="api-export"),
+    path(f"{WORKSPACE}/exports/<int:export>/bundle", ExportBundle.as_view(), name="api-export-bundle"),
     path("schemas/<slug:kind>", DocumentSchema.as_view(), name="api-schema"),
     path("openapi.json", OpenApi.as_view(), name="api-openapi"),
     path("docs", Docs.as_view(), name="api-docs"),

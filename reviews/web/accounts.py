@@ -18,7 +18,7 @@ from django.urls import reverse
 
 from reviews.models import Person
 from reviews.selectors.proofs import has_second_factor
-from reviews.web.reauthentication import FACTOR, SECOND
+from reviews.web.reauthentication import FACTOR, SECOND, keeps_typed
 
 
 class Login(LoginView):
@@ -90,6 +90,7 @@ class ConfirmationMixin:
             "has_password": person.has_usable_password() and not is_second,
             "problem": {self.method: problem} if problem else {},
             "back": self.get_next_url() or "",
+            "keeps_typed": keeps_typed(self.request, self.get_next_url() or ""),
             "request_options": begin_authentication(person) if "webauthn" in factors else None,
         }
 

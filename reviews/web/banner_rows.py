@@ -238,6 +238,8 @@ def blockers_of(candidate: Candidate, trial: str, query: Query) -> tuple[Blocker
                 if outcome.outcome != wanted:
                     continue
                 text, margin = outcome_text(outcome)
+                # A rule that weighs no figure has a verdict and nothing measured.
+                text = "no figure" if text == OUTCOMES[outcome.outcome].text else text
                 rows.append(
                     Blocker(
                         word=OUTCOMES[outcome.outcome],

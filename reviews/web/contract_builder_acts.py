@@ -17,13 +17,18 @@ from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
 
 from planner.contract_builder.draft import ContractDraft
-from planner.contract_builder.edits import UnknownFieldError, entry_added, fields_set, merged, moved_up, removed
+from planner.contract_builder.edits import UnknownFieldError, entry_added, fields_set, moved_up, removed
 from planner.contract_builder.evidence_sets import SETS, with_set
-from planner.contract_builder.hardware import HardwareRefusedError, NodeClass, described_nodes, hardware_read
-from planner.contract_builder.known_models import KNOWN_MODELS
-from planner.contract_builder.model_files import model_read
+from planner.contract_builder.hardware import HardwareRefusedError, NodeClass, described_nodes
 from planner.contract_builder.questions import Answer, answered
 from planner.contract_builder.shapes import kind_at
+from planner.contract_builder.taking import (
+    UnknownModelError,
+    with_hardware,
+    with_hardware_files,
+    with_known_model,
+    with_model_files,
+)
 from planner.contract_builder.typed import typed_value
 from planner.errors import Problem
 from planner.hypotheses.config import ConfigRefusedError
@@ -134,32 +139,21 @@ def _add_limit(draft: ContractDraft, target: str, form: QueryDict, files: Files)
 
 
 def _take_known_model(draft: ContractDraft, target: str, form: QueryDict, files: Files) -> Edited:
-    known = next((model for model in KNOWN_MODELS if model.name == form.get("known_model", "")), None)
-    if known is None:
-        found = printable(form.get("known_model", "")) or "nothing"
-        raise RefusedActError((Finding("request", "request/model", "known_model", "a model of the list", found),))
-    origins = {f"/identity/model/{name}": known.source for name in ("name", *known.model)}
-    origins |= {f"/identity/precision/{name}": known.source for name in known.precision}
-    tree = merged(_without_shape(draft), known.fragment)
-    return Edited(draft.with_tree(tree, origins, known.notes), at="/identity/model")
+    name = form.get("known_model", "")
+    try:
+        return Edited(with_known_model(draft, name), at="/identity/model")
+    except UnknownModelError as unknown:
+        found = printable(name) or "nothing"
+        finding = Finding("request", "request/model", "known_model", "a model of the list", found)
+        raise RefusedActError((finding,)) from unknown
 
 
 def _take_config(draft: ContractDraft, target: str, form: QueryDict, files: Files) -> Edited:
     try:
-        seen = model_read(given_files(files, form, "config", pasted_as="config.json"))
+        taken = with_model_files(draft, given_files(files, form, "config", pasted_as="config.json"))
     except ConfigRefusedError as refused:
         raise RefusedActError(_findings(refused.by_file)) from refused
-    tree = merged(_without_shape(draft), seen.fragment)
-    return Edited(draft.with_tree(tree, seen.origins, seen.notes), at="/identity/model")
-
-
-def _without_shape(draft: ContractDraft) -> dict[str, object]:
-    """Return the tree without the shape of the model before: two models' figures would be mixed otherwise."""
-    kept = {"revision", "tokenizer_revision", "adapters", "name"}
-    tree = draft.tree
-    for name in object_at(tree, "identity", "model"):
-        tree = tree if name in kept else removed(tree, child("/identity/model", name))
-    return removed(removed(tree, "/identity/precision/weights"), "/identity/precision/quantisation_block")
+    return Edited(taken, at="/identity/model")
 
 
 def _read_hardware(draft: ContractDraft, target: str, form: QueryDict, files: Files) -> Edited:
@@ -170,15 +164,15 @@ def _read_hardware(draft: ContractDraft, target: str, form: QueryDict, files: Fi
         found = printable(", ".join(odd), 200)
         raise RefusedActError((Finding("request", "request/id", "node_names", expected, found),))
     try:
-        seen = hardware_read(
-            draft.tree,
+        taken = with_hardware_files(
+            draft,
             given_files(files, form, "topology", pasted_as="pasted text"),
             names=names,
             copies=_count(form, "copies", 1),
         )
     except HardwareRefusedError as refused:
         raise RefusedActError(_findings(refused.by_file)) from refused
-    return Edited(draft.with_tree(merged(draft.tree, seen.fragment), seen.origins, seen.notes), at="questions")
+    return Edited(taken, at="questions")
 
 
 def _describe_nodes(draft: ContractDraft, target: str, form: QueryDict, files: Files) -> Edited:
@@ -202,7 +196,7 @@ def _describe_nodes(draft: ContractDraft, target: str, form: QueryDict, files: F
         seen = described_nodes(draft.tree, described)
     except HardwareRefusedError as refused:
         raise RefusedActError(_findings(refused.by_file)) from refused
-    return Edited(draft.with_tree(merged(draft.tree, seen.fragment), seen.origins), at="questions")
+    return Edited(with_hardware(draft, seen), at="questions")
 
 
 def _start_set(draft: ContractDraft, target: str, form: QueryDict, files: Files) -> Edited:

@@ -54,7 +54,8 @@ class StepRow:
     def state(self) -> str:
         """In words what is left to do."""
         parts = [f"{self.wrong} wrong" if self.wrong else "", f"{self.needed} needed" if self.needed else ""]
-        return ", ".join(part for part in parts if part) or ("left out" if self.is_blank else "complete")
+        blank = "not complete yet" if self.id == REVIEW.id else "left out"
+        return ", ".join(part for part in parts if part) or (blank if self.is_blank else "complete")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,12 @@ def ask_again(request: HttpRequest, refused: ProofNeededError, *, back: str, typ
     return redirect(f"{reverse('account_reauthenticate')}?{urlencode(wanted)}")
 
 
+def keeps_typed(request: HttpRequest, back: str) -> bool:
+    """Say whether something that was typed waits for the page that a confirmation leads back to."""
+    kept = request.session.get(TYPED_KEY, {}).get(urlsplit(back).path, {"typed": {}})
+    return any(kept["typed"].values())
+
+
 def typed_before(request: HttpRequest) -> dict[str, str]:
     """Give out, once, what was typed on this page before the confirmation; nothing when nothing was."""
     waiting = request.session.get(TYPED_KEY, {})

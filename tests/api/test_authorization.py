@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from reviews.api.urls import urlpatterns
 from reviews.blobs import blob_keep
-from reviews.models import ApiToken, Delegation, Membership, Person, Proposal, Team
+from reviews.models import ApiToken, Delegation, Export, Membership, Person, Proposal, Team
 from reviews.services.jobs import job_run
 from reviews.services.tokens import token_revoke
 from tests.api.asking import API, Caller, parts, problem, token_of
@@ -60,6 +60,10 @@ EXPECTED: dict[tuple[str, str], tuple[int, ...]] = {
     ("api-audit-entry", "GET"): READ,
     ("api-audit-entry-raw", "GET"): READ,
     ("api-audit-entry-proof", "GET"): UNSIGNED,
+    ("api-exports", "GET"): READ,
+    ("api-exports", "POST"): (*UNKNOWN, 202, 202, *ENDED),
+    ("api-export", "GET"): READ,
+    ("api-export-bundle", "GET"): (*UNKNOWN, 409, 409, *ENDED),
     ("api-checkpoints", "GET"): READ,
     ("api-checkpoint", "GET"): UNSIGNED,
     ("api-consistency", "GET"): UNSIGNED,
@@ -111,6 +115,9 @@ PATHS = {
     "api-audit-entry": "workspaces/lab/audit/1",
     "api-audit-entry-raw": "workspaces/lab/audit/1/raw",
     "api-audit-entry-proof": "workspaces/lab/audit/1/proof",
+    "api-exports": "workspaces/lab/exports",
+    "api-export": "workspaces/lab/exports/{export}",
+    "api-export-bundle": "workspaces/lab/exports/{export}/bundle",
     "api-checkpoints": "workspaces/lab/checkpoints",
     "api-checkpoint": "workspaces/lab/checkpoints/1",
     "api-consistency": "workspaces/lab/consistency",
@@ -142,6 +149,7 @@ SENT = {
     "api-revisions": {"evidence": documents(tokens=200000).evidence},
     "api-threads": {"comments": b'{"comments": [{"text": "Rerun?", "kind": "trial", "name": "t-1"}]}'},
     "api-thread-resolution": {"reason": "Rerun."},
+    "api-exports": {},
     "api-log-witnesses": {},
     "api-validate": parts(title=None),
     "api-check": {"slot": "own/one-device", "identity": b'{"model": {"name": "own/dense-8b"}}'},
@@ -186,7 +194,8 @@ def stated(people: Cast) -> dict[str, int]:
         made_at=now,
         **said,
     )
-    return {"proposal": proposal.pk, "delegation": delegation.pk}
+    export = Export.objects.create(workspace=people.workspace, person=people.bob, asked_at=now, woken_at=now)
+    return {"proposal": proposal.pk, "delegation": delegation.pk, "export": export.pk}
 
 
 def token(people: Cast, kind: str) -> str:
@@ -244,6 +253,11 @@ def test_every_address_answers_every_caller_as_written_down(kind: str, people: C
 
 DIGEST = "sha256:" + "00" * 32
 OF_ONE_PERSON = {
+    "api-contract-drafts": ("GET", "contract-drafts"),
+    "api-contract-draft": ("GET", "contract-drafts/1"),
+    "api-contract-draft-changes": ("POST", "contract-drafts/1/changes"),
+    "api-contract-draft-files": ("POST", "contract-drafts/1/files"),
+    "api-contract-draft-document": ("GET", "contract-drafts/1/document"),
     "api-evidence-drafts": ("GET", "evidence-drafts"),
     "api-evidence-draft": ("GET", "evidence-drafts/1"),
     "api-evidence-draft-files": ("POST", "evidence-drafts/1/files"),
@@ -279,7 +293,7 @@ def test_an_address_offers_only_the_methods_of_the_table(name: str, people: Cast
     offered |= {"HEAD"} if "GET" in offered else set()
     secret = token_of(people, people.alice, "submit")
     for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"} - offered:
-        path = PATHS[name].format(proposal=1, delegation=1)
+        path = PATHS[name].format(proposal=1, delegation=1, export=1)
         answer = Client().generic(method, f"{API}/{path}", headers={"Authorization": f"Bearer {secret}"})
         assert (method, answer.status_code) == (method, 404 if name == "api-absent" else 405)
 

@@ -58,6 +58,7 @@ class _Found:
     excluded: tuple[str, ...] | None = None
     scale_bytes: int | None = None
     kv_cache: str | None = None
+    is_block_stated: bool = True
 
 
 def formats(plain: Keys, quantiser: Keys | None) -> Formats:
@@ -76,7 +77,9 @@ def formats(plain: Keys, quantiser: Keys | None) -> Formats:
     weights = WeightFormat(plain=name, quantisation=quantisation)
     expert = plain.text("", "expert_dtype")
     label = found.format if expert is None or found.format is None else f"{found.format}, experts {expert}"
-    return _formats(plain, name, weights, label, found.kv_cache, _contract_block(found.block), quantiser)
+    # A block that only the format implies says nothing of what a rank has to hold whole: engines pad such shards.
+    block = _contract_block(found.block) if found.is_block_stated else None
+    return _formats(plain, name, weights, label, found.kv_cache, block, quantiser)
 
 
 def _contract_block(block: tuple[int, int] | None) -> int | None:
@@ -136,7 +139,8 @@ def _quantised(keys: Keys) -> _Found:
         size = None if keys.value("group_size") == -1 else keys.count("", "group_size")
         found.block = (1, size or WHOLE_ROW)
     elif method in GROUPS:
-        found.format, found.block = method, (1, keys.count("", "group_size") or GROUPS[method])
+        size = keys.count("", "group_size")
+        found.format, found.block, found.is_block_stated = method, (1, size or GROUPS[method]), size is not None
     scheme = keys.value("kv_cache_quant_algo") or keys.value("kv_cache_scheme")
     if isinstance(scheme, str):
         found.kv_cache = KV.get(scheme.upper())

@@ -185,3 +185,24 @@ def test_names_read_as_words_with_their_unit_apart(name: str, label: str, unit: 
 def test_a_summary_is_short() -> None:
     entry = {"metric": "load.ttft_ms", "load_points": ["single", "peak"], "min_samples": 1200, "because": "x" * 500}
     assert summary(entry) == "load.ttft_ms · load points 2 · 1,200"
+
+
+def test_what_nobody_may_leave_out_is_asked_first() -> None:
+    engine = form_at(skeleton(), "/identity/stack/engine")
+    assert isinstance(engine, Group)
+    assert [part.is_required for part in engine.parts] == sorted(
+        (part.is_required for part in engine.parts), reverse=True
+    )
+    assert engine.parts[0].label == "Name"
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "unit"),
+    [
+        ("max_evidence_age_s", "Max evidence age", "s"),
+        ("context_tokens", "Context tokens", ""),
+        ("bytes_per_s_one_way", "Rate", "bytes/s, one way"),
+    ],
+)
+def test_a_unit_is_said_once(name: str, label: str, unit: str) -> None:
+    assert (label_of(name), unit_of(name)) == (label, unit)

@@ -36,7 +36,7 @@ def weight_bytes(config: dict[str, Any], **changed: Any) -> int | None:
             id="blocks of 128 x 128",
         ),
         pytest.param({"quant_method": "fp8", "weight_block_size": [64, 128]}, {"weights": "fp8"}, id="oblong blocks"),
-        pytest.param({"quant_method": "mxfp4"}, {"weights": "mxfp4", "quantisation_block": 32}, id="mxfp4"),
+        pytest.param({"quant_method": "mxfp4"}, {"weights": "mxfp4"}, id="mxfp4, whose block the format implies"),
         pytest.param(
             {"quant_method": "modelopt", "quant_algo": "NVFP4", "group_size": 16, "kv_cache_quant_algo": "FP8"},
             {"weights": "nvfp4", "quantisation_block": 16, "kv_cache": "fp8"},

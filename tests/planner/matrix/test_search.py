@@ -167,7 +167,8 @@ def test_what_is_not_stated_rules_nothing_out() -> None:
     result = searched(a_view(model={**model, "attention_heads": 32}, memory_gib=1))
     assert reasons(result)["memory"] == 0
     assert result.found[0].residency.sentence == (
-        "Hypothesis: not known, because the contract does not state what it needs."
+        "Hypothesis: not known, because the contract does not state model.hidden_size, model.vocab_size, "
+        "model.tied_embeddings and 2 more fields."
     )
 
 
