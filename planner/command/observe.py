@@ -1,13 +1,15 @@
 """``topogate observe``: production's metrics as a batch, and batches against what was qualified.
 
 ``convert`` prints a batch (``topogate.observations/v1``) of Prometheus texts; ``compare`` holds batches against the
-evidence and limits of a plan's topology, rank by rank: exit 1 where a limit is broken.
+evidence and limits of a plan's topology, rank by rank: exit 1 where a limit is broken; ``slowest`` names the rank that
+the others wait for.
 """
 
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
@@ -27,10 +29,14 @@ from planner.command.base import (
 from planner.command.opening import utc_time
 from planner.errors import DocumentRefusedError
 from planner.importers import Source
+from planner.importers.collective_trace import read_trace
 from planner.intake import read_contract, read_evidence, read_plan
 from planner.launch import LaunchRefusedError, planned_trial
 from planner.observations import Batch, Compared, compared, envelope, read_batch, rolled_up, worst_first
 from planner.observations.prometheus import Places, segments_of
+from planner.observations.slowest import LATE_US, slowest
+from planner.observations.slowest_text import slowest_lines
+from planner.observations.time_outs import TimeOut, time_outs_in
 from planner.times import seconds_between
 
 SHOWN = 50
@@ -56,6 +62,16 @@ def _configure(parser: ArgumentParser) -> None:
     compare.add_argument("batches", nargs="+", metavar="BATCH")
     add_format(compare)
     compare.set_defaults(run_observe=_compare)
+    late = commands.add_parser("slowest", help="find the rank that others wait for, in a trace of collectives")
+    late.add_argument("trace", metavar="TRACE", help="one call of one rank a row: CSV or JSON lines")
+    late.add_argument("--log", action="append", default=[], metavar="FILE", help="engine's log, for time-outs")
+    late.add_argument("--evidence", metavar="EVIDENCE", help="evidence with the decided rank map")
+    late.add_argument("--trial", metavar="ID", help="its trial")
+    late.add_argument(
+        "--late-us", type=float, default=LATE_US, metavar="N", help="waiting that counts, in microseconds"
+    )
+    add_format(late)
+    late.set_defaults(run_observe=_slowest)
 
 
 def _named(text: str) -> tuple[str, str]:
@@ -137,6 +153,44 @@ def _compare(arguments: Namespace) -> int:
     found = compared(envelope(contract, trial_id, trial), rolled_up(given), _seconds(given))
     _print(found, arguments.format)
     return Exit.NO if any(one.state == "BREACH" for one in found) else Exit.OK
+
+
+def _slowest(arguments: Namespace) -> int:
+    refused: Refused = {}
+    evidence = None if arguments.evidence is None else opened(read_evidence, arguments.evidence, refused)
+    if refused:
+        print_refused(refused, arguments.format)
+        return Exit.BAD_INPUT
+    trial = None if evidence is None else evidence.record.trials.get(arguments.trial)
+    if evidence is not None and trial is None:
+        print(f"topogate: expected --trial of {', '.join(evidence.record.trials)}", file=sys.stderr)
+        return Exit.BAD_INPUT
+    try:
+        with input_file(arguments.trace) as file:
+            trace = read_trace(Source(arguments.trace, file))
+        time_outs = [found for name in arguments.log for found in _time_outs(name)]
+    except (UnreadableInputError, DocumentRefusedError) as error:
+        print(f"topogate: {error}", file=sys.stderr)
+        return Exit.BAD_INPUT
+    if trace is None or not trace.places:
+        print(f"topogate: {arguments.trace}: expected a trace of collectives, found none", file=sys.stderr)
+        return Exit.BAD_INPUT
+    places = {rank: (node, device) for rank, (node, device, _) in trace.places.items()}
+    if trial is not None:
+        places |= {place.rank: (place.node, place.device) for place in trial.rank_map if place.rank in places}
+    found = slowest(trace.calls, places, time_outs=time_outs, late_us=arguments.late_us)
+    if arguments.format == "json":
+        print(json_line({"schema": "topogate.slowest/v1", **asdict(found)}))
+    else:
+        print("".join(f"{line}\n" for line in slowest_lines(found, places)), end="")
+    return Exit.OK
+
+
+def _time_outs(name: str) -> list[TimeOut]:
+    with input_file(name) as file:
+        return list(
+            time_outs_in((number, line.decode("utf-8", "replace")) for number, line in enumerate(file, start=1))
+        )
 
 
 def _seconds(batches: Sequence[Batch]) -> Fraction:

@@ -19,7 +19,7 @@ from planner.importers.sheet import Sheet
 from planner.importers.source import Source
 from planner.importers.trace_calls import Call, Calls, lags, late_clock, ranked
 
-__all__ = ["IMPORTER"]
+__all__ = ["IMPORTER", "Trace", "read_trace"]
 
 COLUMNS = ("rank", "node", "device", "group", "kind", "bytes", "start", "end")
 MAX_RANKS = 100_000
@@ -50,8 +50,8 @@ def _rows(source: Source, version: str) -> Iterator[tuple[int, Mapping[str, Any]
             yield document.line, document.tree if isinstance(document.tree, dict) else {}
 
 
-class _Trace:
-    """What the rows say, kept by group and rank."""
+class Trace:
+    """What the rows say, kept by group and rank; ``places`` is rank -> node (numbered), device, line."""
 
     def __init__(self) -> None:
         self.calls = Calls()
@@ -85,10 +85,21 @@ class _Trace:
         self.full = not self.calls.add(group, rank, Call(float(start), float(end), kind, size, line)) or self.full
 
 
-def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    trace = _Trace()
+def read_trace(source: Source) -> Trace | None:
+    """Return the calls of a file; None where it is no trace of collectives."""
+    recognised = _recognise(source)
+    return None if recognised is None else _trace(source, recognised)
+
+
+def _trace(source: Source, recognised: Recognised) -> Trace:
+    trace = Trace()
     for line, row in _rows(source, recognised.version):
         trace.add(line, row)
+    return trace
+
+
+def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
+    trace = _trace(source, recognised)
     sheet = Sheet("run-1", {}, line=1)
     if not trace.places:
         sheet.remark("import/no_counters", "no row of the trace could be read", effect="refused")
@@ -104,7 +115,7 @@ def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
     yield sheet.finish(_EXPECTED)
 
 
-def _take_collectives(sheet: Sheet, trace: _Trace) -> None:
+def _take_collectives(sheet: Sheet, trace: Trace) -> None:
     kinds = trace.calls.by_kind()
     for (group, kind, size), calls in list(kinds.items())[:MAX_KINDS]:
         of, at = f"{group}-{kind}-{size}-bytes", Place(line=calls[0].line)
@@ -125,7 +136,7 @@ def _take_collectives(sheet: Sheet, trace: _Trace) -> None:
         sheet.remark("import/definition", sentence + "as microseconds")
 
 
-def _take_lags(sheet: Sheet, trace: _Trace) -> None:
+def _take_lags(sheet: Sheet, trace: Trace) -> None:
     behind: dict[int, list[float]] = {}
     for group in trace.calls.groups():
         found_lags = lags(trace.calls, group)
@@ -146,7 +157,7 @@ def _take_lags(sheet: Sheet, trace: _Trace) -> None:
         sheet.remark("import/clocks", "lags compare clocks of several nodes, which have to agree within the lag")
 
 
-def _notes(sheet: Sheet, trace: _Trace) -> None:
+def _notes(sheet: Sheet, trace: Trace) -> None:
     if trace.dropped:
         names = ", ".join(found(name[:40]) for name in _some(trace.dropped))
         sheet.remark("import/columns_dropped", f"columns that are not kept: {names}")

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Call", "Calls", "lags", "late_clock", "ranked"]
+__all__ = ["SYNCHRONOUS", "Call", "Calls", "lags", "late_clock", "ranked"]
 
 MAX_CALLS = 500_000
 
-_TOGETHER = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all")
+SYNCHRONOUS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all")
 """No rank can end one of these before the last has begun."""
 
 
@@ -54,14 +54,17 @@ class Calls:
         """Return the ranks of a group, lowest first."""
         return sorted(self._calls[group])
 
+    def of_rank(self, group: str, rank: int) -> list[Call]:
+        """Return the calls of one rank, first to last."""
+        return sorted(self._calls[group].get(rank, ()), key=lambda call: call.start)
+
     def together(self, group: str) -> Iterator[tuple[Call, ...]]:
         """Yield the calls of every collective, one a rank in the order of ``ranks``: the n-th of every rank by start.
 
         Raises:
             ValueError: the ranks have different numbers of calls.
         """
-        ordered = (sorted(self._calls[group][rank], key=lambda call: call.start) for rank in self.ranks(group))
-        return zip(*ordered, strict=True)
+        return zip(*(self.of_rank(group, rank) for rank in self.ranks(group)), strict=True)
 
 
 def lags(calls: Calls, group: str) -> dict[int, list[float]] | None:
@@ -84,7 +87,7 @@ def late_clock(calls: Calls, group: str) -> int | None:
     """Return the line of a call that ended before another rank began it, which only clocks that disagree can show."""
     for together in calls.together(group):
         earliest = min(together, key=lambda call: call.end)
-        if earliest.kind in _TOGETHER and earliest.end < max(call.start for call in together):
+        if earliest.kind in SYNCHRONOUS and earliest.end < max(call.start for call in together):
             return earliest.line
     return None
 

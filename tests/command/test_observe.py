@@ -91,3 +91,36 @@ def test_batches_of_another_slot_are_refused(decided: list[str], tmp_path: Path,
     assert capsys.readouterr().err == "topogate: expected batches of demo/four-devices, found other\n"
     (tmp_path / "x.json").write_text("{}")
     assert main(["observe", "compare", *decided, str(tmp_path / "x.json")]) == 2
+
+
+ROWS = "rank,node,device,group,kind,bytes,start,end\n" + "".join(
+    f"{rank},host-{rank // 2},cuda:{rank % 2},tp-0,AllReduce,4096,{nth * 10_000 + (4000 if rank == 3 else 1000)},"
+    f"{nth * 10_000 + 4200}\n"
+    for nth in range(5)
+    for rank in range(4)
+)
+
+
+def test_the_slowest_rank_of_a_trace(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "trace.csv").write_text(ROWS)
+    (tmp_path / "engine.log").write_text(
+        "[Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9, OpType=ALLREDUCE,\n"
+    )
+    assert main(["observe", "slowest", str(tmp_path / "trace.csv"), "--log", str(tmp_path / "engine.log")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [
+        "pattern=one_rank;late=5 of 5 collectives",
+        "points at rank 3 (node-1 cuda:1): 100% of what was late",
+    ]
+    assert "reported first: rank 1 (node-0 cuda:1), allreduce 9: it waited, and is not who was late first" in lines
+
+
+def test_the_decided_map_names_node_and_device(decided: list[str], tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "trace.csv").write_text(ROWS)
+    command = ["observe", "slowest", str(tmp_path / "trace.csv"), "--evidence", decided[1], "--format", "json"]
+    assert main([*command, "--trial", "t"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["schema"], answer["rank"], answer["nodes"]) == ("topogate.slowest/v1", 3, ["node-b"])
+    assert answer["ranks"][3]["device"] == "b1"
+    assert main([*command, "--trial", "u"]) == 2
+    assert main(["observe", "slowest", decided[0]]) == 2

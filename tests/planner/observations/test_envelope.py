@@ -56,7 +56,7 @@ def test_the_envelope_is_the_worst_that_was_measured_and_what_the_contract_allow
     link = entry("link_used_share", link="a-up")
     assert (link.limit, link.qualified) == (Fraction(72, 100), Fraction(6, 10))
     assert entry("requests_failed").limit == Fraction(1, 100)
-    assert (entry("power_watts", rank=0).limit, entry("power_watts", rank=0).qualified) == (700, None)
+    assert (entry("power_watts", rank=0).limit, entry("power_watts", rank=0).qualified) == (Fraction(700), None)
     assert entry("output_tokens").qualified == 210
     assert entry("itl_ms", statistic="p99").limit is None
 
@@ -117,8 +117,8 @@ def test_shapes_and_phases_of_one_segment_are_put_together_and_have_limits_of_th
     short = {"group": 0, "shape": "short", "metrics": {"ttft_ms": times([200, 400, 600, 1000], [99000, 0, 0, 0, 0])}}
     found = [one for one in compare(long, short, entries=entries) if one.entry.statistic == "p95"]
     assert [(one.key.shape, one.state, one.entry.limit) for one in found] == [
-        ("", "WITHIN", 500),
-        ("long", "WITHIN", 900),
+        ("", "WITHIN", Fraction(500)),
+        ("long", "WITHIN", Fraction(900)),
     ]
 
 
@@ -136,7 +136,7 @@ def test_shares_are_of_the_requests_of_the_same_segment() -> None:
 def test_rates_of_groups_add_up_and_less_load_is_no_drift() -> None:
     segments = [{"group": group, "metrics": {"output_tokens": {"count": 1, "sum": 31_500}}} for group in (0, 1)]
     (found,) = compare(*segments)
-    assert (found.key.group, found.high, found.used, found.drifted) == (-1, 105, Fraction(1, 2), False)
+    assert (found.key.group, found.high, found.used, found.drifted) == (-1, Fraction(105), Fraction(1, 2), False)
 
 
 def test_a_sampled_level_without_its_most_is_unknown() -> None:
