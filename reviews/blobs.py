@@ -1,6 +1,7 @@
 """Keeps bytes under the digest of exactly these bytes, and gives them back only while that is still true."""
 
 from planner.canonical import file_sha256
+from reviews.asked_once import once
 from reviews.errors import TamperedError
 from reviews.models import Blob
 
@@ -12,6 +13,7 @@ def blob_keep(data: bytes) -> Blob:
     return Blob(sha256=digest, size_bytes=len(data))
 
 
+@once
 def blob_read(sha256: str, what: str) -> bytes:
     """Return stored bytes by their digest; ``what`` names them in a refusal.
 

@@ -1,15 +1,18 @@
 """What the views of the API share: the workspace of the address, links, raw bytes with a validator."""
 
+from contextlib import nullcontext
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.cache import patch_vary_headers
 from django.utils.http import parse_etags
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from reviews.api.authentication import actor, grant
 from reviews.api.rows import Links
+from reviews.asked_once import reading
 from reviews.errors import NotFoundError
 from reviews.models import Workspace
 from reviews.selectors.people import workspace_of_member
@@ -26,6 +29,11 @@ class ApiView(APIView):
     def allowed_methods(self) -> list[str]:
         """Name the methods that are answered; OPTIONS, which the framework adds everywhere, says nothing here."""
         return [method for method in super().allowed_methods if method != "OPTIONS"]
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Ask the same question once while nothing is written."""
+        with reading() if request.method in SAFE_METHODS else nullcontext():
+            return super().dispatch(request, *args, **kwargs)
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         """Fix the character set before anything of the request is decoded."""

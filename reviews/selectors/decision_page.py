@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from django.utils import timezone
-
+from reviews.asked_once import moment, once
 from reviews.blobs import blob_read
 from reviews.errors import NotFoundError
 from reviews.facts import Authentication, Member, Standing
@@ -16,7 +15,6 @@ from reviews.models import (
     Revision,
     SignOff,
     SignOffPoint,
-    Waiver,
     Workspace,
 )
 from reviews.policies.document import releasing_teams
@@ -26,11 +24,13 @@ from reviews.policies.signoff_status import JudgedSignOff
 from reviews.selectors.in_force import activations_of, states_now
 from reviews.selectors.judgement import UNDER_REVIEW, Judgement, judge_decisions
 from reviews.selectors.people import standing_of
-from reviews.selectors.revisions import revision_row, row_parts, with_digests
+from reviews.selectors.revisions import revision_row, revisions_of, row_parts
 from reviews.selectors.rows import ActivationRow, DecisionPage, PointRow, SeatChoice, SignOffRow, WaiverRow
 from reviews.selectors.signoff_facts import printed_name
+from reviews.selectors.waivers import waivers_of
 
 
+@once
 def decision_named(workspace: Workspace, number: int) -> Decision:
     """Return a decision by its number.
 
@@ -65,13 +65,13 @@ def decision_page(
     """
     standing = standing_of(actor, workspace)
     decision = decision_named(workspace, number)
-    revisions = list(with_digests(Revision.objects.filter(decision=decision)).order_by("number"))
+    revisions = revisions_of((decision.pk,))
     shown = next((row for row in revisions if row.number == revision), None) if revision else revisions[-1]
     if shown is None:
         raise NotFoundError(f"{decision.label} has no revision {revision}. The newest is {revisions[-1].number}.")
     judged, members = judge_decisions(workspace, revisions[-1:], name_changes=True)
     judgement = judged[decision.pk]
-    state = states_now([decision], timezone.now())[decision.pk]
+    state = states_now([decision], moment())[decision.pk]
     rows = tuple(revision_row(row) for row in revisions)
     shown_row = rows[revisions.index(shown)]
     return DecisionPage(
@@ -135,7 +135,7 @@ def _activation_row(decision: Decision) -> ActivationRow | None:
 
 def _waiver_rows(decision: Decision) -> tuple[WaiverRow, ...]:
     """Return every waiver of a decision, the last granted first."""
-    rows = Waiver.objects.filter(decision=decision).select_related("owner").order_by("-pk")
+    rows = reversed(waivers_of((decision.pk,)))
     return tuple(
         WaiverRow(
             trial=row.trial,

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import OuterRef, Q, QuerySet
-from django.utils import timezone
 
+from reviews.asked_once import moment
 from reviews.errors import is_storable
 from reviews.facts import Member
 from reviews.models import Decision, DecisionState, Person, Revision, Workspace
@@ -57,7 +57,7 @@ def decision_rows(
     found = list(decisions.select_related("opened_by").order_by("-number")[: page_size + 1])
     shown = found[:page_size]
     judged, members = judge_decisions(workspace, newest_revisions(shown))
-    states = states_now(shown, timezone.now())
+    states = states_now(shown, moment())
     return DecisionList(
         rows=tuple(
             decision_row(decision, states[decision.pk], judged[decision.pk], standing.person_id, members)

@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from reviews.models import Activation, Decision, DecisionState, Waiver
+from reviews.models import Activation, Decision, DecisionState
 from reviews.policies.validity import StateNow, state_now
+from reviews.selectors.waivers import waivers_of
 
 ENDING = (DecisionState.EFFECTIVE, DecisionState.EMERGENCY)
 """States that end by themselves."""
@@ -41,7 +42,7 @@ def lapsed_waivers(
 ) -> Mapping[int, tuple[tuple[str, datetime], ...]]:
     """Return decision id -> name and end of every waiver of the candidate in force that has run out."""
     found: dict[int, dict[str, datetime]] = defaultdict(dict)
-    for row in Waiver.objects.filter(decision_id__in=decision_ids).order_by("ends_at", "pk"):
+    for row in sorted(waivers_of(tuple(decision_ids)), key=lambda row: (row.ends_at, row.pk)):
         activation = activations.get(row.decision_id)
         if activation is not None and activation.trial == row.trial:
             found[row.decision_id][f"{row.gate} of {row.trial}"] = row.ends_at

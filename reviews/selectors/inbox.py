@@ -12,8 +12,8 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Case, Count, F, IntegerField, OuterRef, QuerySet, Subquery, Value, When, Window
 from django.db.models.functions import RowNumber
-from django.utils import timezone
 
+from reviews.asked_once import moment
 from reviews.models import Activation, Decision, DecisionState, Person, Team, Workspace
 from reviews.policies.validity import StateNow
 from reviews.selectors.decisions import DecisionFilter, decision_row, wanted_decisions
@@ -98,7 +98,7 @@ def inbox(
     Raises:
         NotFoundError: the actor is no member of the workspace.
     """
-    standing, now = standing_of(actor, workspace), timezone.now()
+    standing, now = standing_of(actor, workspace), moment()
     notice = timedelta(days=settings.EXPIRY_NOTICE_DAYS)
     turns = turn_ids(standing, workspace)
     ending = list(Decision.objects.filter(workspace=workspace, state__in=ENDING))
@@ -176,15 +176,12 @@ def _rows(ids: Mapping[int, int], workspace: Workspace, person_id: int, now: dat
 
 def _choices(workspace: Workspace, moved: Mapping[int, str]) -> InboxChoices:
     decisions = Decision.objects.filter(workspace=workspace).order_by()
-    standing = decisions.exclude(pk__in=list(moved)).values_list("state", flat=True).distinct()
-    occurring = {*standing, *moved.values()}
-    names = {
-        field: tuple(sorted(set(decisions.values_list(field, flat=True).distinct()) - {""}))
-        for field in ("engine_name", "model_name")
-    }
+    stored = Case(When(pk__in=list(moved), then=Value("")), default=F("state"))
+    occurring = set(decisions.annotate(stored=stored).values_list("stored", "engine_name", "model_name").distinct())
+    states = {*(state for state, _, _ in occurring), *moved.values()}
     return InboxChoices(
-        states=tuple(state for state in DecisionState.values if state in occurring),
+        states=tuple(state for state in DecisionState.values if state in states),
         teams=tuple(Team.objects.filter(workspace=workspace).order_by("slug").values_list("slug", flat=True)),
-        engines=names["engine_name"],
-        models=names["model_name"],
+        engines=tuple(sorted({engine for _, engine, _ in occurring} - {""})),
+        models=tuple(sorted({model for _, _, model in occurring} - {""})),
     )

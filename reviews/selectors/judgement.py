@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 from django.db.models import Q, Subquery
-from django.utils import timezone
 
 from planner.canonical import content_id
+from reviews.asked_once import moment
 from reviews.blobs import blob_read, checked
 from reviews.facts import Member, Newest, ScopeFact
 from reviews.models import (
@@ -23,7 +23,6 @@ from reviews.models import (
     Revision,
     SignOff,
     TeamScope,
-    Waiver,
     Workspace,
 )
 from reviews.planning import decode_plan
@@ -39,12 +38,12 @@ from reviews.policies.requirements import (
 from reviews.policies.scope import ScopeChange, scope_change
 from reviews.policies.signoff_status import AGAINST, OBJECT, JudgedSignOff, judge_signoff
 from reviews.policies.waiving import chosen_trial
-from reviews.selectors.openings import waived_gates
 from reviews.selectors.people import team_roster
-from reviews.selectors.revisions import revision_row, row_parts, with_digests
+from reviews.selectors.revisions import revision_row, revisions_of, row_parts
 from reviews.selectors.rows import Objection, RevisionRow
 from reviews.selectors.signoff_facts import StoredSignOffs, signoff_facts, stored_signoffs
-from reviews.selectors.thread_blockers import Blockers, blockers_of_teams, thread_blockers, with_blocks
+from reviews.selectors.thread_blockers import Blockers, blockers_of_teams, thread_blockers
+from reviews.selectors.waivers import waived_gates, waivers_of
 
 UNDER_REVIEW = (
     DecisionState.DRAFT,
@@ -125,17 +124,19 @@ def judge_decisions(
     The number of queries is the same however many decisions. ``name_changes`` looks up which items of a scope moved
     under a stale sign-off, which reads the items of all its revisions.
     """
-    found = fetched(workspace, newest)
+    found = fetched(workspace, newest, with_signed_scopes=name_changes)
     changes = _changes(newest, found) if name_changes else {}
     return {revision.decision_id: _judge(revision, found, changes) for revision in newest}, found.members
 
 
-def fetched(workspace: Workspace, newest: Sequence[Revision]) -> Found:
-    """Fetch what judging the newest revisions of some decisions takes."""
+def fetched(workspace: Workspace, newest: Sequence[Revision], *, with_signed_scopes: bool = False) -> Found:
+    """Fetch what judging the newest revisions of some decisions takes; ``with_signed_scopes``: and naming changes."""
     decision_ids = [revision.decision_id for revision in newest]
-    revisions = list(with_blocks(with_digests(Revision.objects.filter(decision_id__in=decision_ids))))
-    now = timezone.now()
+    revisions = revisions_of(tuple(decision_ids))
+    now = moment()
     roster = team_roster(workspace, now)
+    signoffs = stored_signoffs(decision_ids, revisions)
+    signed = [row.revision_id for rows in signoffs.rows.values() for row in rows] if with_signed_scopes else []
     documents, in_force = _policies(workspace, {revision.policy_id for revision in newest})
     return Found(
         now=now,
@@ -143,10 +144,10 @@ def fetched(workspace: Workspace, newest: Sequence[Revision]) -> Found:
         admins=roster.admins,
         signers=roster.signers,
         authors=_authors(revisions),
-        signoffs=stored_signoffs(decision_ids, revisions),
+        signoffs=signoffs,
         documents=documents,
         policy_in_force=in_force,
-        scopes=_scopes([revision.pk for revision in newest]),
+        scopes=_scopes({*(revision.pk for revision in newest), *signed}),
         waivers=waiver_digests(decision_ids, now),
         emergencies=_emergencies(newest),
         blockers=thread_blockers(revisions),
@@ -169,8 +170,9 @@ def _authors(revisions: Iterable[Revision]) -> Mapping[int, frozenset[int]]:
 def waiver_digests(decision_ids: Iterable[int], now: datetime) -> Mapping[int, str]:
     """Return decision id -> the digest of its waivers in force; decisions without any are left out."""
     waived: dict[int, list[dict[str, Any]]] = defaultdict(list)
-    for row in Waiver.objects.filter(decision_id__in=list(decision_ids), ends_at__gt=now).order_by("pk"):
-        waived[row.decision_id].append({"trial": row.trial, "gate": row.gate, "waiver": row.pk})
+    for row in waivers_of(tuple(decision_ids)):
+        if row.ends_at > now:
+            waived[row.decision_id].append({"trial": row.trial, "gate": row.gate, "waiver": row.pk})
     return {decision_id: content_id(rows) for decision_id, rows in waived.items()}
 
 
@@ -217,11 +219,10 @@ def _changes(newest: Sequence[Revision], found: Found) -> Mapping[int, ScopeChan
         for row in found.signoffs.rows.get(revision.decision_id, ())
         if row.revision_id != revision.pk and row.team.slug in found.scopes.get(revision.pk, ())
     ]
-    signed = _scopes({0, *(row.revision_id for row, _ in wanted)})  # never empty, so that it is always one query
     pairs = [
-        (row.pk, signed[row.revision_id][row.team.slug], scope)
+        (row.pk, found.scopes[row.revision_id][row.team.slug], scope)
         for row, scope in wanted
-        if row.team.slug in signed[row.revision_id]
+        if row.team.slug in found.scopes.get(row.revision_id, ())
     ]
     moved = {scope.items_id for _, *scopes in pairs for scope in scopes if scopes[0].digest != scopes[1].digest}
     blobs = Blob.objects.in_bulk({"", *moved})

@@ -9,11 +9,12 @@ import msgspec
 from planner.records.plan import Plan
 from reviews.blobs import blob_read
 from reviews.clock import utc_text
-from reviews.models import ItemOpening, Revision, SignOff, TeamScope, Waiver
+from reviews.models import ItemOpening, Revision, SignOff, TeamScope
 from reviews.planning import decode_plan
 from reviews.policies.opening import Item, items_to_open
 from reviews.policies.scope import ScopeChange, scope_change
 from reviews.policies.waiving import chosen_trial
+from reviews.selectors.waivers import waived_gates
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,6 @@ def openings_of(revision: Revision, *, person_id: int, team: str, now: datetime,
         {item: utc_text(at) for item, at in opened.values_list("item", "opened_at")},
         earlier.number if earlier else None,
     )
-
-
-def waived_gates(decision_id: int, now: datetime) -> frozenset[tuple[str, str]]:
-    """Return (trial, gate) of the waivers in force."""
-    rows = Waiver.objects.filter(decision_id=decision_id, ends_at__gt=now)
-    return frozenset(rows.values_list("trial", "gate"))
 
 
 def _last_signed(revision: Revision, person_id: int, team: str) -> Revision | None:

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from reviews.asked_once import once
 from reviews.errors import NotFoundError
 from reviews.facts import Member, Standing
-from reviews.models import Delegation, Membership, Person, Role, TeamSeat, Workspace
+from reviews.models import Delegation, Membership, Person, Role, Workspace
 from reviews.policies.permissions import SIGNING_ROLES
 
 
@@ -26,6 +27,7 @@ def workspace_rows(person: Person) -> tuple[WorkspaceRow, ...]:
     return tuple(WorkspaceRow(m.workspace_id, m.workspace.slug, m.workspace.title, m.role) for m in memberships)
 
 
+@once
 def workspace_named(slug: str) -> Workspace:
     """Return a workspace.
 
@@ -51,27 +53,28 @@ def workspace_of_member(person: Person, slug: str) -> Workspace:
     return workspace
 
 
+@once
 def standing_of(person: Person, workspace: Workspace) -> Standing:
     """Return who the person is in the workspace.
 
     Raises:
         NotFoundError: not a member, or switched off; strangers learn nothing else.
     """
-    membership = (
+    held = list(
         Membership.objects.filter(workspace=workspace, person_id=person.pk, person__is_active=True)
-        .select_related("person")
-        .first()
+        .order_by("seats__team__slug")
+        .values_list("role", "person__token", "person__display_name", "seats__team__slug")
     )
-    if membership is None:
+    if not held:
         raise NotFoundError(f"There is no workspace {workspace.slug} that you belong to.")
-    seats = TeamSeat.objects.filter(membership=membership).values_list("team__slug", flat=True)
+    role, token, name, _ = held[0]
     return Standing(
-        person_id=membership.person_id,
-        token=membership.person.token,
-        name=membership.person.display_name,
+        person_id=person.pk,
+        token=token,
+        name=name,
         workspace_id=workspace.pk,
-        role=membership.role,
-        teams=frozenset(seats),
+        role=role,
+        teams=frozenset(team for *_, team in held if team),
     )
 
 
@@ -88,6 +91,7 @@ class Roster:
     signers: frozenset[int]
 
 
+@once
 def team_roster(workspace: Workspace, now: datetime) -> Roster:
     """Return everybody with a seat who may sign by role, whoever signs in their place now, and the admins."""
     rows = (

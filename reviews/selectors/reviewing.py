@@ -4,17 +4,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils import timezone
-
 from planner.pointers import steps
 from planner.records.plan import Plan
+from reviews.asked_once import moment
 from reviews.blobs import blob_read
 from reviews.models import Revision, Workspace
 from reviews.planning import decode_plan, identity_tree
 from reviews.policies.opening import Item
 from reviews.policies.scope import GATE, IDENTITY
+from reviews.selectors.decision_page import decision_named
 from reviews.selectors.openings import Openings, openings_of
-from reviews.selectors.revisions import with_digests
+from reviews.selectors.revisions import revisions_of
 from reviews.selectors.rollbacks import RollbackChoice, rollback_choices
 from reviews.selectors.rows import DecisionPage
 
@@ -52,8 +52,8 @@ def reviewing_of(
     if not teams or not page.is_newest or page.state not in ("IN_REVIEW", "EMERGENCY") or page.shown.subject is None:
         return None
     chosen = team if team in teams else teams[0]
-    revision = with_digests(Revision.objects.filter(decision__workspace=workspace)).get(pk=page.newest.id)
-    openings = openings_of(revision, person_id=person_id, team=chosen, now=timezone.now(), plan=plan)
+    revision = revisions_of((decision_named(workspace, page.number).pk,))[-1]
+    openings = openings_of(revision, person_id=person_id, team=chosen, now=moment(), plan=plan)
     return Reviewing(
         team=chosen,
         openings=openings,
@@ -66,7 +66,7 @@ def _deltas(revision: Revision, openings: Openings, plan: Plan) -> Iterator[Delt
     changed = [item for item in openings.items if item.kind == "change"]
     if not changed or openings.since is None:
         return
-    earlier = with_digests(Revision.objects.filter(decision_id=revision.decision_id)).get(number=openings.since)
+    earlier = next(row for row in revisions_of((revision.decision_id,)) if row.number == openings.since)
     before = identity_tree(blob_read(earlier.contract.blob_id, "contract"))
     after = identity_tree(blob_read(revision.contract.blob_id, "contract"))
     earlier_plan = decode_plan(blob_read(earlier.planned.plan.blob_id, "plan"))

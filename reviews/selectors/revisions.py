@@ -2,14 +2,22 @@
 
 from django.db.models import QuerySet
 
+from reviews.asked_once import once
 from reviews.facts import SubjectParts
 from reviews.models import Plan, PlanJob, Revision
 from reviews.selectors.rows import JobRow, PlanRow, RevisionRow
+from reviews.selectors.thread_blockers import with_blocks
 
 
 def with_digests(revisions: QuerySet[Revision]) -> QuerySet[Revision]:
     """Fetch what a revision row needs in the same query; document and plan bytes stay where they are."""
     return revisions.select_related("decision", "author", "contract", "evidence", "policy", "job", "planned__plan")
+
+
+@once
+def revisions_of(decision_ids: tuple[int, ...]) -> tuple[Revision, ...]:
+    """Return every revision of some decisions with its digests, in order of their numbers; one query."""
+    return tuple(with_blocks(with_digests(Revision.objects.filter(decision_id__in=decision_ids))).order_by("number"))
 
 
 def revision_row(revision: Revision) -> RevisionRow:

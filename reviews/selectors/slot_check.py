@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from django.utils import timezone
 
 from planner.strict_json import MAX_BYTES
+from reviews.asked_once import moment
 from reviews.blobs import blob_read
 from reviews.errors import Finding, InvalidRequestError
 from reviews.models import Activation, ActivationKind, Decision, DecisionState, Person, Workspace
@@ -74,7 +74,7 @@ def slot_check(*, actor: Person, workspace: Workspace, slot: str, live: Mapping[
         TamperedError: stored bytes that the answer rests on were changed.
     """
     standing_of(actor, workspace)
-    return checked_slot(workspace, slot, live, timezone.now())
+    return checked_slot(workspace, slot, live, moment())
 
 
 def checked_slot(workspace: Workspace, slot: str, live: Mapping[str, Any], now: datetime) -> SlotCheck:

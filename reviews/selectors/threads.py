@@ -33,10 +33,10 @@ from reviews.policies.document import PolicyDocument, read_policy
 from reviews.policies.mentions import relabelled, strangers
 from reviews.policies.permissions import Verdict, may_comment, may_resolve
 from reviews.selectors.anchored import content_of
-from reviews.selectors.decision_page import decision_page
+from reviews.selectors.decision_page import decision_named, decision_page
 from reviews.selectors.judgement import UNDER_REVIEW, author_ids
 from reviews.selectors.people import standing_of
-from reviews.selectors.revisions import with_digests
+from reviews.selectors.revisions import revisions_of
 from reviews.selectors.rows import DecisionPage
 
 
@@ -135,7 +135,7 @@ def discussion(
     """
     standing = standing_of(actor, workspace)
     page = decision_page(actor=actor, workspace=workspace, number=number, read_plan=False)
-    newest = _newest_planned(page)
+    newest = _newest_planned(page, workspace)
     members = frozenset(
         Membership.objects.filter(workspace=workspace, person__is_active=True).values_list("person__login", flat=True)
     )
@@ -149,9 +149,11 @@ def discussion(
     )
 
 
-def _newest_planned(page: DecisionPage) -> Revision | None:
-    planned = [row.id for row in page.revisions if row.plan is not None]
-    return with_digests(Revision.objects.all()).get(pk=planned[-1]) if planned else None
+def _newest_planned(page: DecisionPage, workspace: Workspace, number: int | None = None) -> Revision | None:
+    """Return the newest revision that has a plan; the one with the number, where one is named."""
+    rows = revisions_of((decision_named(workspace, page.number).pk,))
+    planned = [row for row in rows if hasattr(row, "planned") and number in (None, row.number)]
+    return planned[-1] if planned else None
 
 
 def _threads(
@@ -344,10 +346,10 @@ def new_thread(*, actor: Person, workspace: Workspace, number: int, revision: in
     """
     standing = standing_of(actor, workspace)
     page = decision_page(actor=actor, workspace=workspace, number=number, read_plan=False)
-    planned = [row for row in page.revisions if row.plan is not None and revision in (None, row.number)]
+    planned = _newest_planned(page, workspace, revision)
     item, team = None, ""
-    if planned:
-        content = content_of(with_digests(Revision.objects.all()).get(pk=planned[-1].id))
+    if planned is not None:
+        content = content_of(planned)
         anchor = settled(anchor, content)
         item = find(anchor, content)
         team = owner(anchor, content, _policy_of(page.newest.id)) if item else ""
@@ -357,7 +359,7 @@ def new_thread(*, actor: Person, workspace: Workspace, number: int, revision: in
     return NewThread(
         page=page,
         anchor=anchor,
-        revision=planned[-1].number if item else None,
+        revision=planned.number if planned is not None and item else None,
         item=item,
         owner=team,
         teams=teams_of(page),

@@ -6,10 +6,12 @@ the database; the rest is judged. The number of queries does not grow with the d
 
 from collections.abc import Iterator, Sequence
 
+from django.core.cache import caches
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
+from reviews.asked_once import once
 from reviews.facts import Member, Standing
-from reviews.models import Decision, DecisionState, Revision, SignOff, Workspace
+from reviews.models import AuditEntry, Decision, DecisionState, Revision, SignOff, Workspace
 from reviews.policies.document import releasing_teams
 from reviews.policies.permissions import SIGNING_ROLES
 from reviews.policies.signoff_status import AGAINST, OBJECT
@@ -20,6 +22,26 @@ REVIEWED = (DecisionState.IN_REVIEW, DecisionState.EMERGENCY)
 """States in which sign-offs are owed; in an emergency the review comes after."""
 
 
+TURNS_KEPT_S = 60
+"""How long a count is kept while nothing is entered into the log; so late shows what time alone changes."""
+
+
+def turn_count(standing: Standing, workspace: Workspace) -> int:
+    """Count the decisions that wait on a person, for the bar of every page.
+
+    What makes a turn is an entry of the log, so the count is kept in this process until the log grows.
+    """
+    head = AuditEntry.objects.filter(workspace=workspace).order_by("-seq").values_list("seq", flat=True).first()
+    who = f"{standing.person_id}:{standing.role}:{','.join(sorted(standing.teams))}"
+    key = f"turns:{workspace.log_origin}:{head}:{who}"
+    kept: int | None = caches["process"].get(key)
+    if kept is None:
+        kept = len(turn_ids(standing, workspace))
+        caches["process"].set(key, kept, TURNS_KEPT_S)
+    return kept
+
+
+@once
 def turn_ids(standing: Standing, workspace: Workspace) -> frozenset[int]:
     """Return the ids of the decisions that wait on a person.
 

@@ -26,10 +26,10 @@ from reviews.policies.transitions import STANDS
 from reviews.policies.validity import valid_until
 from reviews.policies.waiving import chosen_trial
 from reviews.selectors.judgement import Judgement
-from reviews.selectors.openings import waived_gates
 from reviews.selectors.retractions import retracted_in
 from reviews.selectors.revisions import with_digests
 from reviews.selectors.rollbacks import rollback_choices
+from reviews.selectors.waivers import waived_gates
 from reviews.services.acting import Acting, acting, require, require_proof, require_prose
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.signoffs import require_untouched

@@ -1,6 +1,7 @@
 """What all pages share: who is asking, in which workspace, and how a refusal is answered. No rule lives here."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cache, wraps
 from typing import Any, Concatenate, ParamSpec, cast
 from urllib.parse import urlencode, urlsplit
@@ -15,12 +16,13 @@ from django.utils.functional import SimpleLazyObject
 from django_htmx.http import HttpResponseClientRedirect
 from django_htmx.middleware import HtmxDetails
 
+from reviews.asked_once import reading
 from reviews.errors import NotFoundError, ReviewError, TamperedError
 from reviews.facts import Authentication, Standing
 from reviews.models import Person, Workspace
 from reviews.policies.permissions import may_submit
 from reviews.selectors.people import standing_of, workspace_named
-from reviews.selectors.turns import turn_ids
+from reviews.selectors.turns import turn_count
 from reviews.web.reauthentication import recent_authentication
 
 P = ParamSpec("P")
@@ -60,7 +62,8 @@ def page(view: Callable[Concatenate[PersonRequest, P], HttpResponseBase]) -> Cal
         asked.turn_count = SimpleLazyObject(lambda: turns_of(membership()))
         asked.may_submit = SimpleLazyObject(lambda: submits(membership()))
         try:
-            shown: HttpResponseBase = view(asked, *args, **kwargs)
+            with reading() if request.method in ("GET", "HEAD") else nullcontext():
+                shown: HttpResponseBase = view(asked, *args, **kwargs)
         except ReviewError as refused:
             shown = refusal(request, refused)
         shown.headers.setdefault("Cache-Control", "private, no-store")
@@ -102,7 +105,7 @@ def membership_of(person: Person, slug: object) -> tuple[Standing, Workspace] | 
 
 def turns_of(membership: tuple[Standing, Workspace] | None) -> int:
     """Count the decisions of a workspace that wait on a member."""
-    return len(turn_ids(*membership)) if membership else 0
+    return turn_count(*membership) if membership else 0
 
 
 def submits(membership: tuple[Standing, Workspace] | None) -> bool:

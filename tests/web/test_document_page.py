@@ -185,6 +185,6 @@ def test_a_document_of_thirteen_megabytes_is_a_small_page(people: Cast, visit: V
 
 def test_a_page_costs_as_many_queries_wherever_it_looks(worked: Decision, people: Cast, visit: Visit) -> None:
     client = visit(people.audrey)
-    assert cost(client, f"{PAGE}/contract/") == cost(client, f"{PAGE}/contract/?at=/gates") <= 33
+    assert cost(client, f"{PAGE}/contract/") == cost(client, f"{PAGE}/contract/?at=/gates") <= 23
     # Evidence may have files behind it: they are asked for, and again who asks.
-    assert cost(client, f"{PAGE}/evidence/") == cost(client, f"{PAGE}/evidence/?at={P95}") <= 36
+    assert cost(client, f"{PAGE}/evidence/") == cost(client, f"{PAGE}/evidence/?at={P95}") <= 24

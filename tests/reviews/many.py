@@ -1,0 +1,44 @@
+"""Many decisions and sign-offs at once, copied from one of each: rows as services write them, without the entries."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db.models import Model
+
+from reviews.models import Decision, PlannedRevision, ReviewBasis, Revision, SignOff, TeamScope
+
+
+def decisions_copied(revision: Revision, count: int) -> None:
+    """Add so many decisions whose only revision is planned as this one is."""
+    first = revision.decision
+    last = Decision.objects.latest("number").number
+    decisions = Decision.objects.bulk_create(
+        Decision(**_values(first) | {"slot": f"{first.slot}-{number}", "number": number})
+        for number in range(last + 1, last + 1 + count)
+    )
+    revisions = Revision.objects.bulk_create(
+        Revision(**_values(revision) | {"decision_id": decision.pk, "number": 1}) for decision in decisions
+    )
+    planned = PlannedRevision.objects.bulk_create(
+        PlannedRevision(**_values(revision.planned) | {"revision_id": made.pk}) for made in revisions
+    )
+    bases = ReviewBasis.objects.bulk_create(
+        ReviewBasis(**_values(revision.planned.basis) | {"planned_id": made.pk}) for made in planned
+    )
+    TeamScope.objects.bulk_create(_scopes(revision.planned.basis, bases))
+
+
+def _scopes(first: ReviewBasis, bases: list[ReviewBasis]) -> Iterable[TeamScope]:
+    scopes = list(TeamScope.objects.filter(basis=first))
+    return (TeamScope(**_values(scope) | {"basis_id": basis.pk}) for basis in bases for scope in scopes)
+
+
+def signed_again(signoff: SignOff, count: int) -> None:
+    """Add so many later turns of a sign-off."""
+    SignOff.objects.bulk_create(
+        SignOff(**_values(signoff) | {"turn": turn}) for turn in range(signoff.turn + 1, signoff.turn + 1 + count)
+    )
+
+
+def _values(row: Model) -> dict[str, Any]:
+    return {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields if not field.primary_key}
