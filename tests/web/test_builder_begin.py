@@ -1,6 +1,9 @@
 """Where drafts begin: contracts by name, and who may begin none."""
 
+from typing import Any
+
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from planner.contract_builder.draft import continued
@@ -43,3 +46,12 @@ def test_who_may_not_submit_is_told_so_before_what_they_sent_is_judged(
     assert refused.status_code == 403
     assert "Submitting needs the role author." in refused.content.decode()
     assert AuditEntry.objects.latest("seq").action == "draft.refused"
+
+
+def test_too_many_files_at_once_are_answered_for_what_they_are(people: Cast, visit: Visit, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_NUMBER_FILES = 1
+    files = [SimpleUploadedFile(f"{number}.json", b"{}") for number in range(2)]
+    answer = visit(people.alice).post(reverse("builder-list", args=["lab"]), {"files": files})
+    page = answer.content.decode()
+    assert (answer.status_code, "Send the rest with a further request" in page) == (413, True)
+    assert "two documents" not in page

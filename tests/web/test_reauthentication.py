@@ -87,7 +87,9 @@ def test_what_was_typed_comes_back_after_the_confirmation_once(client: Client, a
     log_in(client, ada, age_s=900)
     where = asked(client)
     assert where == f"{CONFIRM}?next=%2Fform%23sign"
-    assert 'value="/form#sign"' in client.get(where).content.decode()
+    page = client.get(where).content.decode()
+    assert ('value="/form#sign"' in page, "What you typed is kept." in page) == (True, True)
+    assert "What you typed is kept." not in client.get(f"{CONFIRM}?next=%2Fother").content.decode()
     answer = client.post(CONFIRM, {"password": PASSWORD, "next": "/form#sign"})
     assert answer["Location"] == "/form#sign"
     assert client.get("/form").content.decode() == "Tails read.|password|0"
