@@ -27,7 +27,7 @@ from reviews.bundle.reviewed import (
 from reviews.bundle.tables import entries_csv, signoffs_csv
 from reviews.models import AuditEntry, Checkpoint
 from reviews.statements.intoto import envelope
-from reviews.statements.planning import test_results, verification_summary
+from reviews.statements.planning import gate_results, verification_summary
 from reviews.statements.review import topology_review
 from reviews.transparency.merkle import inclusion_proof, nodes_of
 from reviews.transparency.notes import Signer
@@ -117,7 +117,7 @@ def _proofs(checkpoint: Checkpoint, decision: int, written: WrittenLog) -> Itera
 
 def _statements(revision: ReviewedRevision, wanted: Wanted) -> Iterator[bytes]:
     """Yield the envelopes about one planned revision: each trial, the plan, each time that it was put into force."""
-    inputs = [envelope(tree, wanted.signer) for tree in test_results(revision.facts, revision.plan)]
+    inputs = [envelope(tree, wanted.signer) for tree in gate_results(revision.facts, revision.plan)]
     yield from inputs
     yield envelope(verification_summary(revision.facts, revision.plan, inputs), wanted.signer)
     origin = wanted.checkpoint.workspace.log_origin

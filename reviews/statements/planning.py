@@ -32,7 +32,7 @@ class PlannedFacts:
     planned_at: str
 
 
-def test_results(facts: PlannedFacts, plan: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def gate_results(facts: PlannedFacts, plan: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield a statement for every trial of a plan, in its order."""
     configuration = [
         named("contract", facts.contract),
