@@ -256,16 +256,16 @@ def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = (
         require(good == len(leaves), "no checkpoint covers the entries from here on", good)
         require(rules.key in signers, "the log names another key than the one that signed it", good - 1)
         found: Tree = {"schema": "topogate.bundle/v1", "entries": good, "hashes": rules.hidden, "statements": 0}
-        for envelope in map(json.loads, bundle.read("statements.jsonl")):  # DSSE
+        for found["statements"], envelope in enumerate(map(json.loads, bundle.read("statements.jsonl")), 1):  # DSSE
             kind, body = envelope["payloadType"].encode(), b64decode(envelope["payload"])
             signatures, statement = [b64decode(one["sig"]) for one in envelope["signatures"]], json.loads(body)
             message = b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(body), body)
             require(signers_of(keys, message, signatures), "a statement is signed by none of the keys")
             about, said = {f"sha256:{one['digest']['sha256']}" for one in statement["subject"]}, statement["predicate"]
             require(about & rules.subjects, "a statement is about nothing that this log has planned")
-            known = "entry" not in said or said.items() >= rules.reviews.get(said["entry"], {"": 0}).items()
+            known = "entry" not in said or said.items() >= rules.reviews.pop(said["entry"], {"": 0}).items()
             require(known, "a statement tells of another review than the log", said.get("entry"))
-            found["statements"] += 1
+        require(not rules.reviews, "no statement tells of this activation", next(iter(rules.reviews), None), INCOMPLETE)
         for digest in sorted(rules.documents):
             content, name = sha256(), f"documents/{digest[7:]}.json"
             for block in bundle.read(name, False): content.update(block)

@@ -1,0 +1,1 @@
+"""The standalone verifier: damaged bundles, flipped bytes, hostile archives."""

@@ -1,0 +1,270 @@
+"""Bundles that were damaged or forged without the key, or that somebody signed with another one."""
+
+import base64
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from planner.canonical import canonical_bytes, file_sha256
+from planner.verifier.verify import verify
+from reviews.statements.intoto import envelope
+from tests.verifier.making import (
+    KEY,
+    SIGNER,
+    STRANGE_KEY,
+    STRANGER,
+    Content,
+    checkpoint,
+    content,
+    hash_line,
+    sound_story,
+    unwrapped,
+    written,
+)
+from tests.verifier.story import story
+
+LAST = 26
+Change = Callable[[Content], object]
+
+
+def edited(line: bytes, **fields: Any) -> bytes:
+    """Return an entry that says something else."""
+    return canonical_bytes(json.loads(line) | fields)
+
+
+def set_line(made: Content, seq: int, line: bytes) -> None:
+    made.lines[seq] = line
+
+
+def rehashed(made: Content, seq: int, **fields: Any) -> None:
+    """Change an entry and hash everything after it anew, which takes no key."""
+    made.lines[seq] = edited(made.lines[seq], **fields)
+    for at in range(seq + 1, len(made.lines)):
+        made.lines[at] = edited(made.lines[at], prev=file_sha256(made.lines[at - 1]))
+
+
+def swapped(items: list[bytes], one: int, other: int) -> None:
+    items[one], items[other] = items[other], items[one]
+
+
+def spliced(made: Content) -> None:
+    """Put an entry of another log in, with everything after it hashed anew."""
+    rehashed(made, 20, origin="topogate/other/0123456789abcdef")
+
+
+def from_another_decision(made: Content) -> None:
+    made.lines[22] = edited(made.lines[16], seq=22, prev=file_sha256(made.lines[21]), decision=2)
+
+
+def kept(made: Content, count: int) -> None:
+    """Cut the tail off, and sign what is left as only the key can."""
+    del made.lines[count:]
+    made.payloads = made.payloads[:-2]
+    made.files["log/newest.checkpoint"] = checkpoint(made.lines)
+
+
+def stranger_signs(made: Content) -> None:
+    """Sign everything with a key of one's own, which then comes with the bundle."""
+    stranger = content(story(STRANGE_KEY), STRANGER)
+    made.__dict__.update(stranger.__dict__)
+
+
+def stranger_archive(made: Content) -> None:
+    made.signer = STRANGER
+
+
+def stranger_checkpoint(made: Content) -> None:
+    made.files["log/newest.checkpoint"] = checkpoint(made.lines, STRANGER)
+
+
+def stranger_statement(made: Content) -> None:
+    made.statements[1] = envelope(json.loads(unwrapped(made.statements[1])), STRANGER)
+
+
+def changed_statement(made: Content) -> None:
+    body = unwrapped(made.statements[0]).replace(b"FAILED", b"PASSED")
+    tree = json.loads(made.statements[0]) | {"payload": base64.b64encode(body).decode()}
+    made.statements[0] = canonical_bytes(tree)
+
+
+def restated(made: Content, at: int, change: Callable[[dict[str, Any]], object]) -> None:
+    """Let the key sign another statement."""
+    tree = json.loads(unwrapped(made.statements[at]))
+    change(tree)
+    made.statements[at] = envelope(tree, SIGNER)
+
+
+def another_subject(tree: dict[str, Any]) -> None:
+    tree["subject"] = [{"name": "else", "digest": {"sha256": "00" * 32}}]
+
+
+REVIEW = 4
+"""Which statement is the review of D-0001 r2: before it a trial and a plan of two revisions."""
+
+DAMAGED: dict[str, tuple[Change, int, int | None, str]] = {
+    "an entry edited": (lambda m: set_line(m, 15, edited(m.lines[15], reason="x")), 1, 15, "others follow"),
+    "the last entry edited": (lambda m: set_line(m, LAST, edited(m.lines[LAST], reason="x")), 1, 0, "not as signed"),
+    "the link of an entry edited": (lambda m: set_line(m, 15, edited(m.lines[15], prev="sha256:" + "0" * 64)), 1, 15, "follow"),
+    "an entry edited and all after it hashed anew": (lambda m: rehashed(m, 15, reason="x"), 1, 0, "not as signed"),
+    "an entry dropped": (lambda m: m.lines.pop(15), 1, 15, "another entry"),
+    "the first entry dropped": (lambda m: m.lines.pop(0), 1, 0, "another entry"),
+    "two entries in the other order": (lambda m: swapped(m.lines, 15, 16), 1, 15, "another entry"),
+    "an entry twice": (lambda m: m.lines.insert(15, m.lines[15]), 1, 16, "another entry"),
+    "the tail cut off": (lambda m: m.lines.pop(), 1, None, "a payload belongs to no entry"),
+    "the tail cut off with its payload": (lambda m: (m.lines.pop(), m.payloads.pop()), 1, LAST, "were signed once"),
+    "an entry that no checkpoint covers": (
+        lambda m: m.lines.append(edited(m.lines[0], seq=27, prev=file_sha256(m.lines[26]))),
+        1,
+        27,
+        "no checkpoint covers",
+    ),
+    "an entry of another log": (spliced, 1, 20, "another log"),
+    "an entry of another decision": (from_another_decision, 1, 22, ""),
+    "white space in an entry": (lambda m: set_line(m, LAST, m.lines[LAST].replace(b":", b": ", 1)), 1, LAST, "only form"),
+    "keys of an entry in another order": (
+        lambda m: set_line(m, LAST, b'{"v":1,' + m.lines[LAST][1:-7] + b"}"),
+        1,
+        LAST,
+        "only form",
+    ),
+    "a key of an entry twice": (lambda m: set_line(m, LAST, b'{"action":"x",' + m.lines[LAST][1:]), 1, LAST, "only form"),
+    "an object in an entry": (lambda m: set_line(m, LAST, edited(m.lines[LAST], reason={"a": 1})), 1, LAST, "only form"),
+    "a number with a fraction": (lambda m: set_line(m, LAST, edited(m.lines[LAST], revision=1.5)), 1, LAST, "only form"),
+    "no JSON": (lambda m: set_line(m, LAST, b'{"seq":1,"seq":26,' + m.lines[LAST][1:-1]), 1, LAST, ""),
+    "deep JSON": (lambda m: set_line(m, LAST, m.lines[LAST][:-1] + b',"x":' + b"[" * 99_999), 1, LAST, ""),
+    "bytes that are no text": (lambda m: set_line(m, 0, m.lines[0].replace(b"Lab", b"\xff")), 1, 0, "UnicodeDecodeError"),
+    "a later version": (lambda m: rehashed(m, 20, v=2), 2, 20, "later version"),
+    "a hash that is none": (lambda m: set_line(m, 15, b'"zz"'), 1, 15, "no leaf hash"),
+    "a hash in place of an entry": (lambda m: set_line(m, 15, hash_line(m.lines[15])), 1, 16, "has not the payload"),
+    "a payload edited": (lambda m: m.payloads.__setitem__(0, b"{}"), 1, 1, "has not the payload"),
+    "two payloads in the other order": (lambda m: swapped(m.payloads, 1, 2), 1, 2, "has not the payload"),
+    "a payload dropped": (lambda m: m.payloads.pop(), 2, LAST, "has not the payload"),
+    "a payload too many": (lambda m: m.payloads.append(b"{}"), 1, None, "belongs to no entry"),
+    "no entry at all": (lambda m: (m.lines.clear(), m.payloads.clear()), 2, None, "there is no entry"),
+    "cut off and signed anew with the statements as they were": (lambda m: kept(m, 25), 1, 25, "another review"),
+    "everything signed by another key": (stranger_signs, 1, None, "none of the keys"),
+    "the archive signed by another key": (stranger_archive, 1, None, "not the one that was signed"),
+    "the checkpoint signed by another key": (stranger_checkpoint, 1, None, "none of the keys"),
+    "a statement signed by another key": (stranger_statement, 1, None, "none of the keys"),
+    "a statement changed": (changed_statement, 1, None, "none of the keys"),
+    "a statement about something else": (lambda m: restated(m, 1, another_subject), 1, None, "nothing that this log"),
+    "a review with other approvals": (
+        lambda m: restated(m, REVIEW, lambda tree: tree["predicate"]["approvals"].pop()),
+        1,
+        20,
+        "another review",
+    ),
+    "a review of no activation": (
+        lambda m: restated(m, REVIEW, lambda tree: tree["predicate"].update(entry=3)),
+        1,
+        3,
+        "another review",
+    ),
+    "the review of an activation left out": (lambda m: m.statements.pop(), 2, 25, "no statement tells"),
+    "a statement left out": (lambda m: (m.statements.pop(0), m.trailer.update(statements=8)), 2, None, "more or less"),
+    "other counts in the trailer": (lambda m: m.trailer.update(entries=26), 2, None, "more or less"),
+    "a file left out": (lambda m: m.files.update({"report.html": None}), 2, None, "more or less"),
+    "a document left out": (lambda m: setattr(m, "documents", dict(list(m.documents.items())[1:])), 2, None, "missing"),
+    "another document": (
+        lambda m: setattr(m, "documents", m.documents | {next(iter(m.documents)): b"{}"}),
+        1,
+        None,
+        "has another digest",
+    ),
+    "no checkpoint": (lambda m: m.files.update({"log/newest.checkpoint": None}), 2, None, "missing"),
+    "no checkpoint in the file": (lambda m: m.files.update({"log/newest.checkpoint": b"none\n"}), 2, None, "be read"),
+    "a checkpoint of another log": (
+        lambda m: m.files.update({"log/newest.checkpoint": checkpoint(m.lines, SIGNER, "topogate/other/1")}),
+        1,
+        None,
+        "none of the keys",
+    ),
+    "a line without an end": (lambda m: m.files.update({"log/payloads.jsonl": b"{}"}), 2, None, "has no end"),
+}
+LISTED_ANYWAY = {"a file left out": "report.html"}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_damage_is_found_at_its_entry(name: str) -> None:
+    change, code, seq, reason = DAMAGED[name]
+    made = content(sound_story())
+    change(made)
+    if name in LISTED_ANYWAY:
+        sound = zipfile.ZipFile(io.BytesIO(written(content(sound_story())))).namelist()
+        made.trailer["files"] = sorted(sound)
+    found, headline, at, _ = verify(io.BytesIO(written(made)), [KEY])
+    assert (found, at) == (code, seq), headline
+    assert headline.startswith("BROKEN" if code == 1 else "INCOMPLETE")
+    assert reason in headline
+
+
+def test_a_bundle_that_a_stranger_signed_agrees_only_with_itself() -> None:
+    """What is wrong with it shows only against the key of the log."""
+    made = content(sound_story())
+    stranger_signs(made)
+    bundle = io.BytesIO(written(made))
+    assert verify(bundle)[0] == 3
+    assert verify(bundle, [KEY])[0] == 1
+
+
+def test_an_older_checkpoint_of_the_same_log_is_continued() -> None:
+    made = content(sound_story())
+    kept_by_reader = [checkpoint(made.lines[:size]) for size in (1, 7, 16, 27)]
+    assert verify(io.BytesIO(written(made)), [KEY], kept_by_reader)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "seq", "reason"),
+    [
+        pytest.param(lambda made: rehashed(made, 9, reason="x"), 0, "entries 0 to 15 are not as signed", id="rewritten"),
+        pytest.param(lambda made: rehashed(made, 20, reason="x"), 16, "16 to 19 are not as signed", id="narrowed down"),
+        pytest.param(lambda made: kept(made, 25), 25, "26 entries were signed once", id="tail cut off and signed"),
+    ],
+)
+def test_what_the_key_rewrote_shows_against_a_checkpoint_that_was_kept(change: Change, seq: int, reason: str) -> None:
+    log = sound_story()
+    made = content(log, with_statements=False)
+    olds = [checkpoint(made.lines[:size]) for size in (16, 26)]
+    if reason.startswith("16"):
+        olds = [checkpoint(made.lines[:16]), checkpoint([*made.lines[:19], edited(made.lines[19], reason="y")])]
+    else:
+        change(made)
+        made.files["log/newest.checkpoint"] = checkpoint(made.lines)
+    code, headline, at, _ = verify(io.BytesIO(written(made)), [KEY], olds)
+    assert (code, at) == (1, seq), headline
+    assert reason in headline
+
+
+def test_a_checkpoint_of_another_log_is_not_one_of_this() -> None:
+    made = content(sound_story())
+    old = checkpoint(made.lines[:16], STRANGER)
+    assert verify(io.BytesIO(written(made)), [KEY], [old])[:3:2] == (1, None)
+
+
+def test_a_bundle_of_one_decision_shows_the_others_as_hashes() -> None:
+    made = content(sound_story())
+    shown = [json.loads(line)["decision"] in (None, 2) for line in made.lines]
+    payloads = iter(made.payloads)
+    made.payloads = [
+        raw for line, is_shown in zip(made.lines, shown, strict=True) if (raw := take(line, payloads)) and is_shown
+    ]
+    made.lines = [line if is_shown else hash_line(line) for line, is_shown in zip(made.lines, shown, strict=True)]
+    made.statements = made.statements[5:]
+    code, headline, _, unchecked = verify(io.BytesIO(written(made)), [KEY])
+    assert code == 0, headline
+    assert unchecked[-1] == f"{shown.count(False)} entries of which only hashes are here"
+
+
+def take(line: bytes, payloads: Any) -> bytes | None:
+    """Return the payload of an entry, the next one."""
+    return next(payloads) if json.loads(line)["payload_sha256"] else None
+
+
+def test_the_corpus_is_as_large_as_it_has_to_be() -> None:
+    from tests.verifier.test_rules_replayed import BROKEN
+
+    assert len(DAMAGED) + len(BROKEN) >= 90
