@@ -20,6 +20,8 @@ from config.broker import start_broker
 from tests.plugins.postgres import start_postgres
 
 STOP_SECONDS = 20
+FOLDER = "TOPOGATE_TEST_FOLDER"
+"""The variable that tells every process of the run where the run keeps its files."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -30,6 +32,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     signal.signal(signal.SIGTERM, interrupt)
     folder = Path(tempfile.mkdtemp(prefix="topogate-"))
     early_config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    os.environ[FOLDER] = str(folder)
     broker = start_broker(folder / "broker")
     early_config.add_cleanup(lambda: stop(broker.process, signal.SIGTERM))
     os.environ["REDIS_URL"] = broker.url

@@ -4,19 +4,12 @@ from collections.abc import Callable
 
 import pytest
 from django.test import Client
-from pytest_django.fixtures import Settings
 
 from reviews.models import Person
 from tests.reviews.factories import example_pair as example_pair
 from tests.reviews.logins import log_in
 
 Visit = Callable[[Person], Client]
-
-
-@pytest.fixture
-def quick_passwords(settings: Settings) -> None:
-    """Hash passwords at once; for tests that log in often and are about something else."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture

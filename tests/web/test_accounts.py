@@ -52,7 +52,9 @@ def test_a_closed_account_reads_like_a_wrong_password(client: Client, ada: Perso
     assert len({re.sub(r'value="[^"]*"', "", answer) for answer in answers}) == 1
 
 
-def test_an_unknown_login_an_invited_one_and_a_wrong_password_take_the_same_time(ada: Person) -> None:
+def test_an_unknown_login_an_invited_one_and_a_wrong_password_take_the_same_time(
+    slow_passwords: None, ada: Person
+) -> None:
     person("eve", None)
 
     def seconds(login: str) -> float:
@@ -161,7 +163,6 @@ def test_nobody_ends_the_session_of_somebody_else(client: Client, ada: Person) -
     assert (client.post(f"/account/sessions/{session}/end").status_code, is_in(elsewhere)) == (404, True)
 
 
-@pytest.mark.usefixtures("quick_passwords")
 def test_logins_from_one_address_are_paced_whatever_their_name(client: Client, ada: Person) -> None:
     statuses = [enter(client, f"somebody-{number}", "wrong") for number in range(31)]
     assert statuses == [200] * 30 + [429]
@@ -172,7 +173,6 @@ def test_logins_from_one_address_are_paced_whatever_their_name(client: Client, a
     "target", ["//evil.example", "https://evil.example/", "/\\evil.example", "javascript:alert(1)"]
 )
 @pytest.mark.parametrize("address", ["/login", "/account/confirm"])
-@pytest.mark.usefixtures("quick_passwords")
 def test_no_way_back_leaves_this_host(client: Client, db: None, address: str, target: str) -> None:
     ada = person()
     if address != "/login":

@@ -22,7 +22,7 @@ from tests.web.accounts import app_of, is_in, person
 from tests.web.oidc_provider import CLIENT_ID, CLIENT_SECRET
 
 BACK = "/login/oidc/back"
-pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("quick_passwords")]
+pytestmark = [pytest.mark.processes]
 
 
 class Stay(HTTPRedirectHandler):

@@ -12,8 +12,6 @@ from tests.reviews.factories import Cast
 from tests.web.accounts import PASSWORD
 from tests.web.conftest import Visit
 
-pytestmark = pytest.mark.usefixtures("quick_passwords")
-
 
 @pytest.fixture
 def admin(people: Cast) -> Person:

@@ -32,11 +32,11 @@ def form(request: PersonRequest) -> HttpResponse:
 
 
 urlpatterns = [path("form", form), *everything]
-pytestmark = [pytest.mark.urls(__name__), pytest.mark.usefixtures("quick_passwords")]
+pytestmark = [pytest.mark.urls(__name__)]
 
 
 @pytest.fixture
-def ada(db: None, quick_passwords: None) -> Person:
+def ada(db: None) -> Person:
     return person()
 
 

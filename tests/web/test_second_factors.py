@@ -12,7 +12,6 @@ from tests.reviews.logins import log_in
 from tests.web.accounts import PASSWORD, app_of, code_of_app, enter, is_in, person, wrong_code
 
 FACTOR = "/login/second-factor"
-pytestmark = pytest.mark.usefixtures("quick_passwords")
 
 
 @pytest.fixture
