@@ -72,18 +72,13 @@ def key_differences(
     beside its sections. ``requalify_on`` are contract pointers (``/identity/stack``), every key where it is None;
     ``rank_map_digest`` is "" where no topology is selected.
     """
-    seen = {joined(path): value for path, value in leaves(live)}
-    placement = live.get("placement")
-    if isinstance(placement, Mapping) and "rank_map" in placement:
-        seen[RANK_MAP] = _digest(placement["rank_map"])
-    wanted = {joined(path): value for path, value in leaves(bound)}
     found = [
-        _difference(key, expected, seen)
-        for key, expected in wanted.items()
-        if requalify_on is None or _is_below(f"/identity{key}", requalify_on)
+        _difference(joined(path), expected, _leaf(live, path))
+        for path, expected in leaves(bound)
+        if requalify_on is None or _is_below(f"/identity{joined(path)}", requalify_on)
     ]
     if rank_map_digest:
-        found.append(_difference(RANK_MAP, rank_map_digest, seen))
+        found.append(_difference(RANK_MAP, rank_map_digest, _placed(live)))
     return tuple(difference for difference in found if difference is not None)
 
 
@@ -116,8 +111,22 @@ def _place(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else type(value).__name__
 
 
-def _difference(key: str, expected: Any, seen: Mapping[str, Any]) -> KeyDifference | None:
-    value = seen.get(key)
+def _leaf(live: Mapping[str, Any], path: Sequence[str]) -> Any:
+    """Return the leaf that a machine reports at a path; None where there is none, or an object in its place."""
+    node: Any = live
+    for step in path:
+        node = node.get(step) if isinstance(node, Mapping) else None
+    return None if isinstance(node, Mapping) and node else node
+
+
+def _placed(live: Mapping[str, Any]) -> Any:
+    placement = live.get("placement")
+    if isinstance(placement, Mapping) and "rank_map" in placement:
+        return _digest(placement["rank_map"])
+    return _leaf(live, steps(RANK_MAP))
+
+
+def _difference(key: str, expected: Any, value: Any) -> KeyDifference | None:
     if value is None:
         return KeyDifference(key, "missing", expected, None)
     if UNKNOWN in (value, expected):

@@ -107,8 +107,9 @@ def _convert(arguments: Namespace) -> int:
             last = sources[-1]
             if len(sources) > 1:
                 last.before = sources[0]
+            last.check()
             found = segments_of(last, places)
-    except UnreadableInputError as error:
+    except (UnreadableInputError, DocumentRefusedError) as error:
         print(f"topogate: {error}", file=sys.stderr)
         return Exit.BAD_INPUT
     for note in found.notes:

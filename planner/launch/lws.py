@@ -106,6 +106,8 @@ class _Set:
                 devices = ", ".join(start.devices)
                 sentence = f"Devices {devices} of {start.node} cannot be asked for: the device plugin chooses."
                 yield Unsaid(at=at, sentence=sentence)
+        if len({len(start.devices) for start in self.workers}) > 1:
+            yield Unsaid(at=at, sentence="Workers take different numbers of devices; one template has one number.")
         if self._orders(self.workers) is None:
             yield Unsaid(at=at, sentence="Workers take their devices in different orders; one template has one order.")
 

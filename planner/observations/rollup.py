@@ -8,6 +8,7 @@ histogram is wide, and a percentile that is read from it is a range. Nothing is 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil, frexp, ldexp
 
 from planner.observations.batch import Batch, Observed, Segment
@@ -84,14 +85,20 @@ def rolled(observed: Observed) -> Rolled:
         return Rolled(observed.count, float(observed.sum), least, most)
     lows: dict[int, int] = {}
     highs: dict[int, int] = {}
-    edges = observed.histogram.edges
+    ends = _ends(observed.histogram.edges)
+    last = HIGHEST if most is None else bucket_of(most)
     for at, count in enumerate(observed.histogram.counts):
         if count:
-            low = bucket_of(float(edges[at - 1])) if at else LOWEST
-            high = bucket_of(float(edges[at])) if at < len(edges) else HIGHEST if most is None else bucket_of(most)
+            low, high = ends[at] if at else LOWEST, ends[at + 1] if at + 1 < len(ends) else last
             lows[low] = lows.get(low, 0) + count
             highs[high] = highs.get(high, 0) + count
     return Rolled(observed.count, float(observed.sum), least, most, _sorted(lows), _sorted(highs))
+
+
+@lru_cache(maxsize=1024)
+def _ends(edges: tuple[int | float, ...]) -> tuple[int, ...]:
+    """Return the bucket of every edge after a place for the lowest; exporters have few sets of edges."""
+    return (LOWEST, *(bucket_of(float(edge)) for edge in edges))
 
 
 def merged(one: Rolled, other: Rolled) -> Rolled:

@@ -57,6 +57,18 @@ def test_no_rank_map_matches_none(rank_map: object) -> None:
     assert [how for _, how in found({**BOUND, "placement": {"rank_map": rank_map}})] == ["differs"]
 
 
+def test_depth_of_a_report_does_not_matter() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(5000):
+        deep = {"x": deep}
+    live = {**BOUND, "model": {"name": deep, "revision": [deep], "more": deep}, "placement": {"rank_map": [deep]}}
+    assert found(live) == [
+        ("/model/name", "missing"),
+        ("/model/revision", "differs"),
+        ("/placement/rank_map_digest", "differs"),
+    ]
+
+
 def test_only_what_is_to_be_requalified_counts_but_for_the_rank_map() -> None:
     assert found({}, requalify_on=["/identity/stack/driver"]) == [
         ("/stack/driver/version", "missing"),

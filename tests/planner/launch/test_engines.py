@@ -1,6 +1,7 @@
 """Commands of vLLM and SGLang for decided rank maps, typed by hand from the engines' own guides."""
 
 import subprocess
+from typing import Any
 
 import pytest
 
@@ -10,10 +11,11 @@ from tests.planner.launch.launched import devices, instance, launched, started
 from tests.planner.matrix.arguments import (
     SGLANG_ENVIRONMENT,
     SGLANG_SERVER,
+    TRTLLM_SERVE,
     VLLM_ENVIRONMENT,
     VLLM_SERVE,
 )
-from tests.planner.matrix.contracts import DENSE_70B, LATENT_MOE
+from tests.planner.matrix.contracts import DENSE_70B, LATENT_MOE, a_matrix
 
 VLLM_70B = "exec vllm serve example/dense-70b --revision r1 --tensor-parallel-size {} "
 VLLM_MOE = "exec vllm serve example/latent-moe-671b --revision r1 --tensor-parallel-size {} "
@@ -183,3 +185,19 @@ def test_the_script_is_one_that_a_shell_runs() -> None:
         2,
         ["usage: bash launch.sh INSTANCE NODE, one of:", "  0 n0"],
     )
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang", "tensorrt-llm"])
+def test_every_topology_that_is_worth_measuring_can_be_started_where_its_ranks_sit(engine: str) -> None:
+    layout: Any = {"tensorrt-llm": "trtllm"}.get(engine, engine)
+    known = {"vllm": VLLM_SERVE, "sglang": SGLANG_SERVER, "trtllm": TRTLLM_SERVE}[layout]
+    matrix = a_matrix(model=LATENT_MOE, engine=engine, nodes=2, memory_gib=141)
+    for candidate in list(matrix.candidates.values())[::6]:
+        seats = sorted(pair for seat in candidate.seats for pair in zip(seat.ranks, seat.devices, strict=True))
+        degrees: Any = candidate.degrees
+        one = instance(candidate.ranks, engine_degrees=candidate.engine_degrees, **degrees)
+        order = " ".join(device for _, device in seats)
+        made = launched(layout, model=LATENT_MOE, instances=[one], devices=order, nodes=2, engine=engine)
+        assert made.is_exact, candidate.topology
+        starts = [start for made_engine in made.engines for start in made_engine.starts]
+        assert {word for start in starts for word in command(start.words).argv if word.startswith("--")} <= known

@@ -4,6 +4,7 @@ import json
 from math import ceil
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -79,6 +80,12 @@ def test_a_part_without_a_histogram_takes_the_digest_away() -> None:
 def test_single_values_need_no_histogram() -> None:
     one = rolled(Observed(count=1, sum=7))
     assert (one.min, one.max, quantile(merged(one, one), (1, 2))) == (7, 7, (7, 7))
+
+
+def test_a_roll_up_is_kept_as_json_and_read_back() -> None:
+    one = merged(observed([3, 700, 5000]), observed([9]))
+    raw = msgspec.json.encode(one)
+    assert msgspec.json.decode(raw, type=Rolled) == one
 
 
 def test_a_roll_up_stays_bounded() -> None:
