@@ -19,6 +19,7 @@ READ_TASK = "reviews.draft_file_read"
 SIGN_TASK = "reviews.log_sign"
 NOTIFY_TASK = "reviews.delivery_send"
 EXPORT_TASK = "reviews.export_run"
+VERIFY_TASK = "reviews.verification_run"
 logger = logging.getLogger(__name__)
 
 

@@ -12,7 +12,7 @@ from django.db import DatabaseError, connection
 
 from reviews.errors import ConflictError, LeaseLostError
 from reviews.models import Workspace
-from reviews.queue import EXPORT_TASK, NOTIFY_TASK, PLAN_TASK, READ_TASK, SIGN_TASK
+from reviews.queue import EXPORT_TASK, NOTIFY_TASK, PLAN_TASK, READ_TASK, SIGN_TASK, VERIFY_TASK
 from reviews.services.checkpoints import checkpoint_sign, checkpoints_sign
 from reviews.services.deliveries import deliveries_sweep, delivery_send
 from reviews.services.draft_reading import draft_file_read, draft_files_sweep
@@ -21,6 +21,7 @@ from reviews.services.export_runs import export_run, exports_sweep
 from reviews.services.jobs import job_run, jobs_sweep
 from reviews.services.notices import notices_prune, notices_sweep
 from reviews.services.sweeps import decisions_sweep
+from reviews.services.verification_runs import verification_run, verifications_sweep
 
 logger = logging.getLogger(__name__)
 _stop_sweeping = threading.Event()
@@ -54,6 +55,13 @@ def export_write(export_id: int) -> None:
     export_run(export_id)
 
 
+# The same limits: it writes a bundle of the whole log.
+@shared_task(name=VERIFY_TASK, soft_time_limit=780, time_limit=840)  # type: ignore[untyped-decorator] # no types
+def log_verify(verification_id: int) -> None:
+    """Make one verification, if it is free."""
+    verification_run(verification_id)
+
+
 @shared_task(name=NOTIFY_TASK)  # type: ignore[untyped-decorator] # celery ships no types
 def delivery_run(delivery_id: int) -> None:
     """Send one delivery, if it is free."""
@@ -79,12 +87,7 @@ def _sweep_until_stopped() -> None:
     sign_at = 0.0
     while not _stop_sweeping.is_set():
         try:
-            for job_id in jobs_sweep().unheard:
-                _apart(plan_run, job_id)
-            for file_id in draft_files_sweep():
-                _apart(file_read, file_id)
-            for export_id in exports_sweep():
-                _apart(export_write, export_id)
+            _work_on_unheard()
             drafts_expire()
             decisions_sweep()
             notices_sweep()
@@ -100,6 +103,19 @@ def _sweep_until_stopped() -> None:
             # The worker forks children at any time; an open connection must not be carried into one.
             connection.close()
         _stop_sweeping.wait(settings.PLAN_SWEEP_SECONDS)
+
+
+def _work_on_unheard() -> None:
+    """Wake workers for what waits, and work here on what the broker took no message of."""
+    for job_id in jobs_sweep().unheard:
+        _apart(plan_run, job_id)
+    for sweep, task in (
+        (draft_files_sweep, file_read),
+        (exports_sweep, export_write),
+        (verifications_sweep, log_verify),
+    ):
+        for row_id in sweep():
+            _apart(task, row_id)
 
 
 def _apart(task: Callable[[int], None], row_id: int) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Min, Prefetch, QuerySet
 
 from reviews.errors import NotFoundError, TamperedError, is_storable
 from reviews.log_tree import LogTree
@@ -92,7 +92,7 @@ def checkpoint_rows(
     """
     standing_of(actor, workspace)
     signed = _signed(workspace)
-    keys = tuple(dict.fromkeys(signed.order_by("pk").values_list("key", flat=True).distinct()))
+    keys = keys_of(workspace)
     wanted = signed if older_than is None else signed.filter(size__lt=older_than)
     found = list(wanted[: page_size + 1])
     shown = found[:page_size]
@@ -103,6 +103,18 @@ def checkpoint_rows(
         keys=keys,
         entries=0 if head is None else head + 1,
     )
+
+
+def keys_of(workspace: Workspace) -> tuple[str, ...]:
+    """Return every key that signed a log, in the order in which they first did."""
+    first = Checkpoint.objects.filter(workspace=workspace).values("key").annotate(first=Min("pk")).order_by("first")
+    return tuple(first.values_list("key", flat=True))
+
+
+def newest_key(workspace: Workspace) -> str:
+    """Return the key that signed a log last, an empty text where none did."""
+    keys = Checkpoint.objects.filter(workspace=workspace).order_by("-size", "-pk").values_list("key", flat=True)
+    return keys.first() or ""
 
 
 def checkpoint_of_size(workspace: Workspace, size: int | None = None) -> CheckpointRow:

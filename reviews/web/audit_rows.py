@@ -1,27 +1,13 @@
-"""Entries of the audit log, and what its verification found, as rows of text. Pure."""
+"""Entries of the audit log as rows of text. Pure."""
 
 from dataclasses import dataclass
 
 from django.urls import reverse
 
 from reviews.selectors.log import ERASED, EntryRow
-from reviews.verification import Verification
 from reviews.web.event_rows import event_text
-from reviews.web.formats import count, when
+from reviews.web.formats import when
 from reviews.web.page_rows import team_title
-
-CHECKED = (
-    "every entry's stored bytes are canonical and hash to its digest",
-    "sequence without a gap, and every entry names the one before it",
-    "the columns that pages filter by repeat what the bytes say",
-)
-NOT_CHECKED = (
-    "documents, plans and sign-offs as they are stored: the command below checks them against their digests too",
-    "whether a person read what was shown to them",
-    "whether the measurements are true: only that they are the ones reviewed",
-    "whether entries were cut off at the end: compare the head with one that you noted earlier",
-)
-
 
 ACTIONS = (
     ("", "Any"),
@@ -70,18 +56,6 @@ class EntryLine:
     is_refusal: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Headline:
-    """What verification found."""
-
-    title: str
-    text: str
-    is_broken: bool
-    checked: tuple[str, ...]
-    not_checked: tuple[str, ...]
-    head: str
-
-
 def entry_line(row: EntryRow, slug: str) -> EntryLine:
     """Make a line of the log."""
     label = f"D-{row.decision:04d}" if row.decision else ""
@@ -112,26 +86,3 @@ def _decision_href(row: EntryRow, slug: str) -> str:
         return ""
     href = reverse("decision-detail", args=[slug, row.decision])
     return f"{href}?revision={row.revision}" if row.revision else href
-
-
-def headline(found: Verification) -> Headline:
-    """Say what verification found, and what it does not look at."""
-    entries = count(found.entries, "entry", "entries")
-    if found.holds:
-        return Headline(
-            title="The chain of entries holds",
-            text=f"{entries}, unbroken from the first to seq {found.entries - 1}. This server checked itself.",
-            is_broken=False,
-            checked=CHECKED,
-            not_checked=NOT_CHECKED,
-            head=found.head,
-        )
-    where = "" if found.bad_seq is None else f" at seq {found.bad_seq}"
-    return Headline(
-        title=f"Broken{where}",
-        text=f"{found.reason} {entries} read before it.",
-        is_broken=True,
-        checked=(),
-        not_checked=NOT_CHECKED,
-        head=found.head,
-    )

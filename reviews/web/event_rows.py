@@ -86,6 +86,12 @@ def event_text(row: EntryRow) -> str:
         "token.refused": f"Refused: an API token for {row.who}",
         "account.changed": f"{row.who} changed how they log in, or their name",
         "token.revoked": f"{row.who} revoked an API token",
+        "verification.requested": f"{row.who} asked to verify the log",
+        "verification.finished": "The log was verified",
+        "export.requested": f"{row.who} asked for an export",
+        "export.downloaded": f"{row.who} downloaded an export",
+        "export.refused": f"Refused: export by {row.who}",
+        "log.key_set": "Another key signs the log from now on",
     }
     return texts.get(row.action, f"{row.action.replace('.', ' ').replace('_', ' ')} by {row.who}")
 

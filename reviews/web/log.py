@@ -11,14 +11,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from reviews.errors import Finding, InvalidRequestError
+from reviews.selectors.checkpoints import newest_key
 from reviews.selectors.log import EntryRow, audit_rows
 from reviews.selectors.log_filters import EntryFilter
-from reviews.verification import verify
-from reviews.web.audit_rows import ACTIONS, entry_line, headline
+from reviews.selectors.verifications import last_verification
+from reviews.web.audit_rows import ACTIONS, entry_line
 from reviews.web.csv_text import Value, attachment, csv_response
 from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.links import Query, number_or_none
+from reviews.web.verification_rows import headline_of
 
 FILTERS = ("decision", "revision", "action", "actor", "team", "digest", "since", "until", "text")
 NO_NUMBER = -1
@@ -96,7 +98,7 @@ def _finding(name: str, expected: str, found: str) -> Finding:
 @require_safe
 @page
 def audit_list(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show the log, newest first; ``before`` and ``after`` turn pages, ``verify`` checks the whole chain now."""
+    """Show the log, newest first; ``before`` and ``after`` turn pages. Above it what verifying found last."""
     seq = number_or_none(request.GET.get("seq", ""))
     if seq is not None:
         return redirect("audit-entry", slug, seq)
@@ -110,6 +112,7 @@ def audit_list(request: PersonRequest, slug: str) -> HttpResponse:
         older_than=before,
         newer_than=after if before is None else None,
     )
+    last = last_verification(workspace)
     own = reverse("audit-list", args=[slug])
     kept = query.changed(before=None, after=None)
     chosen = query.get("action")
@@ -118,7 +121,9 @@ def audit_list(request: PersonRequest, slug: str) -> HttpResponse:
         "audit",
         entries=[entry_line(row, slug) for row in found.rows],
         total=count(found.entries, "entry", "entries"),
-        headline=headline(verify(workspace)) if "verify" in request.GET else None,
+        headline=headline_of(last, slug) if last else None,
+        key=newest_key(workspace),
+        later=found.entries - last.entries if last and last.entries is not None else 0,
         actions=[(value, text, value == chosen) for value, text in ACTIONS],
         other_action="" if chosen in dict(ACTIONS) else chosen,
         filters={name: query.get(name) for name in FILTERS},

@@ -7,7 +7,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped] # the package has no types
 from playwright.sync_api import Page
 
-from reviews.models import Attachment, Revision, SignOff
+from reviews.models import Attachment, Checkpoint, Revision, SignOff, Verification
+from reviews.services.exports import export_request
+from reviews.services.verification_runs import verification_run
+from reviews.services.verifications import verification_request
+from reviews.transparency.keys import new_key
 from tests.browser.conftest import Open
 from tests.reviews.drafts import made
 from tests.reviews.factories import Cast, documents, example_pair, planned, sign, submitted
@@ -34,7 +38,12 @@ PAGES = [
     ("a place of the evidence", f"{D}1/documents/evidence/?at=/trials/t-base-16/windows/sat-2/load/ttft_ms/p95"),
     ("a pointer to nothing", f"{D}1/documents/contract/?at=/gates/nope"),
     ("history", f"{D}3/history/"),
-    ("audit", "/w/lab/audit/?verify=1"),
+    ("audit", "/w/lab/audit/"),
+    ("checkpoints", "/w/lab/audit/checkpoints/"),
+    ("a checkpoint", "/w/lab/audit/checkpoints/{checkpoint}/"),
+    ("verifications", "/w/lab/audit/verifications/"),
+    ("a verification", "/w/lab/audit/verifications/{verification}/"),
+    ("exports", "/w/lab/audit/exports/"),
     ("entry", "/w/lab/audit/5/"),
     ("digest", "/w/lab/digests/{digest}/"),
     ("a withdrawal", f"{D}1/signoffs/{{signoff}}/withdraw"),
@@ -55,7 +64,7 @@ PAGES = [
 
 
 @pytest.fixture
-def filled(people: Cast) -> Cast:
+def filled(people: Cast, settings: Any) -> Cast:
     """A workspace in which every state of a page can be seen."""
     first = planned(people, pair=example_pair())
     sign(people, first)
@@ -65,6 +74,10 @@ def filled(people: Cast) -> Cast:
     planned(people, pair=documents(tokens=200_000), decision=moved.decision)
     submitted(people, pair=documents(slot="own/waiting"))
     made(people)
+    settings.LOG_SIGNING_KEY = new_key()
+    asked = verification_request(actor=people.audrey, workspace=people.workspace)
+    verification_run(asked.pk)
+    export_request(actor=people.audrey, workspace=people.workspace, decision=1)
     return people
 
 
@@ -85,6 +98,8 @@ def address(path: str) -> str:
         .replace("{signoff}", str(SignOff.objects.order_by("pk")[0].pk))
         .replace("{evidence}", attachment.document.file_sha256)
         .replace("{attachment}", attachment.sha256)
+        .replace("{checkpoint}", str(Checkpoint.objects.order_by("size")[0].size))
+        .replace("{verification}", str(Verification.objects.order_by("pk")[0].pk))
     )
 
 

@@ -187,7 +187,6 @@ def test_an_entry_with_a_changed_payload_says_so(people: Cast) -> None:
 
 ASKED = (
     "/w/lab/audit/",
-    "/w/lab/audit/?verify",
     "/w/lab/audit/{seq}/",
     "/w/lab/audit/entries.csv",
     "/w/lab/audit/entries.json",

@@ -29,6 +29,8 @@ PAGES: dict[str, list[Any]] = {
     "audit-entry": ["lab", 0],
     "audit-entry-raw": ["lab", 0],
     "checkpoint-list": ["lab"],
+    "verification-list": ["lab"],
+    "export-list": ["lab"],
     "checkpoint-download": ["lab", "csv"],
     "plan-json": ["lab", 1],
     "matrix-csv": ["lab", 1],
@@ -63,11 +65,16 @@ PAGES: dict[str, list[Any]] = {
     "checkpoint-detail": ["lab", 1],
     "checkpoint-note": ["lab", 1],
     "signoff-entry": ["lab", 1],
+    "verification-detail": ["lab", 1],
+    "export-download": ["lab", 1],
 }
 OF_A_DIGEST = ("digest", "evidence-detail", "attachment")
 """Pages of something that the smallest decision does not have."""
-UNSIGNED = ("audit-entry-proof", "checkpoint-detail", "checkpoint-note", "signoff-entry")
-"""Pages of signatures, which the smallest decision and its log do not have."""
+UNSIGNED = (
+    *("audit-entry-proof", "checkpoint-detail", "checkpoint-note", "signoff-entry"),
+    *("verification-detail", "export-download"),
+)
+"""Pages of signatures and of what is made of a log, which the smallest decision and its log do not have."""
 UNMEASURED = ("memory-download", "communication-download")
 """Files of what the evidence of the smallest decision does not hold."""
 POSTS: dict[str, list[Any]] = {
@@ -137,7 +144,16 @@ def test_no_cache_keeps_a_page(name: str, decided: Decision, people: Cast, visit
 
 TAKING_FORMS = (
     *("builder-list", "contract-builder", "decision-new", "decision-release"),
-    *("delegation-list", "policy-detail", "saved-view-list", "token-list", "notification-list", "webhook-list"),
+    *(
+        "verification-list",
+        "export-list",
+        "delegation-list",
+        "policy-detail",
+        "saved-view-list",
+        "token-list",
+        "notification-list",
+        "webhook-list",
+    ),
 )
 
 

@@ -10,7 +10,6 @@ import pytest
 from planner.canonical import file_sha256
 from reviews.audit import Act, append
 from reviews.models import AuditEntry, Decision
-from tests.plugins.append_only import lifted
 from tests.reviews.factories import Cast, documents, planned, sign
 from tests.web.conftest import Visit
 
@@ -84,25 +83,6 @@ def test_the_log_is_found_by_a_subject_without_its_prefix(decided: Decision, peo
     subject = decided.revisions.get().planned.subject
     page = text(people, visit, f"/w/lab/audit/?digest={subject.removeprefix('sha256:').upper()}")
     assert page.count('<tr class="tbl-row">') == 1
-
-
-def test_nothing_is_verified_before_somebody_asks(decided: Decision, people: Cast, visit: Visit) -> None:
-    assert "Not verified on this page" in text(people, visit, "/w/lab/audit/")
-
-
-def test_verification_says_what_was_checked_and_what_not(decided: Decision, people: Cast, visit: Visit) -> None:
-    page = text(people, visit, "/w/lab/audit/?verify=1")
-    entries = AuditEntry.objects.count()
-    assert f"{entries} entries, unbroken from the first to seq {entries - 1}. This server checked itself." in page
-    assert ("The chain of entries holds" in page, "documents, plans and sign-offs" in page) == (True, True)
-    assert ">.venv/bin/python manage.py verify_audit --workspace lab</code>" in page
-
-
-def test_a_broken_log_says_where(decided: Decision, people: Cast, visit: Visit) -> None:
-    with lifted():
-        AuditEntry.objects.filter(seq=3).update(action="something.else")
-    page = text(people, visit, "/w/lab/audit/?verify=1")
-    assert ("Broken at seq 3" in page, "3 entries read before it." in page) == (True, True)
 
 
 def test_an_entry_shows_the_bytes_that_are_hashed(decided: Decision, people: Cast, visit: Visit) -> None:

@@ -1,0 +1,235 @@
+"""Verifies a log in a worker: what is stored against the entries, then a bundle by the verifier that lies in it.
+
+The bundle is the one that an export of the whole workspace is, written to a temporary file, and the headline is that of
+the verifier, so that both say the same. The key that it is given is the one that this worker signs with, which no row
+of the database can change. As with plan jobs, the row is the queue and a lease says who works on it.
+"""
+
+import tempfile
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from planner.verifier.verify import BROKEN, CONSISTENT, INCOMPLETE, VERIFIED, WORDS, Fault, Result
+from planner.verifier.verify import verify as verify_bundle
+from reviews import queue
+from reviews.audit import Act, append, workspace_write
+from reviews.bundle.archive import TooLargeError
+from reviews.errors import ConflictError, TamperedError
+from reviews.log_keys import log_signer
+from reviews.models import AuditEntry, JobState, Verification, VerificationOutcome, Workspace
+from reviews.services.exports import write_bundle
+from reviews.services.leases import HEARTBEATS_PER_LEASE, in_seconds
+from reviews.verification import Verification as Found
+from reviews.verification import verify
+
+BEAT_SECONDS = 1.0
+WAKE_AT_ONCE = 20
+PASSES = 2
+"""An entry is read twice: against the database, and for the bundle."""
+OUTCOMES = {
+    VERIFIED: VerificationOutcome.VERIFIED,
+    CONSISTENT: VerificationOutcome.CONSISTENT,
+    BROKEN: VerificationOutcome.BROKEN,
+    INCOMPLETE: VerificationOutcome.INCOMPLETE,
+}
+STORED = (
+    "entry by entry: canonical bytes, sequence, and the entry before",
+    "documents, plans, sign-offs, comments and every other fact as they are stored, none without an entry",
+    "kept tiles and signed checkpoints against the entries",
+)
+REPLAYED = (
+    "root, signature and checkpoint of the bundle, with the key that this worker signs with",
+    "quorum, authorship, delegations and carries, replayed from the entries alone",
+    "statements and documents of the bundle",
+)
+NOT_CHECKED = (
+    "whether this server tells the truth about itself: check an export outside of it",
+    "whether a person read what was shown to them",
+    "whether the measurements are true: only that they are the ones reviewed",
+)
+
+
+@dataclass(slots=True)
+class _Hold:
+    """The right to finish a verification; ``done`` counts the readings of entries so far."""
+
+    verification_id: int
+    token: uuid.UUID
+    done: int = field(default=0)
+
+    def rows(self) -> Q:
+        """Return what names the row while it is held by this one."""
+        return Q(pk=self.verification_id, state=JobState.RUNNING, lease_token=self.token)
+
+
+def verification_run(verification_id: int) -> JobState | None:
+    """Make a verification, if it is free; return the state that it is in then, None when it was not free."""
+    hold = _claim(verification_id)
+    if hold is None:
+        return None
+    finished = False
+    try:
+        row = Verification.objects.select_related("workspace").get(pk=verification_id)
+        with _beating(hold):
+            entries = AuditEntry.objects.filter(workspace=row.workspace).count()
+            Verification.objects.filter(hold.rows()).update(entries_total=PASSES * entries)
+            stored, result = _verified(row.workspace, hold)
+        state = _finish(row, hold, stored, result)
+        finished = True
+        return state
+    finally:
+        if not finished:
+            Verification.objects.filter(hold.rows()).update(
+                state=JobState.QUEUED, lease_token=None, lease_until=None, woken_at=Now()
+            )
+
+
+def _claim(verification_id: int) -> _Hold | None:
+    token = uuid.uuid4()
+    free = Q(state=JobState.QUEUED) | Q(state=JobState.RUNNING, lease_until__lt=Now())
+    claimed = Verification.objects.filter(free, pk=verification_id, attempts__lt=settings.PLAN_MAX_ATTEMPTS).update(
+        state=JobState.RUNNING,
+        lease_token=token,
+        lease_until=in_seconds(settings.PLAN_LEASE_SECONDS),
+        attempts=F("attempts") + 1,
+        started_at=Now(),
+        entries_done=0,
+    )
+    return _Hold(verification_id, token) if claimed else None
+
+
+def _verified(workspace: Workspace, hold: _Hold) -> tuple[Found, Result]:
+    """Return what the database says of itself, and what the verifier says of its bundle."""
+
+    def compared(done: int) -> None:
+        hold.done = done
+
+    stored = verify(workspace, compared)
+    if not stored.holds:
+        return stored, (BROKEN, _headline(BROKEN, stored.reason, stored.bad_seq), stored.bad_seq, [])
+
+    def bundled(done: int) -> None:
+        hold.done = stored.entries + done
+
+    signer = log_signer(workspace)
+    if signer is None:
+        return stored, (INCOMPLETE, _headline(INCOMPLETE, "this installation has no key that signs its logs"), None, [])
+    with tempfile.TemporaryFile() as file:
+        try:
+            write_bundle(workspace, file, progress=bundled)
+        except TamperedError as tampered:
+            cause = tampered.__cause__
+            seq = cause.args[1] if isinstance(cause, Fault) else None
+            return stored, (BROKEN, _headline(BROKEN, tampered.message, seq), seq, [])
+        except (ConflictError, TooLargeError) as error:
+            return stored, (INCOMPLETE, _headline(INCOMPLETE, str(error)), None, [])
+        file.seek(0)
+        return stored, verify_bundle(file, [str(signer.verifier)])
+
+
+def _headline(code: int, text: str, seq: int | None = None) -> str:
+    """Write a headline in the words of the verifier."""
+    where = "" if seq is None else f" at seq {seq}"
+    return f"{WORDS[code]}{where}: {text}"
+
+
+def _finish(row: Verification, hold: _Hold, stored: Found, result: Result) -> JobState | None:
+    """Keep what was found, with its entry; None where somebody else works on it by now."""
+    code, headline, seq, unchecked = result
+    checked = [*(STORED if stored.holds else ()), *(REPLAYED if code in (VERIFIED, CONSISTENT) else ())]
+    with workspace_write(row.workspace_id):
+        ended = Verification.objects.filter(hold.rows()).update(
+            state=JobState.DONE,
+            lease_token=None,
+            lease_until=None,
+            finished_at=Now(),
+            entries_done=F("entries_total"),
+            outcome=OUTCOMES[code],
+            headline=headline,
+            report={"checked": checked, "not_checked": [*unchecked, *NOT_CHECKED]},
+            entries=stored.entries,
+            head=stored.head,
+            bad_seq=seq,
+        )
+        if not ended:
+            return None
+        payload = {
+            "verification": row.pk,
+            "outcome": str(OUTCOMES[code]),
+            "entries": stored.entries,
+            "head": stored.head,
+            "bad_seq": seq,
+        }
+        append(
+            row.workspace,
+            Act(
+                action="verification.finished",
+                reason=headline[:2000],
+                payload_type="topogate.verification/v1",
+                payload=payload,
+            ),
+        )
+    return JobState.DONE
+
+
+@contextmanager
+def _beating(hold: _Hold) -> Iterator[None]:
+    """Renew the lease and tell the progress from a thread of its own while the block works."""
+    stop = threading.Event()
+    beat = threading.Thread(target=_beat, args=(hold, stop), name="verification-heartbeat", daemon=True)
+    beat.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        beat.join()
+
+
+def _beat(hold: _Hold, stop: threading.Event) -> None:
+    pause = min(BEAT_SECONDS, settings.PLAN_LEASE_SECONDS / HEARTBEATS_PER_LEASE)
+    try:
+        while not stop.wait(pause):
+            try:
+                Verification.objects.filter(hold.rows()).update(
+                    lease_until=in_seconds(settings.PLAN_LEASE_SECONDS), entries_done=hold.done
+                )
+            except DatabaseError:
+                # The next beat tries again; if the database stays away the lease runs out, as it should.
+                connection.close()
+    finally:
+        connection.close()
+
+
+def verifications_sweep() -> tuple[int, ...]:
+    """Give up what failed too often, wake workers for what waits or was left behind.
+
+    Returns those of which the broker took no message. Safe to run from any number of processes at any time.
+    """
+    tried = Verification.objects.filter(attempts__gte=settings.PLAN_MAX_ATTEMPTS)
+    hopeless = tried.filter(Q(state=JobState.QUEUED) | Q(state=JobState.RUNNING, lease_until__lt=Now()))
+    hopeless.update(
+        state=JobState.FAILED,
+        lease_token=None,
+        lease_until=None,
+        finished_at=Now(),
+        error_detail=f"It ended {settings.PLAN_MAX_ATTEMPTS} times without a result. The worker's log says how.",
+    )
+    forgotten = in_seconds(-settings.PLAN_REWAKE_SECONDS)
+    Verification.objects.filter(state=JobState.RUNNING, lease_until__lt=Now()).update(
+        state=JobState.QUEUED, lease_token=None, lease_until=None, woken_at=forgotten
+    )
+    waiting = Verification.objects.filter(state=JobState.QUEUED, woken_at__lte=forgotten).order_by("woken_at", "pk")
+    waiting_ids = list(waiting.values_list("pk", flat=True)[:WAKE_AT_ONCE])
+    for number, verification_id in enumerate(waiting_ids):
+        if not queue.wake(verification_id, queue.VERIFY_TASK):
+            return tuple(waiting_ids[number:])
+        Verification.objects.filter(pk=verification_id).update(woken_at=Now())
+    return ()

@@ -1,0 +1,111 @@
+"""Exports: asking for the bundle of a decision or of everything, following it, taking it away, checking it."""
+
+from typing import Any
+
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from reviews.errors import Finding, InvalidRequestError
+from reviews.models import Workspace
+from reviews.selectors.checkpoints import newest_key
+from reviews.selectors.exports import ExportRow, export_rows
+from reviews.services.exports import export_fetch, export_request
+from reviews.services.people import Trace
+from reviews.web.byte_text import bytes_text
+from reviews.web.formats import count, when
+from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
+from reviews.web.words import Word
+
+STATES: dict[str, Word] = {
+    "queued": Word("Waiting", "wait", "na"),
+    "running": Word("Being written", "wait", "na"),
+    "done": Word("Ready", "pass", "pass"),
+    "failed": Word("Failed", "fail", "fail"),
+}
+CONTENTS = (
+    ("log/", "every entry as stored, with payloads; of another decision's entries the hashes alone; newest checkpoint"),
+    ("statements.jsonl", "in-toto statements in DSSE envelopes: gate runs, planner verdict, reviews"),
+    ("documents/", "contract, evidence, plan and policy, byte for byte, under their digests"),
+    ("decisions/, report.html", "decision records and a report for people"),
+    ("tables/", "entries and sign-offs as CSV"),
+    ("verify.py", "the verifier: one file, Python and the package cryptography"),
+)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page
+def export_list(request: PersonRequest, slug: str) -> HttpResponse:
+    """List exports and how far they are; POST asks for one."""
+    workspace = workspace_of(slug)
+    if request.method == "POST":
+        trace = Trace(request_id(), authentication(request))
+        wanted = wanted_decision(request.POST.get("decision", ""))
+        export_request(actor=request.user, workspace=workspace, decision=wanted, trace=trace)
+        return redirect("export-list", slug)
+    rows = export_rows(actor=request.user, workspace=workspace)
+    return render(request, "reviews/export_list.html", _context(request, slug, workspace, rows))
+
+
+def _context(request: PersonRequest, slug: str, workspace: Workspace, rows: tuple[ExportRow, ...]) -> dict[str, Any]:
+    return frame(
+        slug,
+        "audit",
+        exports=[export_line(row) for row in rows],
+        is_running=any(row.state in ("queued", "running") for row in rows),
+        contents=CONTENTS,
+        key=newest_key(workspace),
+        wanted=request.GET.get("decision", "")[:20],
+    )
+
+
+def wanted_decision(text: str) -> int | None:
+    """Read which decision is to be exported, ``D-0012`` or its number; nothing stands for all of them.
+
+    Raises:
+        InvalidRequestError: it is no number of a decision.
+    """
+    number = text.strip().upper().removeprefix("D-")
+    if not number:
+        return None
+    if not (number.isascii() and number.isdigit() and len(number) < 10):
+        expected = "a number as D-0001, or nothing for all decisions"
+        raise InvalidRequestError((Finding("request", "request/decision", "decision", expected, text[:40]),))
+    return int(number)
+
+
+def export_line(row: ExportRow) -> dict[str, Any]:
+    """Return an export as a row of text."""
+    done, total = row.entries_done, row.entries_total
+    return {
+        "id": row.id,
+        "scope": "All decisions" if row.decision is None else f"D-{row.decision:04d}",
+        "word": STATES[row.state],
+        "is_open": row.state in ("queued", "running"),
+        "is_ready": row.state == "done",
+        "progress": f"{done:,} of {count(total, 'entry', 'entries')}" if total else "",
+        "width": 100 * done // total if total else 0,
+        "asked": f"{row.asked_by}, {when(row.asked_at)}",
+        "expires": when(row.expires_at) if row.expires_at else "",
+        "size": bytes_text(row.size_bytes) if row.size_bytes else "",
+        "sha256": row.sha256,
+        "error": row.error,
+    }
+
+
+@require_GET
+@page
+def export_download(request: PersonRequest, slug: str, export: int) -> StreamingHttpResponse:
+    """Send a bundle that is ready; that it was fetched is an entry of the log."""
+    trace = Trace(request_id(), authentication(request))
+    row, blocks = export_fetch(actor=request.user, workspace=workspace_of(slug), export_id=export, trace=trace)
+    scope = "all" if row.decision is None else f"d-{row.decision:04d}"
+    return StreamingHttpResponse(
+        blocks,
+        content_type="application/zip",
+        headers={
+            "Content-Length": str(row.size_bytes),
+            "Content-Disposition": f'attachment; filename="{slug}-{scope}-{row.id}.zip"',
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
