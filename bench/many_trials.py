@@ -9,17 +9,18 @@ of several runs counts, in seconds of the processor.
 """
 
 import argparse
-import gc
 import hashlib
-import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import partial
-from typing import TypeVar
+from itertools import chain
+from operator import attrgetter
 
 import msgspec
+from msgspec.structs import astuple
 
 from bench.big_evidence import CONTEXT_TOKENS, OUTPUT_TOKENS, REQUESTS, TPOT_MS, big_contract, big_evidence
+from bench.measure import best_seconds
 from planner.alike import Member, Verdicts, weigh_all
 from planner.collection import rare_collection
 from planner.documents import ContractDocument, EvidenceDocument
@@ -44,12 +45,13 @@ from planner.records.plan import FrontierPoint
 from planner.selection import Selection, select
 from planner.view import view_maker, views
 
-T = TypeVar("T")
-
 YARDSTICK = 1_000
 """Trials that are judged the plain way too."""
 AS_OF = "2026-10-01T00:00:00Z"
 PEAK = "device_used_peak_bytes"
+RECORDS_OF_A_LOAD = ("requests", "ttft_ms", "tpot_ms", "e2e_ms")
+AT_ONCE = 256
+"""Windows that are read together, as deciding does."""
 RANKS = 16
 SHAPES = tuple((tp, pp, RANKS // (tp * pp)) for tp in (1, 2, 4, 8) for pp in (1, 2))
 """(tp, pp, dp) of 16 ranks on two nodes."""
@@ -73,6 +75,19 @@ def decide(contract: ContractDocument, evidence: EvidenceDocument) -> Decided:
         units_of=lambda trial: 1,
     )
     return weighed, selection, weighed.unbeaten()
+
+
+def read_once(evidence: EvidenceDocument) -> None:
+    """Take every figure of every trial as columns and do nothing with it: what deciding cannot do without."""
+    every = [window for trial in evidence.record.trials.values() for window in trial.windows.values()]
+    for start in range(0, len(every), AT_ONCE):
+        windows = every[start : start + AT_ONCE]
+        loads = list(map(attrgetter("load"), windows))
+        replicas = chain.from_iterable(map(dict.values, map(attrgetter("replicas"), windows)))
+        for records in (windows, loads, *(map(attrgetter(name), loads) for name in RECORDS_OF_A_LOAD), replicas):
+            list(zip(*map(astuple, records), strict=True))
+        for metrics in map(attrgetter("per_rank"), windows):
+            max(metrics[PEAK].values)
 
 
 def decide_plainly(contract: ContractDocument, evidence: EvidenceDocument) -> tuple[Selection, set[str]]:
@@ -166,43 +181,38 @@ def _load(index: int, completed: int) -> Load:
     )
 
 
-def best_seconds(work: Callable[[], T], runs: int) -> tuple[float, T]:
-    """Do something several times; return the least seconds of the processor, and what came of it."""
-    taken = []
-    for _ in range(runs):
-        gc.collect()
-        start = time.process_time()
-        with rare_collection():
-            found = work()
-        taken.append(time.process_time() - start)
-    return min(taken), found
+def report(numbers: Sequence[int], runs: int) -> None:
+    """Print the yardstick and a line for every number of trials."""
+    contract, evidence = documents(YARDSTICK)
+    seconds, plainly = best_seconds(lambda: decide_plainly(contract, evidence), runs)
+    plain = seconds / YARDSTICK
+    print(f"every gate asked for every one of {YARDSTICK:,} trials: {plain * 1e6:.0f} us/trial, the yardstick")
+    print(f"{'trials':>8}{'seconds':>10}{'us/trial':>10}{'of yardstick':>14}{'read once':>11}{'growth':>8}  outcome")
+    before: float | None = None
+    for trials in numbers:
+        contract, evidence = documents(trials)
+        seconds, (weighed, selection, best) = best_seconds(partial(decide, contract, evidence), runs)
+        if trials == YARDSTICK and (selection, best) != plainly:
+            raise SystemExit("the two ways do not agree")
+        reading, _ = best_seconds(partial(read_once, evidence), runs)
+        states = Counter(verdict.state for verdict in weighed.verdicts.values())
+        growth, each = "-" if before is None else f"{seconds / before:.1f}x", seconds / trials
+        print(
+            f"{trials:>8,}{seconds:>10.3f}{each * 1e6:>10.0f}{each / plain:>13.2f}x{reading:>11.3f}{growth:>8}"
+            f"  {selection.decision}, {states['ELIGIBLE']:,} eligible, {len(best)} best",
+            flush=True,
+        )
+        before = seconds
 
 
 def main() -> None:
-    """Read the options and print a line for every number of trials."""
+    """Read the options and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
-    contract, evidence = documents(YARDSTICK)
-    seconds, plainly = best_seconds(lambda: decide_plainly(contract, evidence), options.runs)
-    plain = seconds / YARDSTICK
-    print(f"every gate asked for every one of {YARDSTICK:,} trials: {plain * 1e6:.0f} us/trial, the yardstick")
-    print(f"{'trials':>8}{'seconds':>10}{'us/trial':>10}{'of yardstick':>14}{'to the one before':>19}  outcome")
-    before: float | None = None
-    for trials in options.trials:
-        contract, evidence = documents(trials)
-        seconds, (weighed, selection, best) = best_seconds(partial(decide, contract, evidence), options.runs)
-        if trials == YARDSTICK and (selection, best) != plainly:
-            raise SystemExit("the two ways do not agree")
-        states = Counter(verdict.state for verdict in weighed.verdicts.values())
-        outcome = f"{selection.decision}, {states['ELIGIBLE']:,} eligible, {len(best)} best"
-        growth = "-" if before is None else f"{seconds / before:.1f}x"
-        each = seconds / trials
-        print(
-            f"{trials:>8,}{seconds:>10.3f}{each * 1e6:>10.0f}{each / plain:>13.2f}x{growth:>19}  {outcome}", flush=True
-        )
-        before = seconds
+    with rare_collection():
+        report(options.trials, options.runs)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from planner.gates import GATES
 from planner.gates.base import EVERY_LOAD_POINT, Ask, Finding, Gate, Limit, Owed, Quantity, Standing
 from planner.gates.slo import THROUGHPUT_READS
-from planner.keys import key_value
+from planner.keys import PER_DEVICE, PER_MILLION, key_value
 from planner.numbers import plain, plain_ratio
 from planner.records.plan import Candidate, GateOutcome, LimitOutcome, OrderKey, Outcome, State, Value
 from planner.view import TrialView
@@ -26,9 +26,9 @@ HINTS: Mapping[str, str] = {gate.id: gate.hint for gate in GATES if gate.hint}
 WORST_FIRST: tuple[Outcome, ...] = ("FAIL", "UNKNOWN", "PASS", "NOT_APPLICABLE")
 
 KEY_READS: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
-    "output_tokens_per_s_per_charged_device": THROUGHPUT_READS[:2],
+    PER_DEVICE: THROUGHPUT_READS[:2],
     "output_tokens_per_s": THROUGHPUT_READS[:2],
-    "usd_per_million_output_tokens": THROUGHPUT_READS[:2],
+    PER_MILLION: THROUGHPUT_READS[:2],
     "ttft": (("load.ttft_ms", ()),),
 }
 """Evidence that a measured key reads: its metrics, each with the members it needs."""
@@ -227,12 +227,14 @@ def _run(called: Called, view: TrialView, undefined: Mapping[str, str]) -> dict[
     if lacking is not None:
         return {name: Finding(outcome="UNKNOWN", sentence=lacking) for name in called.limits}
     if not called.of_placement:
-        return {name: gate.rule(view, limit) for name, limit in called.limits.items()}
-    at, found = view.placed.kept.once(
-        gate.id, lambda: (view.at, {name: gate.rule(view, limit) for name, limit in called.limits.items()})
-    )
+        return _asked(called, view)
+    at, found = view.placed.kept.once(gate.id, lambda: (view.at, _asked(called, view)))
     to = view.at
     return found if at == to else {name: _moved(finding, at, to) for name, finding in found.items()}
+
+
+def _asked(called: Called, view: TrialView) -> dict[str, Finding]:
+    return {name: called.gate.rule(view, limit) for name, limit in called.limits.items()}
 
 
 def _moved(finding: Finding, at: str, to: str) -> Finding:

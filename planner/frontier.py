@@ -5,14 +5,14 @@ the readings that the gates use; a figure that was not measured never counts as 
 can be non-dominated.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from operator import attrgetter
 
 import msgspec
 
 from planner.dominance import unbeaten
-from planner.keys import from_rate
+from planner.keys import PER_DEVICE, PER_MILLION, from_rate
 from planner.numbers import plain
 from planner.order import Order, ttft_limit
 from planner.ranking import number_runs
@@ -22,9 +22,15 @@ from planner.records.plan import FrontierPoint, Ratio, Value
 from planner.selection import Weighed
 from planner.view import TrialView
 
-__all__ = ["frontier", "frontier_point", "ttft_statistic", "unbeaten_trials"]
+__all__ = ["FIGURES", "frontier", "frontier_point", "ttft_statistic", "unbeaten_trials"]
 
-PER_DEVICE = "output_tokens_per_s_per_charged_device"
+FIGURES = {
+    PER_DEVICE: True,
+    "output_tokens_per_s_per_request": True,
+    "ttft_ms": False,
+    PER_MILLION: False,
+}
+"""The figures of a point, each with whether the highest is the best; none at all is the worst."""
 
 
 def frontier(points: Iterable[FrontierPoint]) -> tuple[FrontierPoint, ...]:
@@ -45,7 +51,7 @@ def frontier_point(view: TrialView, candidate: Weighed, order: Order) -> Frontie
         output_tokens_per_s_per_charged_device=_per_device(view, candidate, order, rate),
         output_tokens_per_s_per_request=_per_request(view, at, rate),
         ttft_ms=_ttft(view, at),
-        usd_per_million_output_tokens=_at_rate(view, "usd_per_million_output_tokens", rate),
+        usd_per_million_output_tokens=_at_rate(view, PER_MILLION, rate),
         non_dominated=False,
     )
 
@@ -91,19 +97,11 @@ def _ttft_statistic(contract: Contract, load_point: str) -> str | None:
 
 def unbeaten_trials(points: Sequence[FrontierPoint]) -> set[str]:
     """Return the trials that no other beats in every figure."""
-    columns = [_places([figure(point) for point in points], highest=highest) for figure, highest in FIGURES]
+    figures = [(list(map(attrgetter(name), points)), highest) for name, highest in FIGURES.items()]
+    columns = [_places(values, highest=highest) for values, highest in figures]
     rows = list(zip(*columns, strict=True))
     best = unbeaten(rows)
     return {point.trial for point, row in zip(points, rows, strict=True) if row in best}
-
-
-FIGURES: tuple[tuple[Callable[[FrontierPoint], Value], bool], ...] = (
-    (attrgetter("output_tokens_per_s_per_charged_device"), True),
-    (attrgetter("output_tokens_per_s_per_request"), True),
-    (attrgetter("ttft_ms"), False),
-    (attrgetter("usd_per_million_output_tokens"), False),
-)
-"""The figures of a point, each with whether the highest is the best; none at all is the worst."""
 
 
 def _places(values: Sequence[Value], *, highest: bool) -> list[int]:

@@ -14,8 +14,10 @@ from planner.readings import Reading
 from planner.records.plan import OrderKey, Value
 from planner.view import TrialView
 
-__all__ = ["from_rate", "key_reading", "key_spread", "key_value", "usd_per_million"]
+__all__ = ["PER_DEVICE", "PER_MILLION", "from_rate", "key_reading", "key_spread", "key_value", "usd_per_million"]
 
+PER_DEVICE, PER_MILLION = "output_tokens_per_s_per_charged_device", "usd_per_million_output_tokens"
+"""Keys that follow from the output rate and what the ranks stand on."""
 SECONDS_PER_HOUR = 3600
 MILLION = 1_000_000
 
@@ -48,7 +50,7 @@ def _key_reading(view: TrialView, key: OrderKey) -> Reading | None:
         return view.statistic("ttft_ms", str(key.statistic), key.load_point)
     change = from_rate(view, key.key)
     rates = view.throughput(key.load_point)
-    is_price = key.key == "usd_per_million_output_tokens"
+    is_price = key.key == PER_MILLION
     if change is None or (is_price and any(sample.value == 0 for sample in rates.samples)):
         return None
     return rates.map(change, worst_is="highest" if is_price else "lowest")
@@ -65,10 +67,10 @@ def from_rate(view: TrialView, key: str) -> Callable[[Fraction], Fraction] | Non
 def _from_rate(view: TrialView, key: str) -> Callable[[Fraction], Fraction] | None:
     if key == "output_tokens_per_s":
         return lambda rate: rate
-    if key == "output_tokens_per_s_per_charged_device":
+    if key == PER_DEVICE:
         devices = len(view.charge.devices)
         return None if view.charge.undefined else lambda rate: rate / devices
-    hourly = view.placed.usd_per_hour if key == "usd_per_million_output_tokens" else None
+    hourly = view.placed.usd_per_hour if key == PER_MILLION else None
     if hourly is None:
         return None
     per_million = usd_per_million(hourly)

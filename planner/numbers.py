@@ -181,7 +181,8 @@ def in_units(value: Exactable, places: int, *, per: int = 1) -> int:
     from a double)."""
     number = exact(value)
     numerator, denominator = number.numerator, number.denominator * per
-    units, rest = divmod(abs(numerator) * 10**places, denominator)
+    scale: int = 10**places
+    units, rest = divmod(abs(numerator) * scale, denominator)
     beyond = 2 * rest - denominator
     if beyond > 0 or (beyond == 0 and units % 2):
         units += 1

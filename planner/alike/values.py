@@ -18,17 +18,13 @@ from planner.alike.measures import (
     measured_statistic,
     multiple_of,
 )
-from planner.frontier import ttft_statistic
-from planner.keys import key_value, usd_per_million
+from planner.frontier import FIGURES, ttft_statistic
+from planner.keys import PER_DEVICE, PER_MILLION, key_value, usd_per_million
 from planner.numbers import plain_ratio
 from planner.order import Order
 from planner.records.plan import FrontierPoint, OrderKey, State, Value
 
-__all__ = ["FIGURES", "KeyValue", "figure_measures", "key_value_of", "point_of"]
-
-PER_DEVICE, USD = "output_tokens_per_s_per_charged_device", "usd_per_million_output_tokens"
-FIGURES = (PER_DEVICE, "output_tokens_per_s_per_request", "ttft_ms", USD)
-"""The figures of a frontier point."""
+__all__ = ["KeyValue", "figure_measures", "key_value_of", "point_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +74,7 @@ def _from_rate(likeness: Likeness, key: str, load_point: str) -> Measure | None:
     if key == PER_DEVICE:
         each = None if placed.charge.undefined else Fraction(1, len(placed.charge.devices))
         return None if each is None else likeness.once((key, load_point), lambda: multiple_of(rate, each))
-    if key != USD:
+    if key != PER_MILLION:
         raise UnlikeError
     hourly = placed.usd_per_hour
     price = None if hourly is None else usd_per_million(hourly)
@@ -98,7 +94,7 @@ def figure_measures(likeness: Likeness, order: Order) -> dict[str, Measure | Non
         _from_rate(likeness, PER_DEVICE, at),
         multiple_of(rate, Fraction(1, concurrent)) if isinstance(concurrent, int) else None,
         None if statistic is None else measured_statistic(likeness, "ttft_ms", statistic, at),
-        _from_rate(likeness, USD, at),
+        _from_rate(likeness, PER_MILLION, at),
     )
     return dict(zip(FIGURES, found, strict=True))
 
