@@ -9,7 +9,7 @@ PINNED := $(PIP) --require-hashes --only-binary :all:
 export PORT
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format fuzz races drill bench screenshots requirements clean
+.PHONY: help run test lint format fuzz races drill faults bench screenshots requirements clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ races: .venv/dev.stamp ## Race a thousand sign-offs against new revisions, on Po
 drill: .venv/dev.stamp ## Back up under load, restore elsewhere and check it, on PostgreSQL and on SQLite
 	@$(BIN)/python -m pytest tests/infrastructure/test_backup_drill.py tests/reviews/test_restores.py -q
 	@TOPOGATE_TEST_DATABASE=sqlite $(BIN)/python -m pytest tests/infrastructure/test_backup_drill.py tests/reviews/test_restores.py -q
+
+faults: .venv/dev.stamp ## Let every system call of writing entry, blob and checkpoint fail (Linux with strace; about a minute)
+	@$(BIN)/python -m tests.faults.system_calls
 
 bench: .venv/dev.stamp ## Print how long planning takes beside parsing and hashing alone, and appending beside inserting
 	@$(BIN)/python -m bench.bytes_to_plan

@@ -31,6 +31,7 @@ from reviews.models import (
     CommentDraft,
     Delivery,
     Draft,
+    Export,
     Invitation,
     NoticePreference,
     Person,
@@ -99,6 +100,8 @@ def _erased(person: Person, places: Iterable[Workspace], asker: Asker | None) ->
     _forget_ways_in(person)
     _forget_what_is_theirs(person)
     _rename_in_drafts(login, token_label(person.token))
+    # Bundles that are kept for fetching name people; whoever needs one asks again.
+    Export.objects.filter(workspace__in=places).delete()
     _empty(person)
     left = sum(
         login in mentioned(text)

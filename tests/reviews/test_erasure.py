@@ -15,7 +15,7 @@ from django.core.management.base import CommandError
 from django.test import Client
 
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
-from reviews.models import AuditEntry, CommentDraft, Membership, NoticePreference, Person, SignOff
+from reviews.models import AuditEntry, CommentDraft, Export, ExportPiece, Membership, NoticePreference, Person, SignOff
 from reviews.selectors.log import audit_rows
 from reviews.selectors.threads import discussion
 from reviews.services.comment_checks import Written
@@ -63,6 +63,9 @@ def people(db: None) -> Cast:
     )
     assert draft.pk
     begun(people, name="of Alice")
+    now = bob.created_at
+    export = Export.objects.create(person=people.carol, state="done", asked_at=now, woken_at=now, **space)
+    ExportPiece.objects.create(export=export, number=0, data=NAME.encode())
     browser = log_in(Client(), bob)
     browser.get("/w/lab/")
     with pytest.raises(NotAllowedError):
@@ -114,6 +117,7 @@ def test_an_erased_person_is_named_nowhere_and_the_log_holds(people: Cast) -> No
 FOUND_BEFORE = [
     "Authenticator.data",
     "CommentDraft.text",
+    "ExportPiece.data",
     "Person.display_name",
     "Person.email",
     "Person.login",
