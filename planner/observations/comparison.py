@@ -62,11 +62,11 @@ def compared(
     beyond: Fraction = Fraction(BEYOND_PERCENTILE),
 ) -> tuple[Compared, ...]:
     """Compare roll-ups of ``seconds`` with the envelope, in the order of keys; what has no entry is left out."""
-    by_metric: dict[str, list[Entry]] = {}
-    for entry in entries:
-        by_metric.setdefault(entry.metric, []).append(entry)
     found = []
     whole = _whole(seen)
+    by_metric: dict[str, list[Entry]] = {}
+    for entry in _at_load(entries, _running(whole)):
+        by_metric.setdefault(entry.metric, []).append(entry)
     for key, rolled in sorted({**whole, **_totals(whole)}.items(), key=lambda pair: pair[0]):
         for entry in by_metric.get(key.metric, ()):
             if _fits(entry, key):
@@ -82,6 +82,35 @@ def worst_first(found: Sequence[Compared]) -> list[Compared]:
         found,
         key=lambda one: (order.get(one.state, 1 if one.drifted else 3), -(one.used or Fraction(0)), one.key),
     )
+
+
+def _running(seen: Mapping[Key, Rolled]) -> Fraction | None:
+    """Return the most requests that can have run at once, over all groups; None where that was not recorded."""
+    found = [rolled.max for key, rolled in seen.items() if key.metric == "running_requests" and not key.shape]
+    known = [exact(most) for most in found if most is not None]
+    return sum(known, Fraction(0)) if known and len(known) == len(found) else None
+
+
+def _at_load(entries: Sequence[Entry], running: Fraction | None) -> list[Entry]:
+    """Return the entries that hold at a load: of several load points the least that carries what runs.
+
+    A limit of an idle service is none of a busy one. Where nobody says what ran, or more ran than at any load point,
+    the busiest load point counts.
+    """
+    loads: dict[tuple[str, str, str | None], list[int]] = {}
+    for entry in entries:
+        if entry.load is not None:
+            loads.setdefault((entry.metric, entry.statistic, entry.shape), []).append(entry.load)
+    kept = []
+    for entry in entries:
+        held = sorted(loads.get((entry.metric, entry.statistic, entry.shape), ()))
+        if entry.load is None or entry.load == _carrying(held, running):
+            kept.append(entry)
+    return kept
+
+
+def _carrying(loads: Sequence[int], running: Fraction | None) -> int:
+    return next((load for load in loads if running is not None and load >= running), loads[-1])
 
 
 def _whole(seen: Mapping[Key, Rolled]) -> dict[Key, Rolled]:

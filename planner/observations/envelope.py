@@ -7,7 +7,6 @@ same requests.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +14,8 @@ from planner.documents import ContractDocument
 from planner.gates.memory import ceiling
 from planner.needs import reserved_bandwidth
 from planner.numbers import exact
+from planner.observations.envelope_parts import parts_of
+from planner.observations.measured import Entry, Measured, entry_of
 from planner.records.base import UnsetType, stated
 from planner.records.evidence import Load, Trial, Window
 from planner.records.figures import Statistics
@@ -31,72 +32,32 @@ PER_RANK = {
     "arrival_lag_ms": ("arrival_lag_ms", "mean"),
 }
 """Observed metric -> evidence's metric, and the statistic of production that is held against it."""
-SHARES = {"max_failed_share": "requests_failed", "max_retried_share": "requests_retried"}
-TRACED = ("counted", "instrumented")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """One bound. ``statistic`` is max, mean, a percentile (p95), ``share`` (of requests) or ``rate`` (a second).
-
-    ``rank``, ``link`` and ``shape`` say of what it is, None of every one; ``limit`` may not be exceeded, ``qualified``
-    is the worst that was measured. Pointers are of contract and evidence.
-    """
-
-    metric: str
-    statistic: str
-    rank: int | None = None
-    link: str | None = None
-    shape: str | None = None
-    limit: Fraction | None = None
-    limit_at: str = ""
-    qualified: Fraction | None = None
-    qualified_at: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    value: Fraction
-    at: str
+SHARES = {
+    "max_failed_share": ("requests_failed", 1),
+    "max_retried_share": ("requests_retried", 1),
+    "max_preemptions_per_1000_requests": ("preemptions", 1000),
+}
+"""Limit -> what is counted, and by how many requests the limit counts."""
 
 
 def envelope(contract: ContractDocument, trial_id: str, trial: Trial) -> tuple[Entry, ...]:
     """Return the envelope of a trial under its contract."""
-    measured = _Measured(trial_id, trial)
+    measured = Measured(trial_id, trial)
     return (
         *_ranks(contract, trial, measured),
         *_latencies(contract, measured),
         *_shares(contract, measured),
         *_links(contract, measured),
         *_rates(measured),
+        *parts_of(contract, trial, measured),
     )
-
-
-class _Measured:
-    """The windows of the trial, with their pointers."""
-
-    def __init__(self, trial_id: str, trial: Trial) -> None:
-        self.windows = [(f"/trials/{trial_id}/windows/{name}", window) for name, window in trial.windows.items()]
-
-    def worst(
-        self, read: Callable[[Window], Any], place: str, *, load_point: str | None = None, traced: bool = False
-    ) -> _Seen | None:
-        """Return the largest value that ``read`` gives in a counted window, None where none gives one."""
-        purposes = TRACED if traced else ("counted",)
-        found = []
-        for at, window in self.windows:
-            if window.purpose in purposes and load_point in (None, window.load_point):
-                value = read(window)
-                if isinstance(value, int | float | Fraction) and not isinstance(value, bool):
-                    found.append(_Seen(exact(value), f"{at}/{place}"))
-        return max(found, key=lambda seen: seen.value, default=None)
 
 
 def _load(window: Window) -> Load:
     return Load() if isinstance(window.load, UnsetType) else window.load
 
 
-def _ranks(contract: ContractDocument, trial: Trial, measured: _Measured) -> Iterator[Entry]:
+def _ranks(contract: ContractDocument, trial: Trial, measured: Measured) -> Iterator[Entry]:
     limits = contract.limits.get("memory_headroom", {})
     watts = {
         name: limit.max_watts_per_rank
@@ -118,7 +79,7 @@ def _ranks(contract: ContractDocument, trial: Trial, measured: _Measured) -> Ite
             seen = measured.worst(_of_rank(recorded, rank), f"per_rank/{recorded}/values/{rank}", traced=True)
             bound = bounds.get(metric)
             if seen is not None or bound is not None:
-                yield _entry(metric, statistic, seen, bound, rank=rank)
+                yield entry_of(metric, statistic, seen, bound, rank=rank)
 
 
 def _of_rank(name: str, rank: int) -> Callable[[Window], Any]:
@@ -130,7 +91,7 @@ def _of_rank(name: str, rank: int) -> Callable[[Window], Any]:
     return read
 
 
-def _latencies(contract: ContractDocument, measured: _Measured) -> Iterator[Entry]:
+def _latencies(contract: ContractDocument, measured: Measured) -> Iterator[Entry]:
     held: set[tuple[str, str]] = set()
     for gate, metric in GATES.items():
         for name, limit in contract.limits.get(gate, {}).items():
@@ -138,7 +99,8 @@ def _latencies(contract: ContractDocument, measured: _Measured) -> Iterator[Entr
             read = _statistic(metric, limit.statistic)
             place = f"load/{metric}/{limit.statistic}"
             seen = measured.worst(read, place, load_point=limit.load_point)
-            yield _entry(metric, limit.statistic, seen, (exact(limit.max_ms), f"/gates/{gate}/{name}/max_ms"))
+            bound = (exact(limit.max_ms), f"/gates/{gate}/{name}/max_ms")
+            yield entry_of(metric, limit.statistic, seen, bound, load=_requests(contract, limit.load_point))
     for name, limit in contract.limits.get("tails_by_shape", {}).items():
         bound = (exact(limit.max_ms), f"/gates/tails_by_shape/{name}/max_ms")
         seen = measured.worst(
@@ -146,13 +108,19 @@ def _latencies(contract: ContractDocument, measured: _Measured) -> Iterator[Entr
             f"load/shapes/{limit.shape}/{limit.latency}/{limit.statistic}",
             load_point=limit.load_point,
         )
-        yield _entry(limit.latency, limit.statistic, seen, bound, shape=limit.shape)
+        load = _requests(contract, limit.load_point)
+        yield entry_of(limit.latency, limit.statistic, seen, bound, shape=limit.shape, load=load)
     for metric in LATENCIES:
         for statistic in ("mean", "p95", "p99"):
             if (metric, statistic) not in held:
                 seen = measured.worst(_statistic(metric, statistic), f"load/{metric}/{statistic}")
                 if seen is not None:
-                    yield _entry(metric, statistic, seen, None)
+                    yield entry_of(metric, statistic, seen, None)
+
+
+def _requests(contract: ContractDocument, load_point: str) -> int | None:
+    point = contract.record.identity.workload.load_points.get(load_point)
+    return None if point is None else stated(point.concurrent_requests)
 
 
 def _statistic(metric: str, statistic: str) -> Callable[[Window], Any]:
@@ -171,27 +139,28 @@ def _of(found: Statistics | UnsetType, statistic: str) -> Any:
     return None if isinstance(found, UnsetType) else stated(getattr(found, statistic))
 
 
-def _shares(contract: ContractDocument, measured: _Measured) -> Iterator[Entry]:
+def _shares(contract: ContractDocument, measured: Measured) -> Iterator[Entry]:
     for name, limit in contract.limits.get("errors", {}).items():
-        for member, metric in SHARES.items():
+        for member, (metric, per) in SHARES.items():
             most = getattr(limit, member)
             if not isinstance(most, UnsetType):
                 counted = metric.removeprefix("requests_")
                 seen = measured.worst(_share(counted), f"load/requests/{counted}", load_point=limit.load_point)
-                yield _entry(metric, "share", seen, (exact(most), f"/gates/errors/{name}/{member}"))
+                yield entry_of(metric, "share", seen, (exact(most) / per, f"/gates/errors/{name}/{member}"))
 
 
 def _share(counted: str) -> Callable[[Window], Any]:
     def read(window: Window) -> Any:
-        requests = stated(_load(window).requests)
-        found = None if requests is None else stated(getattr(requests, counted))
+        load = _load(window)
+        requests = stated(load.requests)
         sent = None if requests is None else stated(requests.sent)
+        found = stated(load.preemptions) if counted == "preemptions" else stated(getattr(requests, counted, None))
         return Fraction(found, sent) if found is not None and sent else None
 
     return read
 
 
-def _links(contract: ContractDocument, measured: _Measured) -> Iterator[Entry]:
+def _links(contract: ContractDocument, measured: Measured) -> Iterator[Entry]:
     links = stated(contract.record.identity.hardware.links) or {}
     kept = 1 - reserved_bandwidth(contract.record)
     for name, link in links.items():
@@ -203,7 +172,7 @@ def _links(contract: ContractDocument, measured: _Measured) -> Iterator[Entry]:
                     bound = (most, f"/gates/link_utilization/{limit_id}/max_utilization")
         seen = measured.worst(_used(name, link.bytes_per_s_one_way), f"links/{name}")
         if bound is not None or seen is not None:
-            yield _entry("link_used_share", "max", seen, bound, link=name)
+            yield entry_of("link_used_share", "max", seen, bound, link=name)
 
 
 def _used(name: str, rate: int) -> Callable[[Window], Any]:
@@ -220,7 +189,7 @@ def _used(name: str, rate: int) -> Callable[[Window], Any]:
     return read
 
 
-def _rates(measured: _Measured) -> Iterator[Entry]:
+def _rates(measured: Measured) -> Iterator[Entry]:
     def rate(window: Window) -> Any:
         load = _load(window)
         total, duration = stated(load.output_tokens_total), stated(load.duration_s)
@@ -228,19 +197,7 @@ def _rates(measured: _Measured) -> Iterator[Entry]:
 
     seen = measured.worst(rate, "load/output_tokens_total")
     if seen is not None:
-        yield _entry("output_tokens", "rate", seen, None)
+        yield entry_of("output_tokens", "rate", seen, None)
     share = measured.worst(lambda window: stated(_load(window).kv_used_peak_share), "load/kv_used_peak_share")
     if share is not None:
-        yield _entry("kv_used_share", "max", share, None)
-
-
-def _entry(metric: str, statistic: str, seen: _Seen | None, bound: tuple[Fraction, str] | None, **of: Any) -> Entry:
-    return Entry(
-        metric=metric,
-        statistic=statistic,
-        limit=None if bound is None else bound[0],
-        limit_at="" if bound is None else bound[1],
-        qualified=None if seen is None else seen.value,
-        qualified_at="" if seen is None else seen.at,
-        **of,
-    )
+        yield entry_of("kv_used_share", "max", share, None)

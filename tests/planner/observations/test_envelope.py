@@ -48,6 +48,7 @@ def test_the_envelope_is_the_worst_that_was_measured_and_what_the_contract_allow
     assert entry("ttft_ms", statistic="p95") == Entry(
         metric="ttft_ms",
         statistic="p95",
+        load=8,
         limit=Fraction(500),
         limit_at="/gates/ttft/tail/max_ms",
         qualified=Fraction(400),
@@ -148,3 +149,23 @@ def test_how_far_is_drift_can_be_said() -> None:
     segment = {"rank": 0, "metrics": {"device_used_bytes": level(52 * GIB)}}
     assert [one.drifted for one in compare(segment)] == [False]
     assert [one.drifted for one in compare(segment, drift=Fraction(1, 100))] == [True]
+
+
+def busy(count: int) -> dict[str, Any]:
+    return {"group": 0, "metrics": {"running_requests": level(count)}}
+
+
+@pytest.mark.parametrize(
+    ("segments", "limit"),
+    [([busy(1)], 250), ([busy(2)], 500), ([busy(9)], 500), ([], 500), ([{**busy(2), "group": 1}, busy(7)], 500)],
+    ids=["idle", "busy", "beyond", "not said", "groups add up"],
+)
+def test_a_limit_of_an_idle_service_is_none_of_a_busy_one(segments: list[Any], limit: int) -> None:
+    point = {"arrival": "closed", "concurrent_requests": 1}
+    idle = {"load_point": "single", "statistic": "p95", "max_ms": 250, "because": BECAUSE}
+    gates = {**GATES, "ttft": {**GATES["ttft"], "idle": idle}}
+    change = ("/identity/workload/load_points/single", point)
+    contract, evidence = documents(gates, Changes(contract=(change,)))
+    entries = envelope(contract, "t", evidence.record.trials["t"])
+    found = compare(tail([900, 90, 10, 0]), *segments, entries=entries)
+    assert [one.entry.limit for one in found if one.key.metric == "ttft_ms" and one.entry.statistic == "p95"] == [limit]
