@@ -71,13 +71,7 @@ class LinkUse(Struct, frozen=True, kw_only=True):
 
 def nic_links(places: Sequence[Placement], site: Site) -> NicLinks:
     """Return what carries the traffic of each rank's NIC."""
-    of_nic: dict[str, tuple[tuple[Carrier, str], ...]] = {}
-    for name, link in sorted(site.links.items()):
-        if isinstance(link.nic, UnsetType):
-            continue
-        domain = link.contention_domain
-        carrier = ("link", name) if isinstance(domain, UnsetType) else ("contention", domain)
-        of_nic[link.nic] = (*of_nic.get(link.nic, ()), (carrier, name))
+    of_nic = site.nic_carriers
     return [() if isinstance(place.nic, UnsetType) else of_nic.get(place.nic, ()) for place in places]
 
 

@@ -54,6 +54,18 @@ class Site:
         return {} if isinstance(self.hardware.links, UnsetType) else self.hardware.links
 
     @cached_property
+    def nic_carriers(self) -> Mapping[str, tuple[tuple[tuple[str, str], str], ...]]:
+        """What carries the traffic of each NIC: its links, each with the domain that it shares its bandwidth on."""
+        found: dict[str, list[tuple[tuple[str, str], str]]] = {}
+        for name, link in sorted(self.links.items()):
+            if isinstance(link.nic, UnsetType):
+                continue
+            domain = link.contention_domain
+            carrier = ("link", name) if isinstance(domain, UnsetType) else ("contention", domain)
+            found.setdefault(link.nic, []).append((carrier, name))
+        return {nic: tuple(carriers) for nic, carriers in found.items()}
+
+    @cached_property
     def nic_links(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
         """Links by (NIC, class)."""
         found: dict[tuple[str, str], list[str]] = {}
@@ -102,11 +114,18 @@ class Site:
 
     def standing(self, kind: str) -> Mapping[str, frozenset[str]]:
         """The domains of a kind that each device is in; a device in none is left out."""
-        found: dict[str, set[str]] = {}
-        for domain, devices in (self.domains(kind) or {}).items():
-            for device in devices:
-                found.setdefault(device, set()).add(domain)
-        return {device: frozenset(domains) for device, domains in found.items()}
+        if kind not in self._standing:
+            found: dict[str, set[str]] = {}
+            for domain, devices in (self.domains(kind) or {}).items():
+                for device in devices:
+                    found.setdefault(device, set()).add(domain)
+            self._standing[kind] = {device: frozenset(domains) for device, domains in found.items()}
+        return self._standing[kind]
+
+    @cached_property
+    def _standing(self) -> dict[str, Mapping[str, frozenset[str]]]:
+        """What was looked up by kind: every trial on these devices asks the same."""
+        return {}
 
     @cached_property
     def _parts(self) -> Mapping[str, DeviceSets | None]:

@@ -20,6 +20,7 @@ from planner.intake.stored import decoded_evidence
 from planner.matrix import matrix_of_stored
 from planner.records.matrix import Matrix
 from planner.version import PLANNER_VERSION
+from reviews.errors import Finding, InvalidRequestError
 from reviews.models import DocumentKind, Draft, Person, Workspace
 from reviews.selectors.decision_page import decision_page
 from reviews.selectors.documents import revision_bytes
@@ -28,6 +29,7 @@ from reviews.selectors.rows import DecisionPage
 
 __all__ = ["BenchmarkView", "DraftBenchmark", "benchmark_view", "draft_benchmark"]
 
+MOST_CONTRACT_BYTES = 8 * 2**20
 MOST_TRIALS = 2_000
 MOST_BYTES = 16 * 2**20
 """Evidence whose coverage one answer tells."""
@@ -85,11 +87,13 @@ def benchmark_view(*, actor: Person, workspace: Workspace, number: int, revision
 
     Raises:
         NotFoundError: no such decision or revision, or the actor is no member of the workspace.
+        InvalidRequestError: the contract is too large for a web process.
         TamperedError: stored bytes are not the ones that were stored.
     """
     page = decision_page(actor=actor, workspace=workspace, number=number, revision=revision, read_plan=False)
     shown = page.shown
     raw = revision_bytes(actor=actor, workspace=workspace, revision_id=shown.id)
+    _require_bounded(len(raw.contract))
     contract = read_contract(raw.contract)
     too_large = _too_large(shown.job.candidates_total, len(raw.evidence))
     if too_large:
@@ -111,15 +115,28 @@ def draft_benchmark(*, actor: Person, workspace: Workspace, draft_id: int) -> Dr
 
     Raises:
         NotFoundError: the actor is no member of the workspace, or has no such draft of a contract in it.
+        InvalidRequestError: the contract is too large for a web process.
     """
     stored = draft_of_owner(actor=actor, workspace=workspace, draft_id=draft_id, kind=DocumentKind.CONTRACT)
     draft = draft_from(bytes(stored.body))
+    _require_bounded(len(stored.body))
     found = judged(draft.tree)
     document = found.document
     if document is None:
         return DraftBenchmark(stored=stored, tree=draft.tree, matrix=None, problems=found.problems)
     matrix = _KEPT.get((PLANNER_VERSION, document.content_id), lambda: matrix_of_stored(document))
     return DraftBenchmark(stored=stored, tree=draft.tree, matrix=matrix, problems=())
+
+
+def _require_bounded(size: int) -> None:
+    """Refuse a contract whose matrix would hold a web process up; a fleet of 16,384 devices is within the bound.
+
+    Raises:
+        InvalidRequestError: it is larger; the command line writes its matrix.
+    """
+    if size > MOST_CONTRACT_BYTES:
+        most = f"at most {MOST_CONTRACT_BYTES:,} bytes; `topogate matrix CONTRACT` writes the matrix of a larger one"
+        raise InvalidRequestError((Finding("contract", "request/file_size", "", most, f"{size:,} bytes"),))
 
 
 def _too_large(trials: int, size: int) -> str:

@@ -13,6 +13,7 @@ from planner.matrix.markdown import matrix_markdown
 from planner.matrix.script import matrix_script
 from planner.records.matrix import Meter
 from reviews.models import AuditEntry, Blob, Decision, Draft
+from reviews.selectors import benchmark
 from reviews.selectors import benchmark as selector
 from reviews.web.benchmark_rows import PAGE_SIZE, benchmark_table, meter_of
 from tests.api.test_stress import several
@@ -137,6 +138,17 @@ def test_an_unfinished_draft_says_what_is_missing(people: Cast, visit: Visit) ->
     assert f'href="/w/lab/contracts/{draft.pk}/model/?open=%2Fidentity%2Fmodel%2Fname#' in page
     assert "Still needed: an integer &gt;= 1." in page
     assert alice.get(f"/w/lab/contracts/{draft.pk}/benchmark/matrix.sh").status_code == 404
+
+
+def test_a_contract_beyond_the_bound_is_left_to_the_command_line(
+    people: Cast, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(benchmark, "MOST_CONTRACT_BYTES", 1000)
+    alice = visit(people.alice)
+    draft = _begun(alice, raw(a_tree()))
+    answer = alice.get(f"/w/lab/contracts/{draft.pk}/benchmark/")
+    assert answer.status_code == 422
+    assert "topogate matrix CONTRACT" in answer.content.decode()
 
 
 def test_nobody_sees_the_draft_of_another(people: Cast, visit: Visit) -> None:
