@@ -9,7 +9,7 @@ PINNED := $(PIP) --require-hashes --only-binary :all:
 export PORT
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format fuzz races drill faults bench screenshots requirements clean
+.PHONY: help run test lint format fuzz flips races drill faults bench screenshots requirements clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,7 +36,9 @@ format: .venv/dev.stamp ## Format the code and mend what ruff can mend
 fuzz: .venv/dev.stamp ## Throw random documents at the intake for some minutes (not part of `make test`)
 	@$(BIN)/python -m tests.fuzz.fuzz_documents 20000
 
-races: .venv/dev.stamp ## Race a thousand sign-offs against new revisions, on PostgreSQL and on SQLite
+races: .venv/dev.stamp ## Race a thousand sign-offs against new revisions, and 64 writers of one log, on both databases
+	@TOPOGATE_RACE_APPENDS=200 $(BIN)/python -m pytest tests/reviews/test_races.py -q -k 64_writers --durations=1
+	@TOPOGATE_RACE_APPENDS=200 TOPOGATE_TEST_DATABASE=sqlite $(BIN)/python -m pytest tests/reviews/test_races.py -q -k 64_writers --durations=1
 	@TOPOGATE_RACE_ROUNDS=250 $(BIN)/python -m pytest tests/reviews/test_review_races.py -q --timeout=3600
 	@TOPOGATE_RACE_ROUNDS=250 TOPOGATE_TEST_DATABASE=sqlite $(BIN)/python -m pytest tests/reviews/test_review_races.py -q --timeout=3600
 
@@ -46,6 +48,9 @@ drill: .venv/dev.stamp ## Back up under load, restore elsewhere and check it, on
 
 faults: .venv/dev.stamp ## Let every system call of writing entry, blob and checkpoint fail (Linux with strace; about a minute)
 	@$(BIN)/python -m tests.faults.system_calls
+
+flips: .venv/dev.stamp ## Change every byte of an exported bundle, one after another, and verify all of it each time
+	@TOPOGATE_FLIP_STEP=1 $(BIN)/python -m pytest tests/verifier/test_flipped_bytes.py -q --timeout=3600
 
 bench: .venv/dev.stamp ## Print how long planning takes beside parsing and hashing alone, and appending beside inserting
 	@$(BIN)/python -m bench.bytes_to_plan
