@@ -37,6 +37,7 @@ from planner.observations.prometheus import Places, segments_of
 from planner.observations.slowest import LATE_US, slowest
 from planner.observations.slowest_text import slowest_lines
 from planner.observations.time_outs import TimeOut, time_outs_in
+from planner.observations.timelines import timelines
 from planner.times import seconds_between
 
 SHOWN = 50
@@ -181,7 +182,10 @@ def _slowest(arguments: Namespace) -> int:
         places |= {place.rank: (place.node, place.device) for place in trial.rank_map if place.rank in places}
     found = slowest(trace.calls, places, time_outs=time_outs, late_us=arguments.late_us)
     if arguments.format == "json":
-        print(json_line({"schema": "topogate.slowest/v1", **asdict(found)}))
+        first = found.earliest or next(iter(found.late), None)
+        around = {} if first is None else timelines(trace.calls, first.group, first.nth)
+        spans = {str(rank): [asdict(span) for span in held] for rank, held in around.items()}
+        print(json_line({"schema": "topogate.slowest/v1", **asdict(found), "timelines": spans}))
     else:
         print("".join(f"{line}\n" for line in slowest_lines(found, places)), end="")
     return Exit.OK

@@ -122,5 +122,6 @@ def test_the_decided_map_names_node_and_device(decided: list[str], tmp_path: Pat
     answer = json.loads(capsys.readouterr().out)
     assert (answer["schema"], answer["rank"], answer["nodes"]) == ("topogate.slowest/v1", 3, ["node-b"])
     assert answer["ranks"][3]["device"] == "b1"
+    assert [span["waiting_us"] for span in answer["timelines"]["0"]] == [3000.0] * 5
     assert main([*command, "--trial", "u"]) == 2
     assert main(["observe", "slowest", decided[0]]) == 2
