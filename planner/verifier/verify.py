@@ -23,7 +23,7 @@ def require(holds: object, text: str, seq: int | None = None, code: int = BROKEN
     if not holds: raise Fault(text, seq, code)
 
 # 1. The container: a zip archive, bounded before anything is unpacked; its comment is a signature over all before it.
-MAX_FILES, MAX_DIRECTORY, MAX_BYTES, MAX_RATIO, MAX_LINE = 60_000, 1 << 24, 1 << 32, 400, 1 << 26
+MAX_FILES, MAX_DIRECTORY, MAX_BYTES, MAX_RATIO, MAX_LINE = 60_000, 1 << 24, 1 << 32, 400, 1 << 24
 NAME = re.compile(r"(?:[a-z]+/)?[A-Za-z0-9-]+(?:\.[a-z0-9]+)+")
 class Bundle:
     def __init__(self, file: BinaryIO) -> None:
@@ -41,7 +41,7 @@ class Bundle:
     def read(self, name: str, by_line: bool = True) -> Iterator[bytes]:
         require(name in self.names, f"{name} is missing", None, INCOMPLETE)
         with self.zip.open(name) as raw, io.BufferedReader(raw, 1 << 20) as stream:  # type: ignore[type-var]
-            while part := stream.readline(MAX_LINE) if by_line else stream.read(1 << 20):
+            while part := stream.readline(MAX_LINE) if by_line else stream.read(MAX_LINE):
                 if by_line and part[-1] != 10: raise Fault(f"a line of {name} has no end", None, INCOMPLETE)
                 yield part[:-1] if by_line else part
     def digest(self) -> bytes:
@@ -244,7 +244,7 @@ def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = (
     try:
         bundle = Bundle(file)
         keys = pinned or [line.decode() for line in bundle.read("log/keys.txt")]
-        newest = b"".join(bundle.read("log/newest.checkpoint", False))
+        newest = next(bundle.read("log/newest.checkpoint", False), b"")
         (*_, origin, signers), *_ = points = [checkpoint_of(note, keys) for note in (newest, *olds)]
         require(all(by for *_, by in points), "a checkpoint is signed by none of the keys")
         rules = replayed(bundle.read("log/entries.jsonl"), bundle.read("log/payloads.jsonl"), origin, leaves)
@@ -270,7 +270,7 @@ def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = (
             content, name = sha256(), f"documents/{digest[7:]}.json"
             for block in bundle.read(name, False): content.update(block)
             require(content.hexdigest() == digest[7:], f"{name} has another digest")
-        trailer = json.loads(b"".join(bundle.read("TRAILER.json", False)))
+        trailer = json.loads(next(bundle.read("TRAILER.json", False), b""))
         require(trailer == found | {"files": sorted(bundle.names)}, "the trailer lists more or less", None, INCOMPLETE)
         require(signers_of(keys, bundle.digest(), [bundle.signature]), "the archive is not the one that was signed")
         code = VERIFIED if pinned else CONSISTENT

@@ -17,7 +17,8 @@ DOMAIN = b"topogate.bundle/v1\n"
 SIGNATURE_BYTES = 64
 MOST_FILES = 60_000
 MOST_BYTES = 1 << 32
-"""What the verifier takes, and what a zip archive without extensions can hold."""
+"""What the verifier takes, unpacked too, and what a zip archive without extensions can hold."""
+MOST_LINE_BYTES = 1 << 24
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 _BLOCK = 1 << 20
 
@@ -26,13 +27,24 @@ class TooLargeError(Exception):
     """The content does not fit into one bundle."""
 
 
+def fitting(line: bytes) -> bytes:
+    """Return a line that the verifier reads.
+
+    Raises:
+        TooLargeError: it is longer than the verifier takes.
+    """
+    if len(line) >= MOST_LINE_BYTES:
+        raise TooLargeError(f"A line of the bundle would be longer than {MOST_LINE_BYTES:,} bytes.")
+    return line
+
+
 class Archive:
     """A bundle that is being written. ``seal`` ends it."""
 
     def __init__(self, file: BinaryIO, *, most_bytes: int = MOST_BYTES) -> None:
         self._file = file
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=False, compresslevel=6)
-        self._most = most_bytes
+        self._most, self._unpacked = most_bytes, 0
         self.names: list[str] = []
 
     @contextmanager
@@ -52,7 +64,8 @@ class Archive:
                 yield handle
         except (zipfile.LargeZipFile, RuntimeError) as error:
             raise TooLargeError("A file of the bundle would be larger than an archive can hold.") from error
-        if self._file.tell() > self._most:
+        self._unpacked += info.file_size
+        if self._file.tell() > self._most or self._unpacked > MOST_BYTES:
             raise TooLargeError(f"The bundle would be larger than {self._most:,} bytes. Export decisions one by one.")
 
     def add(self, name: str, blocks: Iterable[bytes]) -> None:

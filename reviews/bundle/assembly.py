@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from planner.canonical import canonical_bytes
 from reviews.blobs import blob_read
-from reviews.bundle.archive import MOST_BYTES, Archive
+from reviews.bundle.archive import MOST_BYTES, Archive, fitting
 from reviews.bundle.log_files import Progress, WrittenLog, write_log
 from reviews.bundle.record import decision_record
 from reviews.bundle.report import report_begin, report_decision, report_end
@@ -73,7 +73,7 @@ def bundle_write(file: BinaryIO, wanted: Wanted, progress: Progress = lambda don
             newest: ReviewedRevision | None = None
             for newest in planned_revisions(wanted.checkpoint.workspace, written.rules, number, wanted.checkpoint.size):
                 for line in _statements(newest, wanted):
-                    statements.write(line + b"\n")
+                    statements.write(fitting(line) + b"\n")
                     count += 1
             decision = reviewed_decision(wanted.checkpoint.workspace, number, wanted.checkpoint.size, newest)
             report.write(report_decision(decision, names))

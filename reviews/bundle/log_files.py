@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from planner.verifier.verify import Fault, Rules, replayed, root_of
-from reviews.bundle.archive import Archive
+from reviews.bundle.archive import Archive, fitting
 from reviews.errors import TamperedError
 from reviews.models import AuditEntry, Checkpoint
 from reviews.transparency.merkle import leaf_hash
@@ -56,6 +56,7 @@ def write_log(archive: Archive, checkpoint: Checkpoint, decision: int | None, pr
                 for seq, (line, payload) in enumerate(_rows(checkpoint, decision)):
                     entries.write(line + b"\n")
                     if payload is not None:
+                        fitting(payload)
                         kept.write(payload + b"\n")
                         queue.append(payload)
                     progress(seq + 1)

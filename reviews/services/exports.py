@@ -21,7 +21,7 @@ from reviews.errors import ConflictError
 from reviews.log_keys import log_signer
 from reviews.models import Export, ExportPiece, ExportState, Person, Workspace
 from reviews.selectors.decision_page import decision_named
-from reviews.selectors.exports import export_named
+from reviews.selectors.exports import ExportRow, export_named, export_row
 from reviews.selectors.people import standing_of
 from reviews.services.checkpoints import checkpoint_sign
 from reviews.services.people import UNTRACED, Trace
@@ -79,7 +79,7 @@ def export_request(
 
 def export_fetch(
     *, actor: Person, workspace: Workspace, export_id: int, trace: Trace = UNTRACED
-) -> tuple[Export, Iterator[bytes]]:
+) -> tuple[ExportRow, Iterator[bytes]]:
     """Return a bundle that is ready and its bytes, a piece at a time; that it is fetched is an entry.
 
     Raises:
@@ -94,7 +94,7 @@ def export_fetch(
         said = {"export": export.pk, "sha256": export.sha256}
         append(workspace, _act("export.downloaded", standing.token, export.decision_number, trace, said))
     pieces = ExportPiece.objects.filter(export=export).order_by("number").values_list("data", flat=True)
-    return export, (bytes(data) for data in pieces.iterator(chunk_size=4))
+    return export_row(export), (bytes(data) for data in pieces.iterator(chunk_size=4))
 
 
 def _act(action: str, actor: str, decision: int | None, trace: Trace, said: dict[str, Any] | None = None) -> Act:

@@ -3,7 +3,7 @@
 import base64
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,7 +45,7 @@ class Content:
 
     lines: list[bytes]
     payloads: list[bytes]
-    documents: Mapping[str, bytes] = field(default_factory=dict)
+    documents: dict[str, bytes] = field(default_factory=dict)
     statements: list[bytes] = field(default_factory=list)
     files: dict[str, bytes | None] = field(default_factory=dict)
     trailer: dict[str, Any] = field(default_factory=dict)

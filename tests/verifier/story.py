@@ -6,13 +6,13 @@ revisions, whose sign-offs are carried, and is put into force by dave; D-0002 is
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from planner.canonical import canonical_bytes, content_id, file_sha256
 
 ORIGIN = "topogate/lab/0123456789abcdef"
-START = datetime(2026, 9, 21, 12)
+START = datetime(2026, 9, 21, 12, tzinfo=UTC)
 POLICY: dict[str, Any] = {
     "schema": "topogate.policy/v1",
     "teams": {"networking": {"title": "Networking", "quorum": 1}, "serving": {"title": "Serving", "quorum": 1}},
@@ -76,7 +76,8 @@ class Story:
             act
             for act in self.acts
             if act.action == "revision.created"
-            and (act.fields["decision"], act.fields["revision"]) == (planned.fields["decision"], planned.fields["revision"])
+            and (act.fields["decision"], act.fields["revision"])
+            == (planned.fields["decision"], planned.fields["revision"])
         )
         assert created.payload is not None
         assert planned.payload is not None
@@ -117,7 +118,7 @@ def at(seq: int) -> str:
     return (START + timedelta(minutes=seq)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-PROVEN = {"auth_method": "password", "auth_age_s": 20}
+PROVEN: dict[str, Any] = {"auth_method": "password", "auth_age_s": 20}
 
 
 def story(key: str) -> Story:
@@ -170,7 +171,7 @@ def revise(log: Story, decision: int, revision: int, **changes: Any) -> None:
         **{field: file_sha256(raw) for field, raw in files.items()},
         **{kind: file_sha256(files[f"{kind}_file_sha256"]) for kind in ("contract", "evidence")},
     }
-    about = {"decision": decision, "revision": revision}
+    about: dict[str, Any] = {"decision": decision, "revision": revision}
     log.add(f"created {name}", "revision.created", created | changes, actor=token("alice"), **about)
     planned = {
         "plan": file_sha256(plan),
@@ -202,7 +203,13 @@ def sign(log: Story, label: str, who: str, team: str, decision: int, revision: i
         **({"in_place_of": token(giver)} if giver else {}),
         **changes,
     }
-    about = {"decision": decision, "revision": revision, "subject": subject, "team": team, "meaning": said["meaning"]}
+    about: dict[str, Any] = {
+        "decision": decision,
+        "revision": revision,
+        "subject": subject,
+        "team": team,
+        "meaning": said["meaning"],
+    }
     return log.add(label, "signoff.given", said, before=before, actor=token(who), **about, **PROVEN)
 
 
@@ -219,7 +226,7 @@ def carry(log: Story, label: str, signoff: str, planned: str) -> Act:
         "to_revision": target["revision"],
         "to_subject": target["subject"],
     }
-    about = {name: target[name] for name in ("decision", "revision", "subject")}
+    about: dict[str, Any] = {name: target[name] for name in ("decision", "revision", "subject")}
     return log.add(label, "signoff.carried", said, team=given.fields["team"], meaning=given.fields["meaning"], **about)
 
 
@@ -231,9 +238,7 @@ def counted(log: Story, signoff: str, status: str) -> dict[str, Any]:
     return said | {"revision": given.fields["revision"], "status": status}
 
 
-def activate(
-    log: Story, label: str, who: str, decision: int, revision: int, counts: list[tuple[str, str]]
-) -> Act:
+def activate(log: Story, label: str, who: str, decision: int, revision: int, counts: list[tuple[str, str]]) -> Act:
     """Put a revision into force."""
     said = {
         "kind": "review",
@@ -249,5 +254,9 @@ def activate(
         "signoffs": [counted(log, signoff, status) for signoff, status in counts],
         "authors": [token("alice")],
     }
-    about = {"decision": decision, "revision": revision, "subject": log[f"planned {decision}.{revision}"].fields["subject"]}
+    about: dict[str, Any] = {
+        "decision": decision,
+        "revision": revision,
+        "subject": log[f"planned {decision}.{revision}"].fields["subject"],
+    }
     return log.add(label, "decision.activated", said, actor=token(who), reason="Rolled out.", **about, **PROVEN)

@@ -108,7 +108,12 @@ REVIEW = 4
 DAMAGED: dict[str, tuple[Change, int, int | None, str]] = {
     "an entry edited": (lambda m: set_line(m, 15, edited(m.lines[15], reason="x")), 1, 15, "others follow"),
     "the last entry edited": (lambda m: set_line(m, LAST, edited(m.lines[LAST], reason="x")), 1, 0, "not as signed"),
-    "the link of an entry edited": (lambda m: set_line(m, 15, edited(m.lines[15], prev="sha256:" + "0" * 64)), 1, 15, "follow"),
+    "the link of an entry edited": (
+        lambda m: set_line(m, 15, edited(m.lines[15], prev="sha256:" + "0" * 64)),
+        1,
+        15,
+        "follow",
+    ),
     "an entry edited and all after it hashed anew": (lambda m: rehashed(m, 15, reason="x"), 1, 0, "not as signed"),
     "an entry dropped": (lambda m: m.lines.pop(15), 1, 15, "another entry"),
     "the first entry dropped": (lambda m: m.lines.pop(0), 1, 0, "another entry"),
@@ -124,19 +129,44 @@ DAMAGED: dict[str, tuple[Change, int, int | None, str]] = {
     ),
     "an entry of another log": (spliced, 1, 20, "another log"),
     "an entry of another decision": (from_another_decision, 1, 22, ""),
-    "white space in an entry": (lambda m: set_line(m, LAST, m.lines[LAST].replace(b":", b": ", 1)), 1, LAST, "only form"),
+    "white space in an entry": (
+        lambda m: set_line(m, LAST, m.lines[LAST].replace(b":", b": ", 1)),
+        1,
+        LAST,
+        "only form",
+    ),
     "keys of an entry in another order": (
         lambda m: set_line(m, LAST, b'{"v":1,' + m.lines[LAST][1:-7] + b"}"),
         1,
         LAST,
         "only form",
     ),
-    "a key of an entry twice": (lambda m: set_line(m, LAST, b'{"action":"x",' + m.lines[LAST][1:]), 1, LAST, "only form"),
-    "an object in an entry": (lambda m: set_line(m, LAST, edited(m.lines[LAST], reason={"a": 1})), 1, LAST, "only form"),
-    "a number with a fraction": (lambda m: set_line(m, LAST, edited(m.lines[LAST], revision=1.5)), 1, LAST, "only form"),
+    "a key of an entry twice": (
+        lambda m: set_line(m, LAST, b'{"action":"x",' + m.lines[LAST][1:]),
+        1,
+        LAST,
+        "only form",
+    ),
+    "an object in an entry": (
+        lambda m: set_line(m, LAST, edited(m.lines[LAST], reason={"a": 1})),
+        1,
+        LAST,
+        "only form",
+    ),
+    "a number with a fraction": (
+        lambda m: set_line(m, LAST, edited(m.lines[LAST], revision=1.5)),
+        1,
+        LAST,
+        "only form",
+    ),
     "no JSON": (lambda m: set_line(m, LAST, b'{"seq":1,"seq":26,' + m.lines[LAST][1:-1]), 1, LAST, ""),
     "deep JSON": (lambda m: set_line(m, LAST, m.lines[LAST][:-1] + b',"x":' + b"[" * 99_999), 1, LAST, ""),
-    "bytes that are no text": (lambda m: set_line(m, 0, m.lines[0].replace(b"Lab", b"\xff")), 1, 0, "UnicodeDecodeError"),
+    "bytes that are no text": (
+        lambda m: set_line(m, 0, m.lines[0].replace(b"Lab", b"\xff")),
+        1,
+        0,
+        "UnicodeDecodeError",
+    ),
     "a later version": (lambda m: rehashed(m, 20, v=2), 2, 20, "later version"),
     "a hash that is none": (lambda m: set_line(m, 15, b'"zz"'), 1, 15, "no leaf hash"),
     "a hash in place of an entry": (lambda m: set_line(m, 15, hash_line(m.lines[15])), 1, 16, "has not the payload"),
@@ -144,7 +174,7 @@ DAMAGED: dict[str, tuple[Change, int, int | None, str]] = {
     "two payloads in the other order": (lambda m: swapped(m.payloads, 1, 2), 1, 2, "has not the payload"),
     "a payload dropped": (lambda m: m.payloads.pop(), 2, LAST, "has not the payload"),
     "a payload too many": (lambda m: m.payloads.append(b"{}"), 1, None, "belongs to no entry"),
-    "no entry at all": (lambda m: (m.lines.clear(), m.payloads.clear()), 2, None, "there is no entry"),
+    "no entry at all": (lambda m: m.__dict__.update(lines=[], payloads=[]), 2, None, "there is no entry"),
     "cut off and signed anew with the statements as they were": (lambda m: kept(m, 25), 1, 25, "another review"),
     "everything signed by another key": (stranger_signs, 1, None, "none of the keys"),
     "the archive signed by another key": (stranger_archive, 1, None, "not the one that was signed"),
@@ -220,7 +250,9 @@ def test_an_older_checkpoint_of_the_same_log_is_continued() -> None:
 @pytest.mark.parametrize(
     ("change", "seq", "reason"),
     [
-        pytest.param(lambda made: rehashed(made, 9, reason="x"), 0, "entries 0 to 15 are not as signed", id="rewritten"),
+        pytest.param(
+            lambda made: rehashed(made, 9, reason="x"), 0, "entries 0 to 15 are not as signed", id="rewritten"
+        ),
         pytest.param(lambda made: rehashed(made, 20, reason="x"), 16, "16 to 19 are not as signed", id="narrowed down"),
         pytest.param(lambda made: kept(made, 25), 25, "26 entries were signed once", id="tail cut off and signed"),
     ],

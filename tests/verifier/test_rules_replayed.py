@@ -69,7 +69,7 @@ def before_force(action: str, payload: dict[str, Any], **fields: Any) -> Change:
     return lambda log: log.add("added", action, payload, before="force 2", **fields)
 
 
-OF_BOB = {"decision": 2, "revision": 1, "team": "serving", "actor": token("bob")}
+OF_BOB: dict[str, Any] = {"decision": 2, "revision": 1, "team": "serving", "actor": token("bob")}
 
 
 def withdrawn(log: Story) -> None:
@@ -101,7 +101,7 @@ def risk_carried(log: Story) -> None:
 
 
 def countersigned(by: str, proposer: str) -> Change:
-    what = {"kind": "waiver", "body": {}, "proposed_by": token(proposer)}
+    what: dict[str, Any] = {"kind": "waiver", "body": {}, "proposed_by": token(proposer)}
     return lambda log: log.add(
         "added", "proposal.countersigned", what, decision=2, actor=token(by), meaning="waiver", **PROVEN
     )
@@ -161,7 +161,11 @@ BROKEN: dict[str, tuple[Change, str, str]] = {
     "a sign-off by somebody else": (field("bob d2", "actor", token("dave")), "bob d2", "what is newest"),
     "a sign-off by an API token": (field("bob d2", "auth_method", "token"), "bob d2", "recent proof"),
     "a sign-off on an old proof": (field("bob d2", "auth_age_s", 301), "bob d2", "recent proof"),
-    "evidence is not what the subject says": (other("created 2.1", "evidence", file_sha256(b"x")), "planned 2.1", "parts"),
+    "evidence is not what the subject says": (
+        other("created 2.1", "evidence", file_sha256(b"x")),
+        "planned 2.1",
+        "parts",
+    ),
     "the plan is not what the subject says": (other("planned 2.1", "plan", file_sha256(b"x")), "planned 2.1", "parts"),
     "an old policy": (old_policy, "created 1.1", "newest policy"),
     "the policy changed before the act": (lambda log: new_policy(log, "force 2"), "force 2", "counts otherwise"),
@@ -178,7 +182,11 @@ BROKEN: dict[str, tuple[Change, str, str]] = {
         "force 2",
         "counts otherwise",
     ),
-    "a signer who left counted": (before_force("roster.removed", {"person": token("bob")}), "force 2", "counts otherwise"),
+    "a signer who left counted": (
+        before_force("roster.removed", {"person": token("bob")}),
+        "force 2",
+        "counts otherwise",
+    ),
     "a signer whose account is closed counted": (
         before_force("roster.account_closed", {"person": token("bob")}),
         "force 2",
@@ -243,7 +251,9 @@ def test_a_log_that_keeps_the_rules_is_verified(change: Change) -> None:
     bundle = io.BytesIO(written(content(log)))
     code, headline, seq, unchecked = verify(bundle, [KEY])
     assert (code, seq) == (0, None), headline
-    assert headline.startswith(f"VERIFIED: {len(log.acts)} entries of topogate/lab/0123456789abcdef, signed by keys that you")
+    assert headline.startswith(
+        f"VERIFIED: {len(log.acts)} entries of topogate/lab/0123456789abcdef, signed by keys that you"
+    )
     assert unchecked == ["the planner was not run", "who is behind a token"]
     assert verify(bundle)[0] == 3
 

@@ -1,0 +1,128 @@
+"""Archives made to hurt whoever opens them are refused, quickly and within little memory, whatever key is given."""
+
+import io
+import struct
+import time
+import tracemalloc
+import zipfile
+from collections.abc import Callable
+
+import pytest
+
+from planner.verifier.verify import verify
+from tests.verifier.making import KEY, content, sound_story, written
+
+Archive = Callable[[zipfile.ZipFile], object]
+MEBIBYTE = 1 << 20
+
+
+def archive(fill: Archive, *, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """Return an archive that ends as a bundle does."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", compression) as zipped:
+        fill(zipped)
+        zipped.comment = b"\1" * 64
+    return file.getvalue()
+
+
+def bomb(zipped: zipfile.ZipFile) -> None:
+    """100 MiB of nothing in 100 KiB."""
+    with zipped.open("log/entries.jsonl", "w") as handle:
+        for _ in range(100):
+            handle.write(b"\0" * MEBIBYTE)
+
+
+def lying_size(raw: bytes) -> bytes:
+    """Let the directory tell of fewer bytes than there are."""
+    at = raw.rindex(b"PK\1\2")
+    return raw[: at + 24] + struct.pack("<L", 10) + raw[at + 28 :]
+
+
+def quoted(raw: bytes) -> bytes:
+    """Let many files of the directory share the same bytes (a quoted overlap)."""
+    at, end = raw.rindex(b"PK\1\2"), raw.rindex(b"PK\5\6")
+    entry, count = raw[at:end], 5_000
+    names = (f"documents/{number:05d}.json".encode() for number in range(count))
+    directory = b"".join(entry[:28] + struct.pack("<H", 20) + entry[30:46] + name for name in names)
+    tail = struct.pack("<4sHHHHLLH", b"PK\5\6", 0, 0, count, count, len(directory), at, 64)
+    return raw[:at] + directory + tail + b"\1" * 64
+
+
+def zip64(raw: bytes) -> bytes:
+    """Put the directory's place in a record of its own, past what the last one says."""
+    at = raw.rindex(b"PK\5\6")
+    return raw[:at] + b"PK\6\7" + b"\0" * 16 + raw[at:]
+
+
+def long_directory(raw: bytes) -> bytes:
+    """Let the directory be as long as it can be told."""
+    at = raw.rindex(b"PK\5\6")
+    return raw[: at + 12] + struct.pack("<L", 0xFFFFFFFF) + raw[at + 16 :]
+
+
+def names(*given: str) -> Archive:
+    def fill(zipped: zipfile.ZipFile) -> None:
+        for name in given:
+            zipped.writestr(name, b"{}\n")
+
+    return fill
+
+
+def one(name: str = "log/entries.jsonl", size: int = 1) -> bytes:
+    return archive(lambda zipped: zipped.writestr(name, b"\0" * size), compression=zipfile.ZIP_DEFLATED)
+
+
+def deep(zipped: zipfile.ZipFile) -> None:
+    zipped.writestr("log/keys.txt", b"[" * 100_000 + b"\n")
+    zipped.writestr("log/newest.checkpoint", b"[" * 100_000)
+
+
+HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
+    "a bomb": (lambda: archive(bomb), "would unpack to 104,857,600 bytes"),
+    "files that share their bytes": (lambda: quoted(one(size=MEBIBYTE)), "would unpack to"),
+    "a size that is not so": (lambda: lying_size(archive(bomb)), ""),
+    "a line without an end": (
+        lambda: archive(lambda z: z.writestr("log/keys.txt", bytes(200_000)), compression=zipfile.ZIP_STORED),
+        "",
+    ),
+    "a directory elsewhere": (lambda: zip64(one()), "too many files"),
+    "an endless directory": (lambda: long_directory(one()), "too many files"),
+    "a path upwards": (lambda: archive(names("../verify.py")), "no bundle has: ['../verify.py']"),
+    "a path upwards from within": (lambda: archive(names("log/../../verify.py")), "no bundle has"),
+    "an absolute path": (lambda: archive(names("/etc/passwd.txt")), "no bundle has"),
+    "a path of another system": (lambda: archive(names("C:\\verify.py")), "no bundle has"),
+    "a hidden file": (lambda: archive(names("log/.profile")), "no bundle has"),
+    "a folder": (lambda: archive(names("log/")), "no bundle has"),
+    "a name that ends a line": (lambda: archive(names("log/keys.txt\n")), "no bundle has"),
+    "a name twice": (lambda: archive(names("log/keys.txt", "log/keys.txt")), "no bundle has"),
+    "deep nesting": (lambda: archive(deep, compression=zipfile.ZIP_STORED), "cannot be read"),
+    "no archive": (lambda: b"\0" * 10_000, "is no bundle"),
+    "nothing": (lambda: b"", "is no bundle"),
+    "one byte": (lambda: b"P", "is no bundle"),
+    "an empty archive": (lambda: archive(lambda zipped: None), "is no bundle"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("keys", [[KEY], []], ids=["a key is given", "no key is given"])
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_archive_is_refused_in_little_time_and_memory(name: str, keys: list[str]) -> None:
+    make, reason = HOSTILE[name]
+    raw = make()
+    tracemalloc.start()
+    began = time.process_time()
+    code, headline, seq, _ = verify(io.BytesIO(raw), keys)
+    took, peak = time.process_time() - began, tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (code in (1, 2), seq) == (True, None), headline
+    assert reason in headline
+    assert took < 10
+    assert peak < 150 * MEBIBYTE
+
+
+def test_compressed_content_within_the_bounds_is_read() -> None:
+    made = content(sound_story())
+    made.files["report.html"] = b"the same again " * 100_000
+    raw = written(made)
+    assert len(raw) < 30_000
+    assert verify(io.BytesIO(raw), [KEY])[0] == 0
