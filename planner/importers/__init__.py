@@ -97,6 +97,8 @@ def import_file(source: Source, *, only: str | None = None) -> Imported:
             source, candidates = below, _candidates(below, importers)
     except (DocumentRefusedError, RecursionError) as error:
         return Imported(file=source.name, recognised=False, problems=_problems(error))
+    if not candidates and any(problem.code == "import/size" for problem in source.refused):
+        return Imported(file=source.name, recognised=False, problems=source.refused)
     if not candidates:
         expected = ", ".join(importer.title for importer in IMPORTERS if only in (None, importer.id))
         problem = Problem("import/format", "", f"a file of one of: {expected}", _described(source))

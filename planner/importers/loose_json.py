@@ -2,8 +2,8 @@
 
 Unlike ``planner.strict_json`` this is for files that become suggestions, never for documents that are stored. A value
 that is no finite number stays a float that is not finite, and whoever takes it has to say what it means. Of a key
-that stands twice with different values neither is kept. Refused: more than 64 MiB or 8,000,000 values in one value,
-nesting deeper than 64, and text that is not JSON, with line and column.
+that stands twice with different values neither is kept. Refused: more than 64 MiB in one value, one that would take
+more than 224 MiB of memory once it is read, nesting deeper than 64, and text that is not JSON, with line and column.
 """
 
 import json
@@ -14,11 +14,16 @@ from typing import Any, NoReturn
 
 from planner.errors import DocumentRefusedError, Problem
 from planner.importers.scrubbed import found
-from planner.strict_json import MAX_BYTES, MAX_DEPTH, MAX_VALUES, nesting
+from planner.strict_json import MAX_BYTES, MAX_DEPTH, nesting
 
 __all__ = ["JsonDocument", "json_documents"]
 
 MAX_DIGITS = 400
+MAX_MEMORY = 224 * 2**20
+SMALL = 2**20
+"""Text up to this length stays far within the memory, whatever is in it."""
+BYTES_OF = {"{": 200, "[": 88, ",": 64}
+"""What an object, an array, and a value with its place in either take beside the text."""
 LONGEST_WORD = len("-Infinity")
 """What a cut may leave of a word that JSON, or a tool, has beside text and numbers."""
 
@@ -102,13 +107,14 @@ class _Reader:
             json.JSONDecodeError: there is none, or not all of it.
             DocumentRefusedError: it is beyond a limit.
         """
-        if len(text) - start > MAX_VALUES and text.count(",", start) > MAX_VALUES:
-            _refuse("import/size", f"at most {MAX_VALUES:,} values", "more", self._line)
+        if len(text) - start > SMALL and (needed := _memory(text, start)) > MAX_MEMORY:
+            most = f"a value of at most {MAX_MEMORY >> 20} MiB of memory once it is read"
+            _refuse("import/size", most, f"about {needed >> 20:,} MiB; cut it into one value a line", self._line)
         try:
             tree, end = self._decoder.raw_decode(text, start)
         except RecursionError:
             _refuse_depth(self._line)
-        if _is_deep(text, start, end):
+        if _is_deep(tree):
             _refuse_depth(self._line)
         return tree, end
 
@@ -122,11 +128,17 @@ class _Reader:
         return read
 
     def _refuse_syntax(self, text: str, start: int, error: json.JSONDecodeError) -> NoReturn:
-        if _is_deep(text, start, len(text)):
+        # What is deep and cut, or deep and wrong, is told by its beginning: all of it would take many times its size.
+        if _opens_deep(text[start : start + SMALL]):
             _refuse_depth(self._line)
         here = text[error.pos : error.pos + 20]
         line = self._line + text.count("\n", start, error.pos)
         _refuse("import/syntax", "JSON", found(here) if here else "the end of the file", line, error.colno)
+
+
+def _memory(text: str, start: int) -> int:
+    """Return about how many bytes the values of a text take by its brackets and commas, and the text itself."""
+    return sum(size * text.count(sign, start) for sign, size in BYTES_OF.items()) + len(text) - start
 
 
 def _is_cut(error: json.JSONDecodeError) -> bool:
@@ -134,9 +146,23 @@ def _is_cut(error: json.JSONDecodeError) -> bool:
     return error.pos + LONGEST_WORD >= len(error.doc) or error.msg.startswith("Unterminated string")
 
 
-def _is_deep(text: str, start: int, end: int) -> bool:
-    opened = text.count("[", start, end) + text.count("{", start, end)
-    return opened > MAX_DEPTH and nesting(text[start:end].encode("utf-8", "replace")) > MAX_DEPTH
+def _is_deep(tree: Any) -> bool:
+    """Say whether a value is nested deeper than 64, a level at a time: memory holds the containers of two levels."""
+    level = [tree] if isinstance(tree, dict | list) else []
+    for _ in range(MAX_DEPTH):
+        if not level:
+            return False
+        level = [
+            child
+            for value in level
+            for child in (value.values() if type(value) is dict else value)
+            if type(child) is dict or type(child) is list
+        ]
+    return bool(level)
+
+
+def _opens_deep(text: str) -> bool:
+    return text.count("[") + text.count("{") > MAX_DEPTH and nesting(text.encode("utf-8", "replace")) > MAX_DEPTH
 
 
 def _after_space(text: str, position: int) -> int:

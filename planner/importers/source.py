@@ -45,6 +45,8 @@ class Source:
         self._given = handle
         self._skipped = (0, 0)
         self._begun: Iterator[JsonDocument] | None = None
+        self.refused: tuple[Problem, ...] = ()
+        """Why the first JSON value was not read, where it was begun."""
 
     def check(self) -> None:
         """Raise DocumentRefusedError for bytes that no importer takes: too many, none, packed, or not text."""
@@ -87,7 +89,8 @@ class Source:
         documents = self.documents()
         try:
             document = next(documents, None)
-        except DocumentRefusedError:
+        except DocumentRefusedError as refused:
+            self.refused = refused.problems
             return None
         if document is None:
             return None

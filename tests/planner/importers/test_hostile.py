@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -108,7 +109,20 @@ def test_what_is_made_to_hurt_is_refused_in_time(raw: str, code: str) -> None:
 
 def test_a_value_of_too_many_values_is_refused() -> None:
     text = json.dumps(vllm_run(ttfts=[0])).replace("[0]", "[" + "0," * 8_000_001 + "0]")
-    assert in_time(text, only="vllm-bench-serve") == ["import/format"]
+    assert in_time(text, only="vllm-bench-serve") == ["import/size"]
+
+
+def test_a_value_that_would_fill_the_memory_is_refused_before_it_is_read() -> None:
+    text = json.dumps(vllm_run(errors=["records"])).replace('"records"', ",".join(['{"a":{"b":1},"c":2.5}'] * 600_000))
+    tracemalloc.start()
+    (problem,) = imported(text).problems
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (problem.code, problem.expected) == (
+        "import/size",
+        "a value of at most 224 MiB of memory once it is read",
+    )
+    assert peak < 128 * 2**20
 
 
 def test_entities_of_xml_are_never_expanded() -> None:
