@@ -7,7 +7,7 @@ check after a launch, without a server: exit 0 only where every key and every ra
 import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,6 +22,7 @@ from planner.identity_check import KeyDifference, RankDifference, key_difference
 from planner.identity_report import IdentityReport, MergeRefusedError, merged, read_report, report_tree
 from planner.intake import read_contract, read_evidence, read_plan
 from planner.launch import LaunchRefusedError, planned_trial
+from planner.pointers import joined
 from planner.records.base import stated
 from planner.shown import shown
 from planner.strict_json import read
@@ -180,9 +181,19 @@ def _check(arguments: Namespace) -> int:
         rank_map_digest=plan.selected.rank_map_digest if plan.selected else "",
         requalify_on=None if validity is None else stated(validity.requalify_on),
     )
+    keys += tuple(_labels(reports, plan.selected.rank_map_digest if plan.selected else ""))
     ranks = rank_differences(msgspec.to_builtins(trial.rank_map), live.get("placement", {}).get("rank_map", []))
     _print_check(keys, ranks, arguments.format)
     return Exit.NO if keys or ranks else Exit.OK
+
+
+def _labels(reports: Sequence[IdentityReport], rank_map: str) -> Iterator[KeyDifference]:
+    """Yield the hosts on which something runs that was launched with the label of another rank map."""
+    for report in reports:
+        for name, found in report.environment.items():
+            # In reports of several hosts the host stands before the name.
+            if name.rpartition("/")[2] == "TOPOGATE_RANK_MAP" and found != rank_map:
+                yield KeyDifference(joined(("environment", report.host, name)), "differs", rank_map, found)
 
 
 def _print_check(keys: Sequence[KeyDifference], ranks: Sequence[RankDifference], form: str) -> None:

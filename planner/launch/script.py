@@ -1,8 +1,8 @@
 """A launch as a shell script: one branch for every engine and node, with the label, what to fill in and what is unsaid.
 
 Rules kept: everything of a document is quoted or in a comment on one line; a variable that is not set stops the script
-and is named; nothing starts by itself; no secret is written. Several nodes under MPI are started from the first of
-them, ranks in the order of the contexts of ``mpirun``, each with the devices of its node.
+and is named; nothing starts by itself, or after the decision expired; no secret is written. Several nodes under MPI are
+started from the first of them, ranks in the order of the contexts of ``mpirun``, each with the devices of its node.
 """
 
 import shlex
@@ -25,12 +25,22 @@ def shell_script(
     lines += [_comment(text) for text in unsaid_lines(to_fill, unsaid)]
     lines += ["set -euo pipefail", ""]
     lines += [f"export {name}={shlex.quote(value)}" for name, value in labels(label).items()]
+    lines += _expiry(label)
     lines += ["", 'case "${1:-}/${2:-}" in']
     for engine in engines:
         lines += _branches(engine)
     lines += ["  *)", *(f"    printf '%s\\n' {shlex.quote(text)} >&2" for text in _usage(engines))]
     lines += ["    exit 2", "    ;;", "esac"]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _expiry(label: Label) -> Iterator[str]:
+    """Yield what keeps a script from starting what is decided no more; texts of UTC times order as the times do."""
+    if label.expires_at is not None:
+        yield 'if [[ "$(date -u +%Y-%m-%dT%H:%M:%SZ)" > "$TOPOGATE_EXPIRES_AT" ]]; then'
+        yield "  printf 'the decision expired at %s\\n' \"$TOPOGATE_EXPIRES_AT\" >&2"
+        yield "  exit 3"
+        yield "fi"
 
 
 def labels(label: Label) -> dict[str, str]:

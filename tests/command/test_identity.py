@@ -204,6 +204,11 @@ def test_what_was_launched_is_checked_against_what_was_decided(path: Path, tmp_p
             for what, decided in (("node", f"node-{device[0]}"), ("device", device))
         ),
     ]
+    labelled = json.loads(Path(made[0]).read_text())
+    labelled["environment"] = {"TOPOGATE_RANK_MAP": "sha256:other"}
+    (tmp_path / "labelled.json").write_text(json.dumps(labelled))
+    assert main(["identity", "check", *documents, str(tmp_path / "labelled.json"), made[1]]) == 1
+    assert capsys.readouterr().out.startswith(f"differs /environment/{host_name()}/TOPOGATE_RANK_MAP (/environment): ")
     moved = json.loads(Path(made[1]).read_text())
     moved["identity"]["stack"]["driver"]["version"] = "580.1"
     moved["ranks_seen"]["ranks"][0]["device"], moved["ranks_seen"]["ranks"][1]["device"] = "b1", "b0"

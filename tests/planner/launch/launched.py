@@ -58,7 +58,9 @@ def documents(
     return contract, read_evidence(raw(evidence), contract)
 
 
-def launched(target: Target, *changes: Change, **trial: Any) -> LaunchConfiguration:
+def launched(
+    target: Target, *changes: Change, expires_at: str = "2999-12-01T00:00:00Z", **trial: Any
+) -> LaunchConfiguration:
     """Return the launch of that trial, labelled with a decision."""
     layout = trial.pop("layout", target)
     return launch_configuration(
@@ -68,7 +70,7 @@ def launched(target: Target, *changes: Change, **trial: Any) -> LaunchConfigurat
         plan_id=PLAN,
         decision="D-0012 r3",
         subject="sha256:" + "b" * 64,
-        expires_at="2026-12-01T00:00:00Z",
+        expires_at=expires_at,
     )
 
 

@@ -187,6 +187,13 @@ def test_the_script_is_one_that_a_shell_runs() -> None:
     )
 
 
+def test_a_script_starts_nothing_after_the_decision_expired() -> None:
+    made = launched("vllm", instances=[instance(1)], devices="n0-g0", expires_at="2001-01-01T00:00:00Z")
+    text = made.files[0].text.replace("exec vllm", "echo vllm")
+    ran = subprocess.run(["/bin/bash", "-s", "0", "n0"], input=text, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (3, "", "the decision expired at 2001-01-01T00:00:00Z\n")
+
+
 @pytest.mark.parametrize("engine", ["vllm", "sglang", "tensorrt-llm"])
 def test_every_topology_that_is_worth_measuring_can_be_started_where_its_ranks_sit(engine: str) -> None:
     layout: Any = {"tensorrt-llm": "trtllm"}.get(engine, engine)

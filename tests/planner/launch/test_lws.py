@@ -34,7 +34,7 @@ def test_two_nodes_are_a_leader_and_a_worker() -> None:
         "topogate/slot": "demo/matrix",
         "topogate/decision": "D-0012 r3",
         "topogate/subject": "sha256:" + "b" * 64,
-        "topogate/expires_at": "2026-12-01T00:00:00Z",
+        "topogate/expires_at": "2999-12-01T00:00:00Z",
         "topogate/plan": "sha256:" + "a" * 64,
         "topogate/rank_map": made.label.rank_map_digest,
     }
