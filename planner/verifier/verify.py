@@ -5,7 +5,7 @@ Exit 0 VERIFIED: all holds and is signed by keys that you gave. 3 CONSISTENT ONL
 the bundle. 1 BROKEN: what is wrong, and at which entry. 2 INCOMPLETE: something is missing or cannot be read.
 """
 # fmt: off - laid out by hand, to be read in one sitting: five parts, each resting on those before it
-import argparse, io, json, re, zipfile
+import argparse, io, json, re, zipfile, zlib
 from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -18,6 +18,7 @@ VERIFIED, BROKEN, INCOMPLETE, CONSISTENT = range(4)
 WORDS = ("VERIFIED", "BROKEN", "INCOMPLETE", "CONSISTENT ONLY")
 COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode  # RFC 8785 without doubles
 Tree = dict[str, Any]  # a JSON object
+MALFORMED = (AttributeError, EOFError, LookupError, RuntimeError, TypeError, ValueError, zipfile.BadZipFile, zlib.error)
 class Fault(Exception): """Its arguments: what is wrong, at which entry (None: at no one), the exit code."""
 def require(holds: object, text: str, seq: int | None = None, code: int = BROKEN) -> None:
     if not holds: raise Fault(text, seq, code)
@@ -40,7 +41,7 @@ class Bundle:
         require(total <= min(MAX_BYTES, MAX_RATIO * self.size), f"the archive would unpack to {total:,} bytes")
     def read(self, name: str, by_line: bool = True) -> Iterator[bytes]:
         require(name in self.names, f"{name} is missing", None, INCOMPLETE)
-        with self.zip.open(name) as raw, io.BufferedReader(raw, 1 << 20) as stream:  # type: ignore[type-var]
+        with self.zip.open(name) as raw, io.BufferedReader(raw, 1 << 20) as stream:  # type: ignore[type-var] # it reads
             while part := stream.readline(MAX_LINE) if by_line else stream.read(MAX_LINE):
                 if by_line and part[-1] != 10: raise Fault(f"a line of {name} has no end", None, INCOMPLETE)
                 yield part[:-1] if by_line else part
@@ -108,7 +109,7 @@ def replayed(lines: Iterator[bytes], payloads: Iterator[bytes], origin: str, lea
                 same = "sha256:" + sha256(payload).hexdigest() == entry["payload_sha256"]
                 require(same, "has not the payload that it names", seq, BROKEN if payload else INCOMPLETE)
             rules.apply(entry, json.loads(payload))
-        except (AttributeError, LookupError, RuntimeError, StopIteration, TypeError, ValueError) as error:
+        except MALFORMED as error:
             raise Fault(f"does not say what an entry has to ({error!r})", seq, BROKEN) from error
     require(next(payloads, None) is None, "a payload belongs to no entry")
     return rules
@@ -160,9 +161,9 @@ class Rules:
         recent = e["auth_method"] in PROOFS and e["auth_age_s"] is not None and e["auth_age_s"] <= 300
         require(recent, "is done without a recent proof of who does it", e["seq"])
         require(not people & d["authors"], "is done by an author of the decision, or in their place", e["seq"])
-    def given(self, d: Tree, e: Tree, p: Tree, who: str | None, revision: int | None = None) -> Tree:
+    def given(self, d: Tree, e: Tree, p: Tree, who: str | None, revision: int | None = None) -> Any:
         key = (e["team"], who, p["turn"], revision or e["revision"])
-        return next(s for s in d["signs"] if (s["team"], s["person"], s["turn"], s["revision"]) == key)
+        return {(s["team"], s["person"], s["turn"], s["revision"]): s for s in d["signs"]}[key]
     def create(self, e: Tree, p: Tree, d: Tree) -> None:
         require(e["revision"] > d["newest"] and p["policy"] == self.policy, "is not under the newest policy", e["seq"])
         d["newest"], d["revisions"][e["revision"]], self.older = e["revision"], p, self.older + ("author" not in p)
@@ -277,11 +278,10 @@ def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = (
         text = f"{good:,} entries of {origin}, signed by keys that {'you gave' if pinned else 'came with them'}"
     except Fault as fault:
         text, seq, code = (*fault.args, None, BROKEN)[:3]
-    except Exception as error:  # whatever the bytes are, there is an answer
+    except MALFORMED as error:
         text, code = f"the bundle cannot be read: {error!r}", INCOMPLETE
-    hidden = [f"{rules.hidden:,} entries of which only hashes are here"] * bool(rules.hidden)
-    older = [f"scopes and uploaders of {rules.older:,} entries that do not record them"] * bool(rules.older)
-    unchecked = ["the planner was not run", "who is behind a token", *hidden, *older]
+    counts = ((rules.hidden, "entries that are only hashes here"), (rules.older, "entries without scope or uploader"))
+    unchecked = ["the planner was not run", "who is behind a token", *(f"{n:,} {what}" for n, what in counts if n)]
     where = "" if seq is None else f" at seq {seq}"
     return code, f"{WORDS[code]}{where}: {text}. Not checked: {'; '.join(unchecked)}.", seq, unchecked
 
