@@ -100,7 +100,10 @@ def _problems(tree: Any) -> Iterator[Problem]:
 
 
 def _span_problems(tree: Mapping[str, Any]) -> Iterator[Problem]:
-    start, end = parsed_time(tree.get("started_at", "")), parsed_time(tree.get("ended_at", ""))
+    start, end = (
+        parsed_time(value) if isinstance(value, str) else None
+        for value in (tree.get("started_at"), tree.get("ended_at"))
+    )
     for name, moment in (("started_at", start), ("ended_at", end)):
         if moment is None:
             yield Problem("observations/time", f"/{name}", "a UTC time with Z", shown(tree.get(name)))

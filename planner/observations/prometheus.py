@@ -118,7 +118,11 @@ class _Gathered:
 
 
 def segments_of(source: Source, places: Places) -> Converted:
-    """Return what a file of scrapes says, or two files of one exporter (``Source.before``)."""
+    """Return what a file of scrapes says, or two files of one exporter (``Source.before``).
+
+    Raises:
+        DocumentRefusedError: it is no text, or packed in a way that is not read.
+    """
     found = _Gathered(places)
     scraped = window(source, *PREFIXES, each=partial(_keep_gauges, found))
     _take_gauges(found)
