@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reviews.facts import Member
-from reviews.models import AuditEntry, Decision, Membership, Mention, Person, Workspace
+from reviews.models import AuditEntry, Decision, Membership, Mention, Person, Revision, Workspace
 from reviews.models.notices import NoticeReason
 from reviews.policies.signoff_status import AGAINST, APPROVING, OBJECT
 from reviews.selectors.judgement import Judgement, judge_decisions
-from reviews.selectors.turns import is_released_by, newest_revisions
+from reviews.selectors.turns import is_released_by
 
 ASKING = ("revision.planned", "re_review.asked", "signoff.withdrawn", "emergency.declared")
 """After these, whoever could give a missing approval is asked to."""
@@ -58,9 +58,8 @@ def told_by(workspace: Workspace, entries: Sequence[Said]) -> list[Told]:
     """Return who is told about notable entries, in their order."""
     numbers = {said.entry.decision_number for said in entries if said.entry.decision_number is not None}
     decisions = {row.number: row for row in Decision.objects.filter(workspace=workspace, number__in=numbers)}
-    newest = newest_revisions(list(decisions.values()))
-    authors = {revision.decision_id: revision.author_id for revision in newest}
-    judged, members = judge_decisions(workspace, newest)
+    judged, members = judge_decisions(workspace, [row.pk for row in decisions.values()])
+    authors = dict(_newest_authors(judged))
     tokens = {said.entry.actor_token for said in entries} - {""}
     actors = {person.token: person for person in Person.objects.filter(token__in=tokens)}
     present = set(
@@ -82,6 +81,13 @@ def told_by(workspace: Workspace, entries: Sequence[Said]) -> list[Told]:
                 people.setdefault(person, why)
         told.append(Told(said, decision, actor, people))
     return told
+
+
+def _newest_authors(judged: Mapping[int, Judgement]) -> Iterator[tuple[int, int]]:
+    """Yield decision id and who made its newest revision."""
+    newest = {judgement.newest.id: decision_id for decision_id, judgement in judged.items()}
+    for revision_id, author_id in Revision.objects.filter(pk__in=newest).values_list("pk", "author_id"):
+        yield newest[revision_id], author_id
 
 
 def _mentioned(decisions: Iterable[Decision], seqs: list[int]) -> Mapping[tuple[int, int], list[int]]:

@@ -37,7 +37,8 @@ def decision_named(workspace: Workspace, number: int) -> Decision:
     Raises:
         NotFoundError: there is none.
     """
-    decision = Decision.objects.filter(workspace=workspace, number=number).select_related("opened_by").first()
+    rows = Decision.objects.filter(workspace=workspace, number=number).select_related("opened_by")
+    decision = rows.order_by().first()
     if decision is None:
         raise NotFoundError(f"There is no decision D-{number:04d} in {workspace.slug}.")
     return decision
@@ -69,7 +70,7 @@ def decision_page(
     shown = next((row for row in revisions if row.number == revision), None) if revision else revisions[-1]
     if shown is None:
         raise NotFoundError(f"{decision.label} has no revision {revision}. The newest is {revisions[-1].number}.")
-    judged, members = judge_decisions(workspace, revisions[-1:], name_changes=True)
+    judged, members = judge_decisions(workspace, [decision.pk], name_changes=True)
     judgement = judged[decision.pk]
     state = states_now([decision], moment())[decision.pk]
     rows = tuple(revision_row(row) for row in revisions)

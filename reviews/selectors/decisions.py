@@ -15,7 +15,7 @@ from reviews.selectors.in_force import states_now
 from reviews.selectors.judgement import Judgement, judge_decisions
 from reviews.selectors.people import standing_of
 from reviews.selectors.rows import DecisionList, DecisionRow
-from reviews.selectors.turns import REVIEWED, is_released_by, newest_revisions, releasing_of
+from reviews.selectors.turns import REVIEWED, is_released_by, releasing_of
 
 PAGE_SIZE = 25
 NUMBER = re.compile(r"(?:[Dd]-?)?0*([1-9][0-9]{0,8})")
@@ -56,7 +56,7 @@ def decision_rows(
         decisions = decisions.filter(number__lt=older_than)
     found = list(decisions.select_related("opened_by").order_by("-number")[: page_size + 1])
     shown = found[:page_size]
-    judged, members = judge_decisions(workspace, newest_revisions(shown))
+    judged, members = judge_decisions(workspace, [row.pk for row in shown])
     states = states_now(shown, moment())
     return DecisionList(
         rows=tuple(

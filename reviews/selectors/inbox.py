@@ -14,6 +14,7 @@ from django.db.models import Case, Count, F, IntegerField, OuterRef, QuerySet, S
 from django.db.models.functions import RowNumber
 
 from reviews.asked_once import moment
+from reviews.facts import Standing
 from reviews.models import Activation, Decision, DecisionState, Person, Team, Workspace
 from reviews.policies.validity import StateNow
 from reviews.selectors.decisions import DecisionFilter, decision_row, wanted_decisions
@@ -22,7 +23,7 @@ from reviews.selectors.judgement import judge_decisions
 from reviews.selectors.people import standing_of
 from reviews.selectors.rows import DecisionRow
 from reviews.selectors.saved_views import SavedViewRow, saved_view_rows
-from reviews.selectors.turns import ids_waiting_on, newest_revisions, turn_ids
+from reviews.selectors.turns import ids_waiting_on, judged_for, turn_ids
 
 PREVIEW = 10
 PAGE_SIZE = 25
@@ -113,7 +114,7 @@ def inbox(
     pages = max(1, -(-totals.get(LISTS.index(only), 0) // page_size)) if only else 1
     page = page if 1 <= page <= pages else 1
     ids = _cut(placed, only, range((page - 1) * page_size, page * page_size) if only else range(preview))
-    rows = _rows(ids, workspace, standing.person_id, now)
+    rows = _rows(ids, workspace, standing, now)
     return Inbox(
         lists=tuple(
             InboxList(name, tuple(rows[pk] for pk, at in ids.items() if at == place), totals.get(place, 0))
@@ -167,11 +168,14 @@ def _cut(placed: QuerySet[Any], only: str, places: range) -> dict[int, int]:
     return dict(cut.values_list("pk", "place"))
 
 
-def _rows(ids: Mapping[int, int], workspace: Workspace, person_id: int, now: datetime) -> dict[int, DecisionRow]:
-    decisions = list(Decision.objects.filter(pk__in=list(ids)).select_related("opened_by"))
-    judged, members = judge_decisions(workspace, newest_revisions(decisions))
+def _rows(ids: Mapping[int, int], workspace: Workspace, standing: Standing, now: datetime) -> dict[int, DecisionRow]:
+    decisions = list(Decision.objects.filter(pk__in=list(ids)).select_related("opened_by").order_by())
+    judged, members = judged_for(standing, workspace)
+    others = [row.pk for row in decisions if row.pk not in judged]
+    if others:
+        judged = {**judged, **judge_decisions(workspace, others)[0]}
     states = states_now(decisions, now)
-    return {row.pk: decision_row(row, states[row.pk], judged[row.pk], person_id, members) for row in decisions}
+    return {row.pk: decision_row(row, states[row.pk], judged[row.pk], standing.person_id, members) for row in decisions}
 
 
 def _choices(workspace: Workspace, moved: Mapping[int, str]) -> InboxChoices:

@@ -117,22 +117,32 @@ class Found:
 
 
 def judge_decisions(
-    workspace: Workspace, newest: Sequence[Revision], *, name_changes: bool = False
+    workspace: Workspace, decision_ids: Iterable[int], *, name_changes: bool = False
 ) -> tuple[dict[int, Judgement], tuple[Member, ...]]:
-    """Return decision id -> judgement for newest revisions fetched by ``with_digests``, and the team members.
+    """Return decision id -> judgement of the decision's newest revision, and the team members.
 
     The number of queries is the same however many decisions. ``name_changes`` looks up which items of a scope moved
     under a stale sign-off, which reads the items of all its revisions.
     """
-    found = fetched(workspace, newest, with_signed_scopes=name_changes)
+    revisions = revisions_of(tuple(sorted(set(decision_ids))))
+    newest = list({revision.decision_id: revision for revision in revisions}.values())
+    found = fetched(workspace, newest, revisions, with_signed_scopes=name_changes)
     changes = _changes(newest, found) if name_changes else {}
     return {revision.decision_id: _judge(revision, found, changes) for revision in newest}, found.members
 
 
-def fetched(workspace: Workspace, newest: Sequence[Revision], *, with_signed_scopes: bool = False) -> Found:
-    """Fetch what judging the newest revisions of some decisions takes; ``with_signed_scopes``: and naming changes."""
+def fetched(
+    workspace: Workspace,
+    newest: Sequence[Revision],
+    revisions: Sequence[Revision],
+    *,
+    with_signed_scopes: bool = False,
+) -> Found:
+    """Fetch what judging the newest revisions of some decisions takes; ``revisions`` are all of theirs.
+
+    ``with_signed_scopes``: the scopes of revisions that were signed too, which naming changes takes.
+    """
     decision_ids = [revision.decision_id for revision in newest]
-    revisions = revisions_of(tuple(decision_ids))
     now = moment()
     roster = team_roster(workspace, now)
     signoffs = stored_signoffs(decision_ids, revisions)
@@ -180,7 +190,7 @@ def _policies(workspace: Workspace, policy_ids: Collection[int]) -> tuple[dict[i
     """Return the policies by id, and the content id of the workspace's newest one."""
     newest = Policy.objects.filter(workspace=workspace).order_by("-version").values("pk")[:1]
     found = Policy.objects.filter(Q(pk__in=policy_ids) | Q(pk__in=Subquery(newest))).select_related("blob")
-    rows = sorted(found, key=lambda policy: policy.version)
+    rows = list(found.order_by("version"))
     documents = {
         policy.pk: read_policy(checked(bytes(policy.blob.data), policy.blob_id, "policy"))
         for policy in rows
@@ -193,7 +203,7 @@ def _scopes(revision_ids: Iterable[int]) -> Mapping[int, Mapping[str, TeamScope]
     """Return revision id -> team -> its scope, for planned revisions."""
     scopes: dict[int, dict[str, TeamScope]] = defaultdict(dict)
     rows = TeamScope.objects.filter(basis__planned__revision_id__in=list(revision_ids))
-    for row in rows.select_related("basis__planned"):
+    for row in rows.select_related("basis__planned").order_by("basis_id", "team"):
         scopes[row.basis.planned.revision_id][row.team] = row
     return scopes
 

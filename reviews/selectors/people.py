@@ -34,7 +34,7 @@ def workspace_named(slug: str) -> Workspace:
     Raises:
         NotFoundError: there is none of that name.
     """
-    workspace = Workspace.objects.filter(slug=slug).first()
+    workspace = Workspace.objects.filter(slug=slug).order_by().first()
     if workspace is None:
         raise NotFoundError(f"There is no workspace {slug} that you belong to.")
     return workspace

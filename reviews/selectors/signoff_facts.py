@@ -37,7 +37,9 @@ def stored_signoffs(decision_ids: Iterable[int], revisions: Iterable[Revision]) 
         row.revision = given_on[row.revision_id]
         by_decision[row.revision.decision_id].append(row)
     carries: dict[int, list[SignOffCarry]] = defaultdict(list)
-    for carry in SignOffCarry.objects.filter(revision__decision_id__in=wanted).select_related("revision"):
+    for carry in (
+        SignOffCarry.objects.filter(revision__decision_id__in=wanted).select_related("revision").order_by("pk")
+    ):
         carries[carry.signoff_id].append(carry)
     points: dict[int, list[SignOffPoint]] = defaultdict(list)
     for point in SignOffPoint.objects.filter(signoff__revision__decision_id__in=wanted).select_related(

@@ -4,10 +4,10 @@ A turn follows from policy, roster and sign-offs, so no column holds it. What ca
 the database; the rest is judged. The number of queries does not grow with the decisions.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from django.core.cache import caches
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from reviews.asked_once import once
 from reviews.facts import Member, Standing
@@ -16,7 +16,6 @@ from reviews.policies.document import releasing_teams
 from reviews.policies.permissions import SIGNING_ROLES
 from reviews.policies.signoff_status import AGAINST, OBJECT
 from reviews.selectors.judgement import Judgement, judge_decisions
-from reviews.selectors.revisions import with_digests
 
 REVIEWED = (DecisionState.IN_REVIEW, DecisionState.EMERGENCY)
 """States in which sign-offs are owed; in an emergency the review comes after."""
@@ -41,19 +40,13 @@ def turn_count(standing: Standing, workspace: Workspace) -> int:
     return kept
 
 
-@once
 def turn_ids(standing: Standing, workspace: Workspace) -> frozenset[int]:
     """Return the ids of the decisions that wait on a person.
 
     Those for which they could give a missing approval or that they could put into force now, and their own of which
     changes are requested or that are rejected.
     """
-    authored = Exists(Revision.objects.filter(decision=OuterRef("pk"), author_id=standing.person_id))
-    objected = Exists(SignOff.objects.filter(revision__decision=OuterRef("pk"), meaning__in=(*AGAINST, OBJECT)))
-    wanted = Q(authored, objected)
-    if standing.teams and standing.role in SIGNING_ROLES:
-        wanted |= ~Q(authored)
-    judged, members = judge_decisions(workspace, newest_revisions(_in_review(workspace).filter(wanted)))
+    judged, members = judged_for(standing, workspace)
     person = standing.person_id
     return frozenset(
         pk
@@ -64,9 +57,20 @@ def turn_ids(standing: Standing, workspace: Workspace) -> frozenset[int]:
     )
 
 
+@once
+def judged_for(standing: Standing, workspace: Workspace) -> tuple[Mapping[int, Judgement], tuple[Member, ...]]:
+    """Judge every decision that could be a person's turn; return decision id -> judgement, and the team members."""
+    authored = Exists(Revision.objects.filter(decision=OuterRef("pk"), author_id=standing.person_id))
+    objected = Exists(SignOff.objects.filter(revision__decision=OuterRef("pk"), meaning__in=(*AGAINST, OBJECT)))
+    wanted = Q(authored, objected)
+    if standing.teams and standing.role in SIGNING_ROLES:
+        wanted |= ~Q(authored)
+    return judge_decisions(workspace, _in_review(workspace).filter(wanted).values_list("pk", flat=True))
+
+
 def ids_waiting_on(team: str, workspace: Workspace) -> frozenset[int]:
     """Return the ids of the decisions in review in which a team's requirement is not satisfied."""
-    judged, _ = judge_decisions(workspace, newest_revisions(_in_review(workspace)))
+    judged, _ = judge_decisions(workspace, _in_review(workspace).values_list("pk", flat=True))
     return frozenset(pk for pk, found in judged.items() if team in _owing(found))
 
 
@@ -87,15 +91,8 @@ def is_released_by(judgement: Judgement, person_id: int, members: Sequence[Membe
     return not mine.isdisjoint(releasing_of(judgement))
 
 
-def newest_revisions(decisions: QuerySet[Decision] | list[Decision]) -> list[Revision]:
-    """Return the newest revision of each decision, in one query."""
-    newest = Revision.objects.filter(decision=OuterRef("decision")).order_by("-number").values("number")[:1]
-    revisions = Revision.objects.filter(decision__in=decisions, number=Subquery(newest))
-    return list(with_digests(revisions))
-
-
 def _in_review(workspace: Workspace) -> QuerySet[Decision]:
-    return Decision.objects.filter(workspace=workspace, state__in=REVIEWED)
+    return Decision.objects.filter(workspace=workspace, state__in=REVIEWED).order_by()
 
 
 def _owing(judgement: Judgement) -> Iterator[str]:

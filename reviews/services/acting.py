@@ -8,13 +8,12 @@ from typing import Any
 from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.errors import Finding, InvalidRequestError, NotAllowedError, ProofNeededError, is_prose, length_of
 from reviews.facts import Authentication, Standing
-from reviews.models import AuditEntry, Decision, Person, Revision, Workspace
+from reviews.models import AuditEntry, Decision, Person, Workspace
 from reviews.policies.permissions import Verdict
 from reviews.policies.proof import is_recent_proof
 from reviews.selectors.judgement import Judgement, judge_decisions
 from reviews.selectors.people import standing_of
 from reviews.selectors.proofs import demands_second_factor
-from reviews.selectors.revisions import with_digests
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.sweeps import decision_to_act_on
 
@@ -42,8 +41,7 @@ class Acting:
 
     def judged(self) -> Judgement:
         """Judge the decision's newest revision anew, under the lock."""
-        revisions = with_digests(Revision.objects.filter(decision=self.decision)).order_by("-number")[:1]
-        judged, _ = judge_decisions(self.workspace, list(revisions))
+        judged, _ = judge_decisions(self.workspace, [self.decision.pk])
         return judged[self.decision.pk]
 
 

@@ -12,12 +12,13 @@ from reviews.facts import SignOffFact
 from reviews.models import Revision, SignOff, SignOffCarry, TeamScope, Workspace
 from reviews.policies.signoff_status import NEVER_CARRIED, OBJECT, judge_signoff
 from reviews.selectors.judgement import Found, fetched, newest_fact
+from reviews.selectors.revisions import revisions_of
 from reviews.selectors.signoff_facts import signoff_facts
 
 
 def signoffs_carry(workspace: Workspace, revision: Revision) -> tuple[SignOffCarry, ...]:
     """Carry every sign-off that stood until now to a planned newest revision. Call it inside ``workspace_write``."""
-    found = fetched(workspace, [revision])
+    found = fetched(workspace, [revision], revisions_of((revision.decision_id,)))
     newest, authors = newest_fact(revision, found), found.authors[revision.decision_id]
     rows = {row.pk: row for row in found.signoffs.rows.get(revision.decision_id, ())}
     digests = _digests_by_team(revision)

@@ -13,9 +13,9 @@ from tests.web.conftest import Visit
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
 HERE = "/w/lab/decisions/1/"
-MOST = {"/w/lab/": 31, HERE: 39, f"{HERE}release/": 30, f"{HERE}threads/": 36, f"{HERE}compare/": 35}
+MOST = {"/w/lab/": 22, HERE: 39, f"{HERE}release/": 30, f"{HERE}threads/": 36, f"{HERE}compare/": 35}
 """Page -> queries: on each of them some twelve count the reader's turns where the process does not know them."""
-MOST_OF_API = {"decisions?limit=100": 15, "decisions/1": 15, "decisions/1/proposals": 5, "policy": 8}
+MOST_OF_API = {"decisions?limit=100": 14, "decisions/1": 15, "decisions/1/proposals": 5, "policy": 8}
 
 
 def costs(who: Asks, paths: dict[str, int]) -> dict[str, int]:
