@@ -56,6 +56,7 @@ bench: .venv/dev.stamp ## Print how long planning takes beside parsing and hashi
 	@$(BIN)/python -m bench.bytes_to_plan
 	@$(BIN)/python -m bench.many_trials
 	@$(BIN)/python -m bench.appends
+	@$(BIN)/python -m bench.pages
 
 screenshots: .venv/dev.stamp ## Draw docs/images anew from the running demo
 	@$(BIN)/python -m tests.screenshots
