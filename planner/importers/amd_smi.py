@@ -5,17 +5,18 @@ and shows no peak; several are samples. What a device has no figure for is "N/A"
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from planner.importers.checks import check_name
-from planner.importers.device_samples import DeviceSamples
-from planner.importers.model import Importer, Recognised, Run
+from planner.importers.device_samples import DeviceSamples, put_largest
+from planner.importers.model import Importer, Place, Recognised, Run
 from planner.importers.perf_metrics import number_of
 from planner.importers.sheet import Path, Sheet
 from planner.importers.source import Source
 
-__all__ = ["IMPORTER"]
+__all__ = ["IMPORTER", "finish_devices", "take_device"]
 
 _CARD = re.compile(r"card([0-9]{1,4})")
 _PARTS = ("mem_usage", "usage", "power", "asic", "vram")
@@ -61,7 +62,7 @@ def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
         moment = Sheet("", document.tree, line=document.line)
         if devices := _devices(document.tree):
             for path, device in devices:
-                _take_device(sheet, samples, moment, path, f"gpu-{str(device['gpu'])[:8]}")
+                take_device(sheet, samples, device, partial(moment.place, *path), f"gpu-{str(device['gpu'])[:8]}")
         elif cards := _cards(document.tree):
             for number, card in cards.items():
                 _take_card(sheet, samples, moment, number, card)
@@ -70,41 +71,46 @@ def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
                 sheet.put_text("driver_version", version, moment.place("system", "Driver version"))
         else:
             others += 1
-    _finish(sheet, samples, others)
+    finish_devices(sheet, samples)
+    if others:
+        sheet.remark("import/format", f"{others} values are no devices", effect="refused")
     check_name(sheet, source.name)
     yield sheet.finish(_EXPECTED)
 
 
-def _finish(sheet: Sheet, samples: DeviceSamples, others: int) -> None:
+def finish_devices(sheet: Sheet, samples: DeviceSamples) -> None:
+    """Put what was sampled, and say how often."""
     samples.take(sheet, peaks=samples.most > 1)
     sheet.put("devices", len(samples.names()), sheet.place())
-    if others:
-        sheet.remark("import/format", f"{others} values are no devices", effect="refused")
     once = "one moment: it shows no peak, which needs samples over the whole window"
     many = f"the peak is the largest of {samples.most} samples: between them it may have been higher"
     sheet.remark("import/sampled", many if samples.most > 1 else once)
 
 
-def _take_device(sheet: Sheet, samples: DeviceSamples, moment: Sheet, path: Path, of: str) -> None:
-    kind = moment.get(*path, "asic", "market_name")
-    total = _bytes(moment.get(*path, "mem_usage", "total_vram"))
+def take_device(
+    sheet: Sheet, samples: DeviceSamples, device: dict[str, Any], place: Callable[..., Place], of: str
+) -> None:
+    """Take a device as ``amd-smi`` shows it; ``place`` returns where a section or value of it stands."""
+    found = Sheet("", device)
+    kind = found.get("asic", "market_name")
+    total = _bytes(found.get("mem_usage", "total_vram"))
     samples.add(
         of,
-        moment.place(*path),
+        place(),
         kind=kind if isinstance(kind, str) and kind != "N/A" else "",
-        used=_bytes(moment.get(*path, "mem_usage", "used_vram")),
-        memory=_bytes(moment.get(*path, "vram", "size")) if total is None else total,
+        used=_bytes(found.get("mem_usage", "used_vram")),
+        memory=_bytes(found.get("vram", "size")) if total is None else total,
     )
     for name, unit, where in (
         ("device_busy_share", "percent", ("usage", "gfx_activity")),
         ("device_power_w", "W", ("power", "socket_power")),
     ):
-        value = _plain(moment.get(*path, *where))
+        value = _plain(found.get(*where))
         if value is not None and value >= 0:
-            sheet.put(name, value, moment.place(*path, *where), unit=unit, of=of)
-    version = moment.get(*path, "driver", "version")
+            put_largest(sheet, name, value, place(*where), unit=unit, of=of)
+    version = found.get("driver", "version")
     if isinstance(version, str) and version != "N/A":
-        sheet.put_text("driver_version", version, moment.place(*path, "driver", "version"))
+        sheet.put_text("driver_version", version, place("driver", "version"))
 
 
 def _take_card(sheet: Sheet, samples: DeviceSamples, moment: Sheet, number: str, card: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from planner.importers.model import NOWHERE, Place
 from planner.importers.sheet import Sheet
 
-__all__ = ["DeviceSamples", "local_seconds"]
+__all__ = ["DeviceSamples", "local_seconds", "put_largest"]
 
 MAX_DEVICES = 4096
 
@@ -90,6 +90,14 @@ class DeviceSamples:
         if device.samples > 1 and device.first is not None and device.last is not None and device.last > device.first:
             between = (device.last - device.first) / (device.samples - 1)
             sheet.put("sample_interval_s", between, device.place, unit=self._time_unit, of=of)
+
+
+def put_largest(sheet: Sheet, name: str, value: int | float, place: Place, *, unit: str, of: str) -> None:
+    """Take a figure of one sample where it is the largest so far."""
+    before, probe = sheet.value(name, of), Sheet("", {})
+    taken = probe.put(name, value, place, unit=unit)
+    if taken is not None and (before is None or taken > before):
+        sheet.put(name, value, place, unit=unit, of=of)
 
 
 def local_seconds(text: object) -> float | None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from planner.importers.checks import check_name
-from planner.importers.device_samples import DeviceSamples, local_seconds
+from planner.importers.device_samples import DeviceSamples, local_seconds, put_largest
 from planner.importers.model import Importer, Place, Recognised, Run
 from planner.importers.perf_metrics import number_of
 from planner.importers.sheet import Sheet
@@ -132,9 +132,8 @@ def _take_peaks(sheet: Sheet, row: Mapping[str, str], line: int) -> None:
         ("device_busy_share", "utilization.gpu [%]", "percent"),
     ):
         value = _amount(row.get(column))
-        before = sheet.value(name, of)
-        if value is not None and (before is None or value > before * (100 if unit == "percent" else 1)):
-            sheet.put(name, value, Place(line=line, column=column), unit=unit, of=of)
+        if value is not None:
+            put_largest(sheet, name, value, Place(line=line, column=column), unit=unit, of=of)
     driver = row.get("driver_version")
     if driver and sheet.value("driver_version") is None:
         sheet.put_text("driver_version", driver, Place(line=line, column="driver_version"), standing="measured")

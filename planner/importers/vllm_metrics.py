@@ -8,14 +8,12 @@ part of what waits. ``_created`` samples are times.
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import partial
-from math import ceil, isinf
 
 from planner.importers.checks import check_name
+from planner.importers.engine_metrics import Peaks, note_window, put_model_of, ran_backwards, since, take_histograms
 from planner.importers.log_lines import number_in
 from planner.importers.model import Importer, Recognised, Run
-from planner.importers.prometheus import Sample, Scrape, Series, Window, take_notes, take_times, window
-from planner.importers.scrubbed import last_part
+from planner.importers.prometheus import Sample, Scrape, Series, Window, take_notes, window
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
 
@@ -52,7 +50,6 @@ _HISTOGRAMS = {
     "vllm:e2e_request_latency_seconds": "e2e_ms",
     "vllm:request_queue_time_seconds": "queue_ms",
 }
-_QUANTILES = {"p50": (1, 2), "p90": (9, 10), "p95": (19, 20), "p99": (99, 100)}
 _EXPECTED = ("kv_capacity_tokens", "kv_used_peak_share", "preemptions", "completed", "ttft_ms.p95", "model_name", "tp")
 
 
@@ -61,50 +58,39 @@ def _recognise(source: Source) -> Recognised | None:
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    peaks: dict[tuple[str, str], Sample] = {}
-    scraped = window(source, "vllm:", each=partial(_keep_peaks, peaks))
+    peaks = Peaks(_GAUGES, _engine)
+    scraped = window(source, "vllm:", each=peaks.keep)
     sheet = Sheet("run-1", {}, line=scraped.last.line)
     _take(sheet, scraped)
     if scraped.count > 1:
-        _take_peaks(sheet, peaks, scraped.count)
+        peaks.take(sheet, scraped.count)
     take_notes(sheet, scraped)
     check_name(sheet, source.name)
     yield sheet.finish(_EXPECTED)
 
 
-def _keep_peaks(peaks: dict[tuple[str, str], Sample], scrape: Scrape) -> None:
-    for sample in scrape.named(*_GAUGES):
-        key = (sample.labels.get("engine", "0"), _GAUGES[sample.name])
-        if key not in peaks or sample.value > peaks[key].value:
-            peaks[key] = sample
+def _engine(sample: Sample) -> str:
+    return sample.labels.get("engine", "0")
 
 
 def _take(sheet: Sheet, scraped: Window) -> None:
     last = scraped.last
-    engines = sorted({sample.labels.get("engine", "0") for sample in last.samples})
+    engines = sorted({_engine(sample) for sample in last.samples})
     if not engines:
         sheet.remark("import/no_counters", "no sample of vLLM could be read", effect="refused")
         return
     sheet.put_text("engine_name", "vllm", sheet.place())
-    models = {sample.labels["model_name"]: sample for sample in last.samples if sample.labels.get("model_name")}
-    if len(models) == 1:
-        sheet.put_text("model_name", *next((last_part(name), sample.place) for name, sample in models.items()))
+    put_model_of(sheet, last.samples)
     before = scraped.first.counters() if scraped.count > 1 else {}
     served = False
     for engine in engines:
         of = "" if len(engines) == 1 else f"engine-{engine[:16]}"
-        own = Scrape([sample for sample in last.samples if sample.labels.get("engine", "0") == engine])
+        own = Scrape([sample for sample in last.samples if _engine(sample) == engine])
         _take_config(sheet, own, of)
         if scraped.count == 1:
             _take_gauges(sheet, own, of)
         served = _take_counters(sheet, own, before, of) or served
-    if scraped.count == 1 and served:
-        sentence = "counters run since the start of the server, with its warm-up: a second scrape makes a window"
-        sheet.remark("import/since_start", sentence, effect="held")
-    elif not served:
-        sheet.remark("import/idle", "nothing was served: counters are zero")
-    if scraped.count > 1:
-        take_times(sheet, scraped)
+    note_window(sheet, scraped, served=served)
 
 
 def _take_gauges(sheet: Sheet, scrape: Scrape, of: str) -> None:
@@ -150,10 +136,8 @@ def _take_settings(sheet: Sheet, sample: Sample, of: str) -> None:
 
 def _take_counters(sheet: Sheet, scrape: Scrape, before: Mapping[Series, Sample], of: str) -> bool:
     """Take what was counted; say whether anything was served."""
-    grown = [_grown(sample, before) for sample in scrape.samples]
-    if any(sample.value < 0 for sample in grown if sample.name.endswith(("_total", "_count"))):
-        sentence = "a counter ran backwards: the server started anew, or the later scrape was given first"
-        sheet.remark("import/counter_reset", sentence, effect="refused")
+    grown = since(scrape.samples, before)
+    if ran_backwards(sheet, grown):
         return False
     change = Scrape(grown)
     finished: dict[str, tuple[float, Sample]] = {}
@@ -169,50 +153,8 @@ def _take_counters(sheet: Sheet, scrape: Scrape, before: Mapping[Series, Sample]
     hits, queries = (next(change.named(*names), None) for names in (_HITS, _QUERIES))
     if hits and queries and queries.value > 0:
         sheet.put("cache_hit_share", hits.value / queries.value, hits.place, of=of)
-    taken = [_take_histogram(sheet, change, metric, family, of) for metric, family in _HISTOGRAMS.items()]
-    if any(taken):
-        sheet.put_text("quantile_method", "histogram_upper", sheet.place(), of=of)
-        sentence = "percentiles are upper ends of buckets, measured by the server: the way to the client is not in them"
-        sheet.remark("import/upper_bound", sentence)
-    return any(taken) or any(value > 0 for value, _ in finished.values())
-
-
-def _grown(sample: Sample, before: Mapping[Series, Sample]) -> Sample:
-    earlier = before.get(sample.series)
-    if earlier is None:
-        return sample
-    return Sample(sample.name, sample.labels, sample.value - earlier.value, sample.time, sample.line)
-
-
-def _take_histogram(sheet: Sheet, change: Scrape, metric: str, family: str, of: str) -> bool:
-    count = next(change.named(f"{metric}_count"), None)
-    if count is None or count.value <= 0 or sheet.value(f"{family}.n", of) is not None:
-        return False
-    sheet.put(f"{family}.n", count.value, count.place, of=of)
-    total = next(change.named(f"{metric}_sum"), None)
-    if total is not None:
-        sheet.put(f"{family}.mean", total.value / count.value, total.place, unit="s", of=of)
-    buckets: list[tuple[float, Sample]] = []
-    for sample in change.named(f"{metric}_bucket"):
-        edge = number_in(sample.labels.get("le", ""))
-        if edge is not None:
-            buckets.append((edge, sample))
-    buckets.sort(key=lambda pair: pair[0])
-    for statistic, (part, whole) in _QUANTILES.items():
-        rank = ceil(int(count.value) * part / whole)
-        reached = next(((edge, sample) for edge, sample in buckets if sample.value >= rank), None)
-        if reached is not None and not isinf(reached[0]):
-            sheet.put(f"{family}.{statistic}", reached[0], reached[1].place, unit="s", of=of)
-    return True
-
-
-def _take_peaks(sheet: Sheet, peaks: Mapping[tuple[str, str], Sample], count: int) -> None:
-    several = len({engine for engine, _ in peaks}) > 1
-    for (engine, name), sample in peaks.items():
-        peak = {"kv_used_share": "kv_used_peak_share", "waiting_requests": "queued_requests_max"}.get(name)
-        if peak:
-            sheet.put(peak, sample.value, sample.place, of=f"engine-{engine[:16]}" if several else "")
-    sheet.remark("import/sampled", f"queue and KV use are the largest of {count} scrapes")
+    has_figures = take_histograms(sheet, change, _HISTOGRAMS, of)
+    return has_figures or any(value > 0 for value, _ in finished.values())
 
 
 IMPORTER = Importer(id="vllm-metrics", title="/metrics of a vLLM server", recognise=_recognise, read=_read)

@@ -36,6 +36,33 @@ def vllm(
     return "".join(f"{line}{'' if line.startswith('#') else stamp}\n" for line in lines)
 
 
+def sglang(requests: int = 30, *, usage: float = 0.25, waiting: int = 6, ranks: int = 2, dp: int = 1) -> str:
+    """A scrape of all schedulers: each rank of a data parallel one says the same; 40 first tokens, 38 within 250 ms."""
+    lines = ["# HELP sglang:num_running_reqs The number of running requests.", "# TYPE sglang:num_running_reqs gauge"]
+    for engine in range(dp):
+        for rank in range(ranks):
+            labels = f'engine_type="unified",model_name="org/chat",pid="8{rank}",pp_rank="0",tp_rank="{rank}"'
+            labels += f',dp_rank="{engine}"' if dp > 1 else ""
+            lines += [
+                f"sglang:num_running_reqs{{{labels}}} 64.0",
+                f"sglang:num_queue_reqs{{{labels}}} {waiting}.0",
+                f"sglang:token_usage{{{labels}}} {usage}",
+                f"sglang:max_total_num_tokens{{{labels}}} 367404.0",
+                f"sglang:gen_throughput{{{labels}}} 38.5",
+                f"sglang:prompt_tokens_total{{{labels}}} {100 * requests}.0",
+                f"sglang:generation_tokens_total{{{labels}}} {50 * requests}.0",
+                f'sglang:num_requests_total{{{labels},is_streaming="true"}} {requests - 10}.0',
+                f'sglang:num_requests_total{{{labels},is_streaming="false"}} 10.0',
+                f"sglang:num_aborted_requests_total{{{labels}}} 1.0",
+                f'sglang:time_to_first_token_seconds_bucket{{{labels},le="0.25"}} 38.0',
+                f'sglang:time_to_first_token_seconds_bucket{{{labels},le="0.5"}} 40.0',
+                f'sglang:time_to_first_token_seconds_bucket{{{labels},le="+Inf"}} 40.0',
+                f"sglang:time_to_first_token_seconds_count{{{labels}}} 40.0",
+                f"sglang:time_to_first_token_seconds_sum{{{labels}}} 6.0",
+            ]
+    return "".join(f"{line}\n" for line in lines)
+
+
 def device(name: str, gpu: int, value: str, more: str = "", *, host: str = "Hostname", stamp: str = "") -> str:
     return (
         f'{name}{{gpu="{gpu}", UUID="GPU-{gpu}",modelName="NVIDIA B200",{host}="secret.host.example",'
