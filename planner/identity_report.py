@@ -7,16 +7,16 @@ missing. Reports of several hosts are put together only where they do not contra
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UnsetType
 
 from planner.errors import PlannerError
 from planner.identity import leaves, same
 from planner.intake.opening import opened
 from planner.pointers import joined, steps
-from planner.records.base import Count, Id, PositiveCount, Prose, Record, Time
+from planner.records.identity_report import IdentityReport
 from planner.strict_json import read
 
 __all__ = [
@@ -142,56 +142,6 @@ def _tree(values: Mapping[str, Any]) -> dict[str, Any]:
             node = node.setdefault(step, {})
         node[last] = value
     return tree
-
-
-class SeenPlace(Record, frozen=True, kw_only=True):
-    """Where one rank runs."""
-
-    rank: Count
-    node: Id
-    device: Id
-    nic: Id | UnsetType = UNSET
-
-
-class RanksOfHost(Record, frozen=True, kw_only=True):
-    """The ranks that a host knows of, of so many in all."""
-
-    world_size: PositiveCount
-    ranks: tuple[SeenPlace, ...]
-
-
-class SeenPlacement(Record, frozen=True, kw_only=True):
-    """The rank map, where it is known whole."""
-
-    rank_map: tuple[SeenPlace, ...]
-
-
-class Absent(Record, frozen=True, kw_only=True):
-    """What is not known, and why."""
-
-    what: Prose
-    because: Prose
-
-
-class IdentityReport(Record, frozen=True, kw_only=True):
-    """The report as a file has it; ``conflicts`` are for people."""
-
-    schema: Literal["topogate.identity/v1"]
-    host: Prose
-    collected_at: Time
-    identity: dict[str, Any]
-    placement: SeenPlacement | UnsetType = UNSET
-    ranks_seen: RanksOfHost | UnsetType = UNSET
-    sources: dict[str, str] = {}
-    conflicts: tuple[dict[str, Any], ...] = ()
-    missing: tuple[Absent, ...] = ()
-    environment: dict[str, str] = {}
-
-    @property
-    def live(self) -> dict[str, Any]:
-        """The identity with the placement beside its sections, as a check takes it."""
-        placed = {} if isinstance(self.placement, UnsetType) else {"placement": msgspec.to_builtins(self.placement)}
-        return {**self.identity, **placed}
 
 
 def read_report(raw: bytes) -> IdentityReport:

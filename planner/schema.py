@@ -14,7 +14,9 @@ import msgspec
 from planner.gates import GATES
 from planner.records.contract import Contract
 from planner.records.evidence import Evidence
+from planner.records.identity_report import IdentityReport
 from planner.records.matrix import Matrix
+from planner.records.observations import Batch
 from planner.records.overrides import Overridden
 from planner.records.plan import Plan
 from planner.records.stress import StressMatrix
@@ -28,6 +30,8 @@ KINDS: dict[str, type[msgspec.Struct]] = {
     "stress": StressMatrix,
     "what-if": Overridden,
     "matrix": Matrix,
+    "identity": IdentityReport,
+    "observations": Batch,
 }
 
 _UNITS = {
@@ -48,7 +52,10 @@ _UNITS = {
 """Unit by the end of a field's name, longest first."""
 
 
-def document_schema(kind: Literal["contract", "evidence", "plan", "stress", "what-if", "matrix"]) -> dict[str, Any]:
+Kind = Literal["contract", "evidence", "plan", "stress", "what-if", "matrix", "identity", "observations"]
+
+
+def document_schema(kind: Kind) -> dict[str, Any]:
     """Return the schema of one kind of document, a new tree at every call.
 
     Raises:

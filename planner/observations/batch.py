@@ -8,67 +8,24 @@ batch is refused with every problem; whether it may be taken now is ``admission_
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UnsetType
 
 from planner.errors import Problem
 from planner.intake.opening import opened
 from planner.observations.metrics import METRICS
-from planner.records.base import Count, Digest, Id, Number, PositiveCount, Record, Text, Time
-from planner.records.figures import Phase
+from planner.records.observations import Batch, Segment
 from planner.shown import shown
 from planner.strict_json import read
 from planner.times import parsed_time
 
-__all__ = ["MAX_SEGMENTS", "Batch", "Expected", "Histogram", "Observed", "Segment", "admission_problems", "read_batch"]
+__all__ = ["Expected", "admission_problems", "read_batch"]
 
 SCHEMA = "topogate.observations/v1"
-MAX_SEGMENTS = 200_000
-MAX_EDGES = 512
 MAX_SPAN_S = 86_400
 CLOCK_AHEAD_S = 60
 """A collector's clock may be so far ahead, as a runner's may."""
-
-
-class Histogram(Record, frozen=True, kw_only=True):
-    """Values by buckets: ``counts[i]`` lie above ``edges[i - 1]`` and at most at ``edges[i]``, the last above all."""
-
-    edges: Annotated[tuple[Number, ...], Meta(min_length=1, max_length=MAX_EDGES)]
-    counts: Annotated[tuple[Count, ...], Meta(min_length=2, max_length=MAX_EDGES + 1)]
-
-
-class Observed(Record, frozen=True, kw_only=True):
-    """Values of one metric: how many, their sum, the least and the most. Of counts ``sum`` is what was counted."""
-
-    count: PositiveCount
-    sum: Number
-    min: Number | UnsetType = UNSET
-    max: Number | UnsetType = UNSET
-    histogram: Histogram | UnsetType = UNSET
-
-
-class Segment(Record, frozen=True, kw_only=True):
-    """What was seen of one rank, serving group (by its index) or link; of all shapes and phases where none is named."""
-
-    rank: Count | UnsetType = UNSET
-    group: Count | UnsetType = UNSET
-    link: Id | UnsetType = UNSET
-    shape: Id | UnsetType = UNSET
-    phase: Phase | UnsetType = UNSET
-    metrics: Annotated[dict[str, Observed], Meta(min_length=1)]
-
-
-class Batch(Record, frozen=True, kw_only=True):
-    """The batch. ``source`` names the collector; the same source never sends the same span twice."""
-
-    schema: Literal["topogate.observations/v1"]
-    slot: Annotated[str, Meta(min_length=1, max_length=128)]
-    subject: Digest
-    source: Text
-    started_at: Time
-    ended_at: Time
-    segments: Annotated[tuple[Segment, ...], Meta(min_length=1, max_length=MAX_SEGMENTS)]
 
 
 def read_batch(raw: bytes) -> Batch:

@@ -13,8 +13,8 @@ from math import inf, isfinite
 
 from planner.importers.prometheus import NO_VALUE, Sample, Scrape, Window, window
 from planner.importers.source import Source
-from planner.observations.batch import Histogram, Observed, Segment
 from planner.records.base import UNSET
+from planner.records.observations import Histogram, Observed, Segment
 
 __all__ = ["Converted", "Places", "segments_of"]
 

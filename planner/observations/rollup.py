@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, frexp, ldexp
 
-from planner.observations.batch import Batch, Observed, Segment
 from planner.records.base import UnsetType
+from planner.records.observations import Batch, Observed, Segment
 
 __all__ = ["MOST_BUCKETS", "Key", "Rolled", "merged", "quantile", "rolled", "rolled_up"]
 

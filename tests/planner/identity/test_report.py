@@ -3,10 +3,12 @@
 import json
 from typing import Any
 
+import jsonschema  # type: ignore[import-untyped]  # it ships no types
 import pytest
 
 from planner.errors import DocumentRefusedError
 from planner.identity_report import Gathered, MergeRefusedError, merged, read_report, report_tree
+from planner.schema import document_schema
 
 TIME = "2026-11-30T12:00:00Z"
 
@@ -60,6 +62,15 @@ def test_ranks_of_several_hosts_make_the_rank_map_once_all_are_there() -> None:
     assert read_report(json.dumps(whole).encode()).live["placement"]["rank_map"] == tuple(
         whole["placement"]["rank_map"]
     )
+
+
+def test_a_report_fits_its_published_schema() -> None:
+    found = Gathered(world_size=2, ranks=[{"rank": 0, "node": "a", "device": "a0"}])
+    found.put("/stack/driver/version", "590.44", "nvidia-smi")
+    found.put("/stack/driver/version", "580.1", "given in a.json")
+    found.lack("/workload", "not seen")
+    validator = jsonschema.Draft202012Validator(document_schema("identity"))
+    assert [error.message for error in validator.iter_errors(report(found))] == []
 
 
 def test_hosts_that_differ_are_not_put_together() -> None:

@@ -5,10 +5,12 @@ import time
 from dataclasses import replace
 from typing import Any
 
+import jsonschema  # type: ignore[import-untyped]  # it ships no types
 import pytest
 
 from planner.errors import DocumentRefusedError
 from planner.observations import Expected, admission_problems, read_batch
+from planner.schema import document_schema
 from tests.planner.observations.batches import SUBJECT, a_batch, a_tree, level, times
 
 EXPECTED = Expected(
@@ -71,6 +73,15 @@ WRONG: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
 def test_what_is_wrong_with_a_segment_is_named(name: str) -> None:
     segment, found = WRONG[name]
     assert problems(a_tree(segment)) == found
+
+
+def test_a_batch_fits_its_published_schema() -> None:
+    tree = a_tree(
+        {"rank": 0, "metrics": MEMORY},
+        {"group": 0, "phase": "decode", "metrics": {"itl_ms": times([1, 2], [1, 2, 3], 9)}},
+    )
+    validator = jsonschema.Draft202012Validator(document_schema("observations"))
+    assert [error.message for error in validator.iter_errors(tree)] == []
 
 
 def test_a_metric_stands_once_for_a_segment() -> None:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.observations import Key, merged, quantile, rolled, rolled_up
-from planner.observations.batch import Histogram, Observed
 from planner.observations.rollup import HIGHEST, LOWEST, MOST_BUCKETS, Rolled, bucket_of, end_of
+from planner.records.observations import Histogram, Observed
 from tests.planner.observations.batches import SUBJECT, a_batch, level, times
 
 EDGES = (1, 2.5, 5, 10, 25, 50, 100, 250, 1000)
