@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from planner.records.plan import Plan
+from planner.records.plan import Flip, Plan
 from reviews.policies.opening import Item
 from reviews.policies.scope import GATE, IDENTITY, TRIAL
 from reviews.selectors.reviewing import Delta, Reviewing
@@ -86,16 +86,20 @@ def opening_panel(found: Reviewing, plan: Plan, *, action: str) -> OpeningPanel:
         opened=opened,
         parts=tuple(MeterPart(STEP * at, at < opened) for at in range(total)),
         width=max(1, STEP * total - GAP),
-        checks=tuple(Check(item.id, name_of(item), why_of(item, plan), item.id not in missing) for item in ordered),
+        checks=tuple(
+            Check(item.id, name_of(item, plan), why_of(item, plan), item.id not in missing) for item in ordered
+        ),
         next_item=ordered[0].id if missing else "",
         since=openings.since,
-        moved=tuple(moved_of(delta) for delta in found.deltas),
+        moved=tuple(moved_of(delta, plan) for delta in found.deltas),
         action=action,
     )
 
 
-def name_of(item: Item) -> str:
+def name_of(item: Item, plan: Plan) -> str:
     """Name an item as the matrix and the documents do."""
+    if item.flip is not None:
+        return flip_name(plan.flips[item.flip])
     if item.kind == "change":
         if item.about in SHARED:
             return SHARED[item.about]
@@ -103,24 +107,39 @@ def name_of(item: Item) -> str:
     return f"{item.gate} × {item.trial}" if item.trial else item.gate
 
 
+def flip_name(flip: Flip) -> str:
+    """Name a flip by what would move: a limit, or a reading of a trial."""
+    what = " ".join(part for part in (flip.gate, flip.limit_id) if part)
+    return f"{what} × {flip.trial}" if flip.trial else what
+
+
+def flip_words(flip: Flip) -> str:
+    """Say what a flip gives, so that two flips of one reading are told apart."""
+    if flip.effect == "OTHER_WINS":
+        gives = f"{flip.winner} wins"
+    else:
+        gives = "none is left" if flip.effect == "NONE_LEFT" else "it gets eligible"
+    return f"{flip.kind} flip, {gives}"
+
+
 def why_of(item: Item, plan: Plan) -> str:
     """Say why an item is to be opened."""
     if item.kind == "change":
         return "changed"
     if item.flip is not None:
-        return f"{plan.flips[item.flip].kind} flip"
+        return flip_words(plan.flips[item.flip])
     if item.is_waived:
         return "waived"
     return OUTCOMES[plan.candidates[item.trial].gates[item.gate].outcome].text.lower()
 
 
-def moved_of(delta: Delta) -> Moved:
+def moved_of(delta: Delta, plan: Plan) -> Moved:
     """Write one thing that moved."""
     item, before, after = delta.item, delta.before, delta.after
     lead = "" if before is not None and after is not None else "gone" if before is not None else "new"
     if before is None and after is None:
         lead = "moved"
-    return Moved(item.id, name_of(item), _value(before), _value(after), lead)
+    return Moved(item.id, name_of(item, plan), _value(before), _value(after), lead)
 
 
 def _value(value: Any) -> str:

@@ -34,18 +34,19 @@ FIELDS = ("team", "meaning", "statement", "rollback", "conditions", "follow_ups"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A meaning that may be signed; ``off`` says why not."""
+    """A meaning that may be signed, unless it is off (``SignPanel.off``)."""
 
     value: str
     title: str
-    off: str
+    is_off: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignPanel:
     """The sign-off form with what the reader signed before. ``reason`` says why the reader cannot sign.
 
-    ``still_owed`` is what the decision waits for once the reader has signed, empty where it waits for nothing.
+    ``still_owed`` is what the decision waits for once the reader has signed, empty where it waits for nothing. ``off``
+    says why some meanings cannot be chosen yet.
     """
 
     own: tuple[OwnSignOff, ...]
@@ -61,6 +62,7 @@ class SignPanel:
     team: str
     opening: OpeningPanel | None
     meanings: tuple[Choice, ...]
+    off: str
     meaning: str
     statement: str
     conditions: str
@@ -121,6 +123,7 @@ def sign_panel(
         team=team,
         opening=opening,
         meanings=meanings_of(page, title, opening),
+        off=off_text(opening),
         meaning=typed.get("meaning", ""),
         statement=typed.get("statement", ""),
         conditions=typed.get("conditions", ""),
@@ -139,15 +142,23 @@ def sign_panel(
 def meanings_of(page: DecisionPage, title: str, opening: OpeningPanel | None) -> tuple[Choice, ...]:
     """Return what can be signed: of what is in force only an objection, and no approval of what was not opened."""
     if page.state not in SIGNABLE:
-        return tuple(Choice(value, text, "") for value, text in MEANINGS if value == "object")
-    missing = opening.missing if opening else 0
-    off = f"open {count(missing, 'more item', 'more items')} first" if missing else ""
+        return tuple(Choice(value, text, is_off=False) for value, text in MEANINGS if value == "object")
+    is_owing = opening is not None and opening.missing > 0
     return tuple(
         Choice(
-            value, f"{text} for {title}" if value == "approve" and title else text, off if value in APPROVING else ""
+            value,
+            f"{text} for {title}" if value == "approve" and title else text,
+            is_off=is_owing and value in APPROVING,
         )
         for value, text in MEANINGS
     )
+
+
+def off_text(opening: OpeningPanel | None) -> str:
+    """Say why nothing can be approved yet, once for all meanings that approve."""
+    if opening is None or not opening.missing:
+        return ""
+    return f"To approve, open {count(opening.missing, 'more item', 'more items')} first."
 
 
 def off_reason(page: DecisionPage) -> str:

@@ -16,6 +16,7 @@ from reviews.web.page_rows import team_title
 from reviews.web.words import OUTCOMES, STATES, Word
 
 LONGEST_VALUE = 240
+PAGE_SIZE = 25
 KIND_WORDS = {
     "gate": "Gate",
     "trial": "Trial",
@@ -81,14 +82,29 @@ class DraftLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThreadList:
-    """All threads of a decision: those whose item is gone first, then open ones, then resolved ones."""
+class ThreadPart:
+    """Threads of one kind: how many there are, and those that are on this page."""
 
-    gone: tuple[ThreadCard, ...]
-    open: tuple[ThreadCard, ...]
-    resolved: tuple[ThreadCard, ...]
+    total: int
+    shown: tuple[ThreadCard, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadList:
+    """One page of the threads of a decision: those whose item is gone first, then open ones, then resolved ones.
+
+    ``text`` says which of how many are shown, empty where all are; ``earlier`` and ``later`` are numbers of pages, 0
+    where there is none.
+    """
+
+    gone: ThreadPart
+    open: ThreadPart
+    resolved: ThreadPart
     summary: str
     drafts: tuple[DraftLine, ...]
+    text: str
+    earlier: int
+    later: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +139,29 @@ def kind_word(anchor: Anchor) -> str:
     return "" if anchor.kind in NAMED_BY_KIND else KIND_WORDS.get(anchor.kind, "")
 
 
-def thread_list(found: Discussion, place: Place, now: datetime) -> ThreadList:
-    """Make the list; nothing whose item is gone is ever folded away."""
-    cards = [(row, thread_card(row, found.placed_on, place, now)) for row in found.threads]
-    opened = sorted((pair for pair in cards if pair[0].place != "GONE" and pair[0].is_open), key=lambda p: _order(p[0]))
+def thread_list(found: Discussion, place: Place, now: datetime, *, page: int = 1) -> ThreadList:
+    """Make a page of the list, the first where there is no such page; what is gone stands first and is never folded."""
+    gone = sorted((row for row in found.threads if row.place == "GONE"), key=_order)
+    opened = sorted((row for row in found.threads if row.place != "GONE" and row.is_open), key=_order)
+    resolved = [row for row in reversed(found.threads) if row.place != "GONE" and not row.is_open]
+    total = len(found.threads)
+    page = page if 1 <= page <= -(-total // PAGE_SIZE) else 1
+    start = (page - 1) * PAGE_SIZE
+    on_page = {row.number for row in (*gone, *opened, *resolved)[start : start + PAGE_SIZE]}
+
+    def part(rows: Sequence[ThreadRow]) -> ThreadPart:
+        shown = (thread_card(row, found.placed_on, place, now) for row in rows if row.number in on_page)
+        return ThreadPart(total=len(rows), shown=tuple(shown))
+
     return ThreadList(
-        gone=tuple(card for _, card in sorted((p for p in cards if p[0].place == "GONE"), key=lambda p: _order(p[0]))),
-        open=tuple(card for _, card in opened),
-        resolved=tuple(card for row, card in reversed(cards) if row.place != "GONE" and not row.is_open),
+        gone=part(gone),
+        open=part(opened),
+        resolved=part(resolved),
         summary=summary_of(found.threads),
         drafts=tuple(draft_line(row, place, now) for row in found.drafts),
+        text=f"{start + 1}–{start + len(on_page)} of {count(total, 'thread')}" if total > PAGE_SIZE else "",
+        earlier=page - 1,
+        later=page + 1 if start + PAGE_SIZE < total else 0,
     )
 
 

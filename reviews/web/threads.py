@@ -73,7 +73,9 @@ def decision_threads(request: PersonRequest, slug: str, number: int) -> HttpResp
 
 def _listed(request: PersonRequest, slug: str, number: int, refused: ReviewError | None = None) -> HttpResponse:
     found = _read(request, slug, number)
-    rows = thread_list(found, Place(slug, number), timezone.now())
+    rows = thread_list(
+        found, Place(slug, number), timezone.now(), page=number_or_none(request.GET.get("page", "")) or 1
+    )
     newest = found.page.newest.number
     return _shown(
         request,

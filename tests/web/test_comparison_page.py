@@ -207,5 +207,9 @@ def test_pages_lead_from_revisions_and_candidates_to_their_comparison(people: Ca
     bob = visit(people.bob)
     detail = bob.get("/w/lab/decisions/1/").content.decode()
     assert f'href="{PAGE}?revision=2&amp;with_revision=1"' in detail
-    assert f'href="{PAGE}?revision=2&amp;with_revision=2&amp;with=t-1&amp;trial=t-2"' in detail
+    candidates = f'href="{PAGE}?revision=2&amp;with_revision=2&amp;with=t-1&amp;trial=t-2"'
+    assert candidates in detail
+    for rows in ("gates", "candidates"):
+        matrix = bob.get(f"/w/lab/decisions/1/?rows={rows}").content.decode().split('id="matrix"')[1]
+        assert candidates in matrix.split("</section>")[0]
     assert f'href="{PAGE}?revision=2&amp;with_revision=1"' in bob.get("/w/lab/decisions/1/history/").content.decode()

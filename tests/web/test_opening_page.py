@@ -27,8 +27,11 @@ def test_the_panel_lists_what_is_to_be_opened_and_approving_is_off(
     assert "Opened 0 of 12 items</h3>" in shown
     assert 'value="gate:t-one-node:memory_headroom">memory_headroom × t-one-node</button>' in shown
     assert shown.count('class="meter-off"') == 12
+    named = re.findall(r'<button class="link mono tiny"[^>]*>([^<]*)</button><span class="tiny muted">([^<]*)', shown)
+    assert len(set(named)) == len(named) == 12
+    assert ("ttft saturated_p95 × t-base-16", "limit flip, none is left") in named
     assert "Approve for serving" in shown
-    assert "(open 12 more items first)" in shown
+    assert shown.count("To approve, open 12 more items first.") == 1
     approve = shown.split('value="approve"')[1].split(">")[0]
     changes = shown.split('value="request_changes"')[1].split(">")[0]
     assert ("disabled" in approve, "disabled" in changes) == (True, False)
