@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from reviews.api.serializers import Entry
+from reviews.models import JobState, VerificationOutcome
 
 HASHES = "base64, 32 bytes each; from the leaf up"
 
@@ -68,3 +69,29 @@ class CosignatureKept(serializers.Serializer[object]):
     witness = serializers.CharField()
     size = serializers.IntegerField()
     time = serializers.IntegerField(help_text="seconds since 1970")
+
+
+class VerificationItem(serializers.Serializer[object]):
+    """A verification; ``outcome`` and what follows are there once it is ``done``. Every entry is read twice."""
+
+    id = serializers.IntegerField()
+    state = serializers.ChoiceField(list(JobState.values))
+    asked_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+    entries_done = serializers.IntegerField()
+    entries_total = serializers.IntegerField()
+    outcome = serializers.ChoiceField(list(VerificationOutcome.values), allow_null=True)
+    headline = serializers.CharField(allow_blank=True, help_text="in the verifier's own words")
+    checked = serializers.ListField(child=serializers.CharField())
+    not_checked = serializers.ListField(child=serializers.CharField())
+    entries = serializers.IntegerField(allow_null=True)
+    head = serializers.CharField(allow_blank=True, help_text="digest of the last entry that holds")
+    bad_seq = serializers.IntegerField(allow_null=True, help_text="the first entry at fault")
+    error = serializers.CharField(allow_blank=True, help_text="why there is no result")
+    url = serializers.CharField()
+
+
+class VerificationList(serializers.Serializer[object]):
+    """The newest verifications."""
+
+    verifications = VerificationItem(many=True)

@@ -55,6 +55,7 @@ from reviews.api.schemas import Absent, Docs, DocumentSchema, OpenApi
 from reviews.api.slots import Check, IdentityReports
 from reviews.api.stress import Stress
 from reviews.api.threads import ThreadResolution, Threads
+from reviews.api.verifications import VerificationDetail, Verifications
 from reviews.api.what_if import WhatIf
 
 WORKSPACE = "workspaces/<slug:workspace>"
@@ -104,6 +105,8 @@ urlpatterns = [
     path(f"{WORKSPACE}/checkpoints", Checkpoints.as_view(), name="api-checkpoints"),
     path(f"{WORKSPACE}/checkpoints/<int:size>", CheckpointDetail.as_view(), name="api-checkpoint"),
     path(f"{WORKSPACE}/consistency", Consistency.as_view(), name="api-consistency"),
+    path(f"{WORKSPACE}/verifications", Verifications.as_view(), name="api-verifications"),
+    path(f"{WORKSPACE}/verifications/<int:verification>", VerificationDetail.as_view(), name="api-verification"),
     path(f"{LOG}/checkpoint", LogCheckpoint.as_view(), name="api-log-checkpoint"),
     path(f"{LOG}/update", LogUpdate.as_view(), name="api-log-update"),
     path(f"{LOG}/checkpoints/<int:size>/witnesses", LogWitnesses.as_view(), name="api-log-witnesses"),

@@ -91,7 +91,7 @@ def event_text(row: EntryRow) -> str:
         "export.requested": f"{row.who} asked for an export",
         "export.downloaded": f"{row.who} downloaded an export",
         "export.refused": f"Refused: export by {row.who}",
-        "log.key_set": "Another key signs the log from now on",
+        "log.key_set": "The log is signed with a key that is new to it",
     }
     return texts.get(row.action, f"{row.action.replace('.', ' ').replace('_', ' ')} by {row.who}")
 

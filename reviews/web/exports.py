@@ -48,13 +48,15 @@ def export_list(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def _context(request: PersonRequest, slug: str, workspace: Workspace, rows: tuple[ExportRow, ...]) -> dict[str, Any]:
+    key = newest_key(workspace)
     return frame(
         slug,
         "audit",
         exports=[export_line(row) for row in rows],
         is_running=any(row.state in ("queued", "running") for row in rows),
         contents=CONTENTS,
-        key=newest_key(workspace),
+        key=key,
+        command=f"unzip -j bundle.zip verify.py && python3 verify.py bundle.zip --key '{key or 'KEY'}'",
         wanted=request.GET.get("decision", "")[:20],
     )
 

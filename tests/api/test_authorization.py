@@ -35,7 +35,7 @@ READ = (*UNKNOWN, 200, 200, *ENDED)
 NO_TOKEN = (*UNKNOWN, 403, 403, *ENDED)
 """Acts that bind a person, or that an author does not do; who does them with a login is in test_acts."""
 UNSIGNED = (*UNKNOWN, 404, 404, *ENDED)
-"""Members are told that no checkpoint was signed."""
+"""Members are told that no checkpoint was signed, or that there is no such thing."""
 EXPECTED: dict[tuple[str, str], tuple[int, ...]] = {
     ("api-decisions", "GET"): READ,
     ("api-decisions", "POST"): (*UNKNOWN, 403, 201, *ENDED),
@@ -67,6 +67,9 @@ EXPECTED: dict[tuple[str, str], tuple[int, ...]] = {
     ("api-checkpoints", "GET"): READ,
     ("api-checkpoint", "GET"): UNSIGNED,
     ("api-consistency", "GET"): UNSIGNED,
+    ("api-verifications", "GET"): READ,
+    ("api-verifications", "POST"): (*UNKNOWN, 202, 202, *ENDED),
+    ("api-verification", "GET"): UNSIGNED,
     ("api-log-checkpoint", "GET"): (404,) * len(CALLERS),
     ("api-log-update", "GET"): (404,) * len(CALLERS),
     ("api-log-witnesses", "POST"): (415,) * len(CALLERS),
@@ -121,6 +124,8 @@ PATHS = {
     "api-checkpoints": "workspaces/lab/checkpoints",
     "api-checkpoint": "workspaces/lab/checkpoints/1",
     "api-consistency": "workspaces/lab/consistency",
+    "api-verifications": "workspaces/lab/verifications",
+    "api-verification": "workspaces/lab/verifications/9999",
     "api-log-checkpoint": "logs/topogate/none/checkpoint",
     "api-log-update": "logs/topogate/none/update",
     "api-log-witnesses": "logs/topogate/none/checkpoints/1/witnesses",
@@ -151,6 +156,7 @@ SENT = {
     "api-thread-resolution": {"reason": "Rerun."},
     "api-exports": {},
     "api-log-witnesses": {},
+    "api-verifications": {},
     "api-validate": parts(title=None),
     "api-check": {"slot": "own/one-device", "identity": b'{"model": {"name": "own/dense-8b"}}'},
     "api-identity-reports": {"slot": "own/one-device", "identity": b'{"model": {"name": "own/dense-8b"}}'},
