@@ -15,6 +15,11 @@ WINDOW = {
     "start": "2026-11-01T00:00:00Z",
     "end": "2026-11-01T01:00:00Z",
 }
+SLICES = {
+    f"n0-g{at}": {"node": "n0", "type": "slice", "memory_bytes": 40 * 2**30, "slice_of": f"n0-gpu{at // 2}"}
+    for at in range(8)
+}
+"""Two slices of each of four accelerators of ``n0``."""
 
 
 def instance(ranks: int, role: str | None = None, engine_degrees: dict[str, Any] | None = None, **degrees: int) -> Any:

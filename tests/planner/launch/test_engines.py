@@ -7,7 +7,7 @@ import pytest
 
 from planner.launch import LaunchConfiguration, LaunchRefusedError, Unsaid
 from planner.matrix.words import command
-from tests.planner.launch.launched import devices, instance, launched, started
+from tests.planner.launch.launched import SLICES, devices, instance, launched, started
 from tests.planner.matrix.arguments import (
     SGLANG_ENVIRONMENT,
     SGLANG_SERVER,
@@ -83,12 +83,6 @@ def test_engines_beside_one_another_have_ports_of_their_own() -> None:
     made = launched("vllm", model=DENSE_70B, instances=[one, one], devices=order, nodes=2)
     assert '"${TOPOGATE_HEAD_0}" --master-port 29501 --headless --port' in started(made)["0/n1"]
     assert '"${TOPOGATE_HEAD_1}" --master-port 29502 --headless --port' in started(made)["1/n1"]
-
-
-SLICES = {
-    f"n0-g{at}": {"node": "n0", "type": "slice", "memory_bytes": 40 * 2**30, "slice_of": f"n0-gpu{at // 2}"}
-    for at in range(8)
-}
 
 
 def test_a_slice_is_named_by_what_cuda_calls_it() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import yaml
 
 from planner.launch import LaunchConfiguration
-from tests.planner.launch.launched import devices, instance, launched
+from tests.planner.launch.launched import SLICES, devices, instance, launched
 from tests.planner.matrix.contracts import DENSE_70B, LATENT_MOE
 
 
@@ -156,3 +156,23 @@ def test_workers_with_other_orders_of_devices_have_none() -> None:
     named = [{entry["name"] for entry in pod["containers"][0]["env"]} for pod in (leader, worker)]
     assert ["CUDA_VISIBLE_DEVICES" in names for names in named] == [True, False]
     assert made.unsaid[1].sentence == "Workers take their devices in different orders; one template has one order."
+
+
+def test_a_slice_is_asked_for_by_number_alone() -> None:
+    change = ("/identity/hardware/devices", SLICES)
+    made = launched("lws", change, layout="vllm", instances=[instance(1), instance(1)], devices="n0-g0 n0-g1")
+    containers = [
+        tree["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0] for tree in objects(made)
+    ]
+    assert [one["resources"]["limits"] for one in containers] == [{"${TOPOGATE_DEVICE_RESOURCE}": "1"}] * 2
+    assert all("CUDA_VISIBLE_DEVICES" not in {entry["name"] for entry in one["env"]} for one in containers)
+    assert made.unsaid[1].sentence == "Devices n0-g1 of n0 cannot be asked for: the device plugin chooses."
+
+
+def test_context_ranks_of_sglang_in_pods() -> None:
+    one = instance(16, tp=16, cp=2)
+    made = launched("lws", layout="sglang", model=DENSE_70B, instances=[one], devices=devices("n0 n1", 8), nodes=2)
+    leader, _ = pods(objects(made)[0])
+    words = " ".join(leader["containers"][0]["command"])
+    assert "--tp-size 16 --attn-cp-size 2 --context-length 8192" in words
+    assert words.endswith("--node-rank 0 --dist-init-addr $(LWS_LEADER_ADDRESS):20000 --host ${TOPOGATE_LISTEN}")

@@ -45,6 +45,15 @@ def test_two_nodes_are_contexts_of_mpirun_each_with_its_own_order_of_devices() -
     assert made.to_fill["TOPOGATE_HOST_N1"] == "host name of n1"
 
 
+def test_stages_over_two_nodes() -> None:
+    made = launched(
+        "trtllm", model=DENSE_70B, instances=[instance(8, tp=4, pp=2)], devices=devices("n0 n1", 4), nodes=2
+    )
+    (line,) = started(made).values()
+    assert line.count("--tp_size 4 --pp_size 2 --max_seq_len 8192 ") == 2
+    assert line.count(" : ") == 1
+
+
 def test_context_ranks_name_their_kind() -> None:
     one = instance(8, tp=4, cp=2, engine_degrees={"cp_type": "HELIX"})
     made = launched("trtllm", model=DENSE_70B, instances=[one], devices=devices("n0", 8))
