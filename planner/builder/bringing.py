@@ -12,19 +12,21 @@ CLIENTS = (
     *("llm-d-report", "inference-perf"),
 )
 LOGS = ("vllm-log", "sglang-log")
-SAMPLED = ("gpu-stats", "nvidia-smi", "amd-smi", "aiperf-telemetry", "dcgm")
+SAMPLED = ("gpu-stats", "nvidia-smi", "nvidia-dmon", "amd-smi", "amd-smi-text", "aiperf-telemetry", "dcgm")
+METRICS = ("vllm-metrics", "sglang-metrics")
 
 _WINDOW = r"/trials/[^/]+/windows/[^/]+"
 _BRINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (rf"{_WINDOW}/per_rank/device_used_peak_bytes", SAMPLED),
     (rf"{_WINDOW}/per_rank/(?:weights|kv_cache|activations|graph_and_kernel_workspaces)_bytes", ("vllm-log",)),
     (rf"{_WINDOW}/per_rank/arrival_lag_ms", ("collective-trace",)),
-    (rf"{_WINDOW}/replicas(?:/[^/]+/kv_.*)?", (*LOGS, "vllm-metrics")),
+    (rf"{_WINDOW}/replicas(?:/[^/]+/kv_.*)?", (*LOGS, *METRICS)),
     (rf"{_WINDOW}/links", ("node-exporter",)),
     (rf"{_WINDOW}/collectives", ("nccl-tests", "collective-trace", "collective-csv")),
     (rf"{_WINDOW}/incidents/collective_timeouts", ("vllm-log",)),
     (rf"{_WINDOW}/load/(?:ttft|e2e)_ms/p95", ("guidellm", "aiperf", "aiperf-records", "genai-perf", "llm-d-report")),
-    (rf"{_WINDOW}/load/(?:preemptions|cache_hit_share|kv_used_peak_share|queued_requests_max)", ("vllm-metrics",)),
+    (rf"{_WINDOW}/load/(?:preemptions|cache_hit_share)", ("vllm-metrics",)),
+    (rf"{_WINDOW}/load/(?:kv_used_peak_share|queued_requests_max)", METRICS),
     (rf"{_WINDOW}/load/(?:longest_sequence_tokens|schedule_lag_ms|shapes|backlog_.*|good_if)", ()),
     (rf"{_WINDOW}/load", CLIENTS),
     (rf"{_WINDOW}/(?:start|end)", ("aiperf", "aiperf-records", "guidellm", "llm-d-report")),

@@ -35,6 +35,7 @@ _PARTS: Mapping[str, Part] = {
     **dict.fromkeys(
         (
             *("gpu-stats", "nvidia-smi", "amd-smi", "dcgm", "aiperf-telemetry", "vllm-metrics", "node-exporter"),
+            *("nvidia-dmon", "amd-smi-text", "sglang-metrics"),
             "collective-trace",
         ),
         "telemetry",

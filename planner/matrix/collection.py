@@ -96,6 +96,10 @@ TOOLS: Mapping[str, Mapping[str, str]] = {
         "replicas.kv_capacity_tokens": "kv_capacity_tokens",
         "load.queued_requests_max": "queued_requests_max",
     },
+    "sglang-metrics": {
+        "load.queued_requests_max": "queued_requests_max",
+        "replicas.kv_capacity_tokens": "kv_capacity_tokens",
+    },
     "dcgm": {"per_rank.device_used_peak_bytes": "device_used_peak_bytes"},
     "gpu-stats": {"per_rank.device_used_peak_bytes": "device_used_peak_bytes"},
     "node-exporter": {"links.tx_bytes_total": "link_tx_bytes_total", "links.rx_bytes_total": "link_rx_bytes_total"},
@@ -108,7 +112,10 @@ TOOLS: Mapping[str, Mapping[str, str]] = {
 }
 """Beside the client: importer -> metric -> quantity."""
 
-ENGINE_TOOLS: Mapping[str, tuple[str, ...]] = {"vllm": ("vllm-log", "vllm-metrics"), "sglang": ("sglang-log",)}
+ENGINE_TOOLS: Mapping[str, tuple[str, ...]] = {
+    "vllm": ("vllm-log", "vllm-metrics"),
+    "sglang": ("sglang-log", "sglang-metrics"),
+}
 COMMON_TOOLS = ("dcgm", "gpu-stats", "node-exporter", "nccl-tests", "collective-csv", "collective-trace")
 
 _TRACE = "a trace of every rank (torch profiler, Nsight Systems), reduced by hand"

@@ -42,7 +42,10 @@ def test_a_gate_lacks_fields_and_the_files_that_bring_them() -> None:
     found = gate(looked_at(completed(drafted(files))), "memory_headroom")
     assert found.state == "lacks"
     assert [(lack.field.rpartition("saturated")[2], lack.brought_by) for lack in found.lacks] == [
-        ("/per_rank/device_used_peak_bytes", ("gpu-stats", "nvidia-smi", "amd-smi", "aiperf-telemetry", "dcgm"))
+        (
+            "/per_rank/device_used_peak_bytes",
+            ("gpu-stats", "nvidia-smi", "nvidia-dmon", "amd-smi", "amd-smi-text", "aiperf-telemetry", "dcgm"),
+        )
     ]
     assert found.sentences == ("device_used_peak_bytes is not recorded in window saturated.",)
 
@@ -75,7 +78,7 @@ def test_required_evidence_is_covered_entry_by_entry() -> None:
     (entry,) = covered(looked_at(completed(draft))).required
     assert (entry.id, entry.metric, entry.level) == ("kv", "replicas.kv_capacity_tokens", "required")
     assert [(lack.field, lack.brought_by) for lack in entry.lacks] == [
-        ("/trials/tp2/windows/saturated/replicas", ("vllm-log", "sglang-log", "vllm-metrics"))
+        ("/trials/tp2/windows/saturated/replicas", ("vllm-log", "sglang-log", "vllm-metrics", "sglang-metrics"))
     ]
 
 

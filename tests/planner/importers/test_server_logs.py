@@ -94,15 +94,15 @@ def test_the_world_size_is_read_and_has_to_be_the_product_of_the_degrees() -> No
 
 
 @pytest.mark.parametrize(
-    ("said", "world"),
+    ("said", "ranks"),
     [
         ("rank 0 in world size 4 is assigned as DP rank 0, PP rank 0, TP rank 0", 4),
         ("rank 5 in world size 32 is assigned as DP rank 1, PP rank 0, TP rank 1, EP rank 5", 32),
     ],
 )
-def test_older_lines_of_ranks_are_read(said: str, world: int) -> None:
+def test_older_lines_of_ranks_are_read(said: str, ranks: int) -> None:
     run = only_run(f"INFO 06-10 20:35:22 [parallel_state.py:1004] {said}\n")
-    assert values(run)["world_size"] == world
+    assert values(run)["world_size"] == ranks
 
 
 def test_every_replica_has_its_own_capacity() -> None:

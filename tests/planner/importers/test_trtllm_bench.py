@@ -129,14 +129,14 @@ def test_streaming_gives_first_tokens() -> None:
 
 
 @pytest.mark.parametrize(
-    ("world", "code"),
+    ("changed", "code"),
     [
         pytest.param({"world_size": 8}, "import/contradiction", id="world size"),
         pytest.param({"max_batch_size": 10}, "import/overloaded", id="more in flight than in a batch"),
     ],
 )
-def test_settings_that_do_not_go_together_are_named(world: Tree, code: str) -> None:
-    assert code in codes(only_run(report(world=world)))
+def test_settings_that_do_not_go_together_are_named(changed: Tree, code: str) -> None:
+    assert code in codes(only_run(report(world=changed)))
 
 
 def test_a_degree_that_is_none_is_missing() -> None:

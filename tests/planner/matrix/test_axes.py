@@ -14,12 +14,12 @@ LAYOUT_NAMES: tuple[LayoutName, ...] = ("closed", "vllm", "sglang", "megatron", 
 
 @pytest.mark.parametrize("layout", LAYOUT_NAMES)
 @pytest.mark.parametrize("moe", [True, False])
-@pytest.mark.parametrize("world", [1, 2, 6, 8, 12])
-def test_degrees_that_the_layout_accepts_multiply_to_the_ranks(layout: LayoutName, moe: bool, world: int) -> None:
+@pytest.mark.parametrize("ranks", [1, 2, 6, 8, 12])
+def test_degrees_that_the_layout_accepts_multiply_to_the_ranks(layout: LayoutName, moe: bool, ranks: int) -> None:
     built = 0
-    for degrees in decompositions(layout, world, moe=moe)[0]:
+    for degrees in decompositions(layout, ranks, moe=moe)[0]:
         try:
-            assert LAYOUTS[layout].build(degrees).world_size == world
+            assert LAYOUTS[layout].build(degrees).world_size == ranks
         except LayoutRefusedError:
             assert layout == "sglang"
             continue
