@@ -50,7 +50,7 @@ PROBLEM_CODES: dict[str, str] = {
     "document/more_problems": "There are more than 1,000 problems; the rest is not listed.",
     "observations/metric": "A metric is none that is known; its unit stands in its name.",
     "observations/scope": "A metric is of ranks, groups or links, and its segment names none.",
-    "observations/values": "Least and most of one metric contradict one another.",
+    "observations/values": "Least and most of one metric contradict one another, or a value is beyond 10^18.",
     "observations/histogram": "Edges do not grow, or counts do not fit the edges or the number of values.",
     "observations/repeated": "A metric stands twice for one segment.",
     "observations/time": "A time does not exist, or the span is empty, reversed or longer than a day.",

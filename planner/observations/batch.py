@@ -24,6 +24,8 @@ __all__ = ["Expected", "admission_problems", "read_batch"]
 
 SCHEMA = "topogate.observations/v1"
 MAX_SPAN_S = 86_400
+MOST_VALUE = 10**18
+"""More is no observation, and sums of many batches must stay numbers."""
 CLOCK_AHEAD_S = 60
 """A collector's clock may be so far ahead, as a runner's may."""
 
@@ -78,6 +80,9 @@ def _metric_problems(at: str, name: str, segment: Mapping[str, Any], value: Any)
         yield Problem("observations/scope", at, f"a segment that names a {metric.of}", "none")
     if not isinstance(value, dict):
         return
+    for name in ("sum", "min", "max"):
+        if _is_number(value.get(name)) and value[name] > MOST_VALUE:
+            yield Problem("observations/values", f"{at}/{name}", f"at most {MOST_VALUE:g}", shown(value[name]))
     least, most = value.get("min"), value.get("max")
     if least is not None and most is not None and _is_number(least) and _is_number(most) and least > most:
         yield Problem("observations/values", f"{at}/min", f"at most the max, {shown(most)}", shown(least))
@@ -92,6 +97,8 @@ def _histogram_problems(at: str, histogram: Mapping[str, Any], count: Any) -> It
         return
     if not all(map(_is_number, edges)) or not all(map(_is_number, counts)):
         return
+    if edges and max(edges) > MOST_VALUE:
+        yield Problem("observations/histogram", f"{at}/edges", f"edges of at most {MOST_VALUE:g}", shown(max(edges)))
     if any(low >= high for low, high in pairwise(edges)):
         yield Problem("observations/histogram", f"{at}/edges", "edges that grow", "others")
     if len(counts) != len(edges) + 1:

@@ -45,9 +45,16 @@ WRONG: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
         {"rank": 0, "metrics": {"device_used_bytes": {"count": 2, "sum": 9, "min": 6, "max": 5}}},
         [("observations/values", "/segments/0/metrics/device_used_bytes/min")],
     ),
-    "a value that is no exact number": (
-        {"rank": 0, "metrics": {"device_used_bytes": {"count": 2, "sum": 1e308}}},
-        [("json/integer_range", "/segments/0/metrics/device_used_bytes/sum")],
+    "values that no machine has": (
+        {"rank": 0, "metrics": {"device_used_bytes": {"count": 2, "sum": 1e308, "max": 1e200}}},
+        [("observations/values", f"/segments/0/metrics/device_used_bytes/{name}") for name in ("max", "sum")],
+    ),
+    "edges beyond that": (
+        {"group": 0, "metrics": {"ttft_ms": times([1, 1e300], [1, 1, 0])}},
+        [
+            ("observations/histogram", "/segments/0/metrics/ttft_ms/histogram/edges"),
+            ("observations/values", "/segments/0/metrics/ttft_ms/sum"),
+        ],
     ),
     "edges that do not grow": (
         {"group": 0, "metrics": {"ttft_ms": times([2, 2], [1, 1, 1])}},
