@@ -24,6 +24,8 @@ __all__ = ["Kept", "Placed"]
 
 T = TypeVar("T")
 
+MISSING: Any = object()
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -33,9 +35,9 @@ class Kept:
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what ``make`` gave the first time the key was asked for."""
-        try:
-            found: T = self.results[key]
-        except KeyError:
+        # Most keys are asked for once or twice, so that a missing one must not cost an exception.
+        found: T = self.results.get(key, MISSING)
+        if found is MISSING:
             found = self.results[key] = make()
         return found
 

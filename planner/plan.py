@@ -44,7 +44,7 @@ from planner.view import TrialView, views
 __all__ = ["check_binding", "plan_bytes", "plan_parallelism", "plan_stored", "plan_with_bytes"]
 
 _ENCODER = msgspec.json.Encoder(order="sorted")
-_INTEGRAL_DOUBLE = re.compile(rb"\.0[,\]}]")
+_INTEGRAL_DOUBLE, _LONE_E = re.compile(rb"\.0[,\]}]"), re.compile(b",e,")
 _BETWEEN = bytes.maketrans(b":[]}", b",,,,")
 _OF_NUMBERS = b"0123456789.+-"
 _BEHIND_PLAN_ID = b',"planner_version":"'
@@ -167,7 +167,8 @@ def plan_bytes(plan: Plan) -> bytes:
 
 def _may_hold_unusual_number(encoded: bytes) -> bool:
     """Look for a lone ``e`` once digits are taken out and all that stands between values is a comma."""
-    return b",e," in encoded.translate(_BETWEEN, _OF_NUMBERS) or _INTEGRAL_DOUBLE.search(encoded) is not None
+    bare = encoded.translate(_BETWEEN, _OF_NUMBERS)
+    return _LONE_E.search(bare) is not None or _INTEGRAL_DOUBLE.search(encoded) is not None
 
 
 def check_binding(contract: ContractDocument, evidence: EvidenceDocument) -> None:

@@ -169,11 +169,12 @@ def _sample(
     view: TrialView, limit: FailureDomainLimit, loss: Loss, window: WindowView, known: Capacity, left: Left
 ) -> Sample:
     # A measured rate needs no arithmetic on those of the groups; only a share is of their total.
-    needs_total = not left.injection or limit.given == SHARE_LOST
+    is_share = limit.given == SHARE_LOST
+    needs_total = not left.injection or is_share
     lacking = (*left.missing, *(known.missing if needs_total else ()))
     bounds = None if left.rate is None or lacking else _measure(view, limit, known, left.rate)
     return Sample(
-        value=None if bounds is None else bounds.high if limit.given == SHARE_LOST else bounds.low,
+        value=None if bounds is None else bounds.high if is_share else bounds.low,
         low=None if bounds is None else bounds.low,
         high=None if bounds is None else bounds.high,
         where=(
@@ -191,10 +192,11 @@ def _sample(
 def _measure(view: TrialView, limit: FailureDomainLimit, known: Capacity, left: Range) -> Range | None:
     """Turn what is left into the limit's own quantity; None where there is nothing to compare it with."""
     if limit.given == SHARE_LOST:
-        if known.total == 0:
+        total = known.total
+        if not total:
             return None
-        most = _lost(left.low, known.total)
-        return Range(low=most if left.high == left.low else _lost(left.high, known.total), high=most)
+        most = _lost(left.low, total)
+        return Range(low=most if left.high is left.low else _lost(left.high, total), high=most)
     required = required_rate(view.contract)
     return None if not required else left.scaled((1 - reserved_capacity(view.contract)) / required)
 

@@ -8,9 +8,8 @@ limit (``planner.gates.failure``).
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -41,8 +40,7 @@ POOL_RATES = {"prefill": "prefill_requests_per_s", "decode": "decode_requests_pe
 Injections = Sequence[tuple[str, Injection]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Capacity:
+class Capacity(Struct, frozen=True, kw_only=True, gc=False):
     """Measured rates of the serving groups in one window, in tokens per second, or what is missing for them.
 
     Group g has the rate ``parts[g]`` x ``part``: whole numbers are added up for every loss. ``pools`` holds the group
@@ -59,7 +57,7 @@ class Capacity:
     doubts: tuple[str, ...] = ()
     note: str = ""
 
-    @cached_property
+    @property
     def total(self) -> Fraction:
         """The rate of the whole deployment; of pools, that of the slower one."""
         return min(self.rates) if self.pools else sum(self.parts) * self.part
@@ -143,11 +141,11 @@ def _replica_rates(view: TrialView, window: WindowView) -> Capacity:
         return Capacity(missing=(f"{window.at}/replicas",), note=note)
     load = window.record.load
     duration = None if isinstance(load, UnsetType) else number(load.duration_s)
-    fields = tuple(f"/replicas/{name}/output_tokens_total" for name, _ in replicas)
+    fields = _token_fields(tuple([name for name, _ in replicas]))
     tokens = [replica.output_tokens_total for _, replica in replicas]
-    parts = tuple([value for value in tokens if isinstance(value, int)])
+    parts = tuple([value for value in tokens if type(value) is int])
     if not duration or len(parts) < len(tokens):
-        missing = [window.at + field for field, value in zip(fields, tokens, strict=True) if not isinstance(value, int)]
+        missing = [window.at + field for field, value in zip(fields, tokens, strict=True) if type(value) is not int]
         return Capacity(missing=(*missing, *(() if duration else (f"{window.at}/load/duration_s",))))
     every = (*fields, "/load/duration_s")
     return Capacity(
@@ -156,6 +154,11 @@ def _replica_rates(view: TrialView, window: WindowView) -> Capacity:
         read=tuple([window.at + field for field in every]),
         doubts=window.doubts(every),
     )
+
+
+@lru_cache(maxsize=1024)
+def _token_fields(replicas: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"/replicas/{name}/output_tokens_total" for name in replicas)
 
 
 # Injections
