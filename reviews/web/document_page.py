@@ -80,6 +80,7 @@ def document(request: PersonRequest, slug: str, number: str, kind: str) -> HttpR
         content_id=found.shown.contract if kind == "contract" else found.shown.evidence,
         file_sha256=file_sha256,
         raw_href=reverse("digest-raw", args=[slug, file_sha256]),
+        clone_href=f"{reverse('contract-builder', args=[slug])}?contract={file_sha256}" if kind == "contract" else "",
         thread_href=thread_href(found, slug, kind, place.at),
         others=[
             (title, reverse("document", args=[slug, found.number, name]) + f"?revision={revision}", name == kind)

@@ -151,6 +151,15 @@ def test_the_page_names_digests_and_leads_to_the_bytes(worked: Decision, people:
     assert "Line 654 of 1,931, pretty-printed" in page
 
 
+def test_a_contract_leads_to_another_that_begins_as_it(worked: Decision, people: Cast, visit: Visit) -> None:
+    alice = visit(people.alice)
+    href = re.search(r'href="([^"]+)">Begin another contract from it', alice.get(f"{PAGE}/contract/").content.decode())
+    assert href
+    assert " selected>" in alice.get(href[1]).content.decode()
+    for text in (page_of(visit, people, "contract/"), alice.get(f"{PAGE}/evidence/").content.decode()):
+        assert "Begin another contract" not in text
+
+
 def test_an_opened_cell_leads_to_its_value_and_its_limit(worked: Decision, people: Cast, visit: Visit) -> None:
     client = visit(people.bob)
     cell = client.get("/w/lab/decisions/1/?cell=t-base-16~ttft~saturated_p95").content.decode()
