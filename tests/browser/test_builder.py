@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped] # the package has no types
 from playwright.sync_api import Page, expect
 
 from reviews.models import Draft, DraftFile
 from tests.browser.conftest import Open
+from tests.browser.looking import faults
 from tests.reviews.drafts import added, begun, tool_file
 from tests.reviews.factories import Cast
 
@@ -91,15 +91,16 @@ def test_the_second_of_two_tabs_is_told_and_keeps_what_was_typed(draft: Draft, p
     expect(second.locator("#t-tp4")).to_be_visible()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_tab_can_be_read_by_everybody(theme: str, draft: Draft, people: Cast, visit: Open) -> None:
+def test_every_tab_can_be_read_by_everybody(draft: Draft, people: Cast, visit: Open) -> None:
     added(people, draft, tool_file(), tool_file("c4.json", max_concurrency=4), ("notes.txt", b"a walk\n"))
-    page = visit(people.alice, "/w/lab/evidence/drafts/", theme=theme)
-    addresses = ["/w/lab/evidence/drafts/", *(tab(draft, name) for name in TABS)]
-    for address in addresses:
-        page.goto(page.url.partition("/w/")[0] + address)
-        found = Axe().run(page)
-        assert found.violations_count == 0, f"{address}: {found.generate_report()}"
+    page = visit(people.alice, "/w/lab/evidence/drafts/")
+    found = {}
+    for address in ("/w/lab/evidence/drafts/", *(tab(draft, name) for name in TABS)):
+        page.goto(address)
+        wrong = faults(page)
         page.set_viewport_size({"width": 390, "height": 800})
-        assert (address, page.evaluate(OUTSIDE)) == (address, [])
+        wrong += page.evaluate(OUTSIDE)
         page.set_viewport_size({"width": 1440, "height": 900})
+        if wrong:
+            found[address] = wrong
+    assert found == {}

@@ -1,16 +1,14 @@
 """The contract builder in a browser: checked while somebody types, by keyboard, on a phone."""
 
-from collections.abc import Iterator
-
 import pytest
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped] # the package has no types
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from planner.contract_builder.draft import ContractDraft, continued
 from planner.contract_builder.edits import entry_added, fields_set
 from reviews.models import Draft
 from reviews.services.contract_drafts import contract_draft_create
 from tests.browser.conftest import Open
+from tests.browser.looking import faults
 from tests.reviews.factories import Cast, example_pair
 
 pytestmark = pytest.mark.browser
@@ -71,23 +69,13 @@ def test_a_limit_is_added_and_written_by_keyboard_alone(people: Cast, visit: Ope
     expect(page.locator("#live")).to_contain_text('"max_ms": 500')
 
 
-def walk(visit: Open, people: Cast, *, theme: str, width: int) -> Iterator[tuple[str, Page]]:
+def test_no_step_has_a_fault(people: Cast, visit: Open) -> None:
     wrong = fields_set(ContractDraft().tree, {"/identity/model/layers": ["many"], "/gates/ttft/p95/max_ms": ["soon"]})
     drafts = [begun(people, ContractDraft(tree=wrong)), begun(people, continued(example_pair().contract))]
-    page = visit(people.alice, "/w/lab/contracts/", theme=theme, width=width)
-    yield "list", page
+    page = visit(people.alice, "/w/lab/contracts/")
+    found = {"list": faults(page)}
     for draft in drafts:
         for step in STEPS:
             page.goto(address(draft, step))
-            yield f"{draft.pk} {step}", page
-
-
-@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
-def test_no_axe_violation_and_no_sideways_scroll(theme: str, width: int, people: Cast, visit: Open) -> None:
-    found = {}
-    for name, page in walk(visit, people, theme=theme, width=width):
-        violations = [violation["id"] for violation in Axe().run(page).response["violations"]]
-        beyond = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        if violations or beyond > 0:
-            found[name] = (violations, beyond)
-    assert found == {}
+            found[f"{draft.pk} {step}"] = faults(page)
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}

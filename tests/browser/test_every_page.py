@@ -1,11 +1,7 @@
-"""Every page: no axe violation in light and dark, no sideways scroll on a phone, no refusal by the policy."""
-
-from collections.abc import Iterator
-from typing import Any
+"""Every page: no axe violation in light and dark, no sideways scroll on any screen, no refusal by the policy."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped] # the package has no types
-from playwright.sync_api import Page
+from pytest_django.fixtures import Settings
 
 from reviews.models import Attachment, Checkpoint, Revision, SignOff, Verification
 from reviews.services.exports import export_request
@@ -13,12 +9,15 @@ from reviews.services.verification_runs import verification_run
 from reviews.services.verifications import verification_request
 from reviews.transparency.keys import new_key
 from tests.browser.conftest import Open
+from tests.browser.looking import faults
 from tests.reviews.drafts import made
 from tests.reviews.factories import Cast, documents, example_pair, planned, sign, submitted
 
 pytestmark = pytest.mark.browser
 
 D = "/w/lab/decisions/"
+PARTS = 3
+"""How many tests share the pages, so that processes can."""
 PAGES = [
     ("home", "/w/lab/"),
     ("new", f"{D}new"),
@@ -64,7 +63,7 @@ PAGES = [
 
 
 @pytest.fixture
-def filled(people: Cast, settings: Any) -> Cast:
+def filled(people: Cast, settings: Settings) -> Cast:
     """A workspace in which every state of a page can be seen."""
     first = planned(people, pair=example_pair())
     sign(people, first)
@@ -81,16 +80,6 @@ def filled(people: Cast, settings: Any) -> Cast:
     return people
 
 
-def walk(visit: Open, people: Cast, *, theme: str = "light") -> Iterator[tuple[str, Page]]:
-    """Go through all pages in one window; the login comes first, as nobody."""
-    yield "login", visit(None, "/login", theme=theme)
-    page = visit(people.bob, "/w/lab/", theme=theme)
-    for name, path in PAGES:
-        page.goto(address(path))
-        page.wait_for_load_state("networkidle")
-        yield name, page
-
-
 def address(path: str) -> str:
     attachment = Attachment.objects.get()
     return (
@@ -103,32 +92,20 @@ def address(path: str) -> str:
     )
 
 
-EVERY_RULE: dict[str, Any] = {"resultTypes": ["violations"]}
-OF_COLOURS = {**EVERY_RULE, "runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
-"""What is the same page in both themes is looked at once; colours are not."""
-
-
-@pytest.mark.parametrize(("theme", "rules"), [("light", EVERY_RULE), ("dark", OF_COLOURS)])
-def test_no_page_has_an_accessibility_violation(theme: str, rules: dict[str, Any], filled: Cast, visit: Open) -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_page_has_a_fault(part: int, filled: Cast, visit: Open) -> None:
+    page = visit(filled.bob, "/w/lab/")
     found = {}
-    for name, page in walk(visit, filled, theme=theme):
-        result = Axe().run(page, options=rules)
-        if result.violations_count:
-            found[name] = [
-                (rule["id"], [node["target"] for node in rule["nodes"]][:3]) for rule in result.response["violations"]
-            ]
+    for name, path in PAGES[part::PARTS]:
+        page.goto(address(path))
+        page.wait_for_load_state("networkidle")
+        if wrong := faults(page):
+            found[name] = wrong
     assert found == {}
 
 
-def test_no_page_scrolls_sideways(filled: Cast, visit: Open) -> None:
-    found = {}
-    for name, page in walk(visit, filled):
-        for width in (1440, 768, 390):
-            page.set_viewport_size({"width": width, "height": 900})
-            over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-            if over:
-                found[name, width] = over
-    assert found == {}
+def test_the_login_has_no_fault(people: Cast, visit: Open) -> None:
+    assert faults(visit(None, "/login")) == []
 
 
 CUT = "[...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth).length"

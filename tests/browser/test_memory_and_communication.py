@@ -1,10 +1,10 @@
 """The pages of memory and communication: axe, widths, no script, keyboard; the policy is watched by every visit."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped] # the package has no types
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Open
+from tests.browser.looking import faults
 from tests.reviews.factories import Cast, example_pair, planned
 from tests.web.fleet import fleet_pair
 from tests.web.traces import TRIAL, traced_pair
@@ -32,17 +32,14 @@ def filled(people: Cast) -> Cast:
     return people
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 1440), ("light", 390)])
-def test_the_pages_are_clean_and_do_not_scroll_sideways(theme: str, width: int, filled: Cast, visit: Open) -> None:
-    page = visit(filled.bob, D.removesuffix("decisions/"), theme=theme, width=width)
+def test_the_pages_have_no_fault(filled: Cast, visit: Open) -> None:
+    page = visit(filled.bob, D.removesuffix("decisions/"))
     found = {}
     for path in PAGES:
         page.goto(path)
         page.wait_for_load_state("networkidle")
-        over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        rules = [rule["id"] for rule in Axe().run(page).response["violations"]]
-        if over or rules:
-            found[path] = (over, rules)
+        if wrong := faults(page):
+            found[path] = wrong
     assert found == {}
 
 
