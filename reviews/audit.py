@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from threading import Lock
 from typing import Any
 
 from django.db import connection, transaction
@@ -29,6 +30,7 @@ from reviews.models.people import token_label
 
 ENTRY_VERSION = 1
 LOCK_CLASS = 0x746F70  # any number that nothing else in the database uses as a first advisory key
+_WRITING = Lock()
 LOCK = "SELECT pg_advisory_xact_lock(%s, %s)"
 HEAD = "SELECT seq, sha256, clock_timestamp() FROM reviews_auditentry WHERE workspace_id = %s ORDER BY seq DESC LIMIT 1"
 INSERTED = [field for field in AuditEntry._meta.concrete_fields if not field.primary_key]
@@ -77,8 +79,22 @@ def workspace_write(workspace_id: int) -> Iterator[None]:
     gapless, no sign-off races a new revision, the chain never forks. On SQLite the transaction itself is that lock
     (BEGIN IMMEDIATE).
     """
-    with transaction.atomic():
+    with _turn(), transaction.atomic():
         _lock(workspace_id)
+        yield
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    """Let the threads of this process begin to write one after another on SQLite.
+
+    SQLite hands its lock to whoever happens to ask at the right moment and fails whoever was unlucky for too long; with
+    dozens of threads that never pause, somebody is. Inside a transaction there is nothing left to wait for.
+    """
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        with _WRITING:
+            yield
+    else:
         yield
 
 
@@ -88,7 +104,7 @@ def workspaces_write(workspace_ids: Iterable[int]) -> Iterator[None]:
 
     Inside ``workspace_write`` only a block of that same workspace may follow.
     """
-    with transaction.atomic():
+    with _turn(), transaction.atomic():
         for workspace_id in sorted(workspace_ids):
             _lock(workspace_id)
         yield
@@ -103,7 +119,7 @@ def _lock(workspace_id: int) -> None:
 def append(workspace: Workspace, act: Act) -> AuditEntry:
     """Append one entry. Call it inside the act's transaction, so that both are kept or neither."""
     # Without a savepoint: an act whose entry cannot be written is rolled back in full.
-    with transaction.atomic(savepoint=False):
+    with _turn(), transaction.atomic(savepoint=False):
         head = _locked_head(workspace.pk)
         payload = blob_keep(canonical_bytes(act.payload)) if act.payload is not None else None
         fields = _entry_fields(act, workspace.log_origin, head, payload.sha256 if payload else None)
