@@ -109,6 +109,7 @@ class Newest:
 
     ``scopes`` is None while there is no plan. ``policy_in_force`` is the content id of the workspace's policy now, None
     where the decision is past its review. ``waivers`` is the digest of the waivers in force, empty without any.
+    ``is_past_review``: it was put into force or ended, so who may sign now takes back nothing that was signed then.
     """
 
     parts: SubjectParts
@@ -119,6 +120,7 @@ class Newest:
     evidence_until: datetime | None = None
     policy_in_force: str | None = None
     waivers: str = ""
+    is_past_review: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,7 @@ def _policy_changed(case: Case, team: str, quorum: int) -> Requirement | None:
 
 def _too_few(case: Case, team: str, quorum: int) -> Requirement | None:
     seats = [member for member in case.eligible(team) if member.in_place_of is None]
-    if len(seats) >= quorum:
+    if len(seats) >= quorum or case.newest.is_past_review:
         return None
     missing = [member for member in case.members if member.team == team and member.in_place_of is None]
     named = [f"{member.name} ({_why_not(case, member)})" for member in missing if member not in seats]

@@ -58,7 +58,7 @@ def judge_signoff(
     if fact.meaning == OBJECT:
         # Nothing but its being lifted ends an objection: not a new revision, not that its signer left the team.
         return JudgedSignOff(fact, "CURRENT" if is_signed_here else "CARRIED")
-    void = _void_reason(fact, members, author_ids)
+    void = _void_reason(fact, newest, members, author_ids)
     if void:
         return JudgedSignOff(fact, "VOID", void)
     if is_signed_here:
@@ -66,11 +66,11 @@ def judge_signoff(
     return _on_a_later_revision(fact, newest, change)
 
 
-def _void_reason(fact: SignOffFact, members: Sequence[Member], author_ids: Collection[int]) -> str:
+def _void_reason(fact: SignOffFact, newest: Newest, members: Sequence[Member], author_ids: Collection[int]) -> str:
     people = {fact.person_id} if fact.giver_id is None else {fact.person_id, fact.giver_id}
     if people & set(author_ids):
         return "SIGNER_BECAME_AUTHOR"
-    if not is_eligible(fact, members):
+    if not newest.is_past_review and not is_eligible(fact, members):
         return "SIGNER_INELIGIBLE"
     return "RE_REVIEW_REQUESTED" if fact.is_re_review_asked else ""
 

@@ -265,6 +265,7 @@ def newest_fact(revision: Revision, found: Found) -> Newest:
         evidence_until=basis.evidence_until if basis else None,
         policy_in_force=found.policy_in_force if revision.decision.state in UNDER_REVIEW else None,
         waivers=found.waivers.get(revision.decision_id, ""),
+        is_past_review=revision.decision.state not in UNDER_REVIEW,
     )
 
 

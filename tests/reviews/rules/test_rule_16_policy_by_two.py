@@ -1,15 +1,18 @@
 """Rule 16: policy, rosters and delegations are entries; a policy is changed by two persons."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from planner.canonical import content_id
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
 from reviews.models import AuditEntry, Policy, Proposal, Role
-from reviews.services.people import member_add
+from reviews.services.delegations import delegation_make
+from reviews.services.people import member_add, seat_give, seat_take
 from reviews.services.two_persons import proposal_withdraw
-from tests.reviews.factories import Cast, last_entry
+from tests.reviews.factories import Cast, last_entry, planned, sign
 from tests.reviews.rules.board import BOARD, TRACE, board, countersign, propose, someone
 from tests.stage import Maker
 
@@ -80,3 +83,31 @@ def test_a_proposal_is_made_once_and_withdrawn_by_who_made_it(people: Cast) -> N
     with pytest.raises(ConflictError, match="was withdrawn"):
         countersign(people, proposal, "abel")
     assert Proposal.objects.count() == 1
+
+
+def test_rosters_and_delegations_are_entries_that_name_people_by_token_alone(people: Cast) -> None:
+    membership = member_add(workspace=people.workspace, person=people.charlie, role=Role.MEMBER)
+    role = last_entry(people)
+    seat_take(seat=seat_give(membership=membership, team="serving"))
+    taken = last_entry(people)
+    now = timezone.now()
+    lent: dict[str, Any] = {"team": "serving", "taker": "erin", "reason": "On leave.", "trace": TRACE}
+    delegation_make(
+        actor=people.bob, workspace=people.workspace, starts_at=now, ends_at=now + timedelta(days=1), **lent
+    )
+    delegation = last_entry(people)
+    assert [entry["action"] for entry in (role, taken, delegation)] == [
+        "roster.role_set",
+        "roster.seat_taken",
+        "delegation.made",
+    ]
+    assert role["payload"] == {"person": people.charlie.token, "role": "member"}
+    assert (delegation["actor"], delegation["payload"]["person"]) == (people.bob.token, someone("erin").token)
+    assert "Charlie" not in str(role) + str(taken)
+
+
+def test_a_refused_signature_is_an_entry_too(people: Cast) -> None:
+    with pytest.raises(NotAllowedError):
+        sign(people, planned(people), people.audrey)
+    entry = last_entry(people)
+    assert (entry["action"], entry["team"], entry["meaning"]) == ("signoff.refused", "serving", "approve")

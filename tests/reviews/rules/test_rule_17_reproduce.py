@@ -1,20 +1,18 @@
-"""Rules 12, 17 and 20: another review on request, reproducing, and the dry run of another planner."""
+"""Rules 12 and 17: another review on request, and reproducing a plan."""
 
-import io
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError, TamperedError
 from reviews.models import Blob, Reproduction, Revision
+from reviews.selectors.log import history_rows
 from reviews.services.people import Trace
 from reviews.services.re_reviews import re_review_ask
 from reviews.services.reproductions import revision_reproduce
 from tests.plugins.append_only import lifted
 from tests.reviews.factories import PROVEN, Cast, last_entry, planned, sign, statuses
 from tests.reviews.rules.test_rule_03_carry import pair
-from tests.reviews.rules.test_rule_10_activation import activate, approved
 
 pytestmark = pytest.mark.django_db
 
@@ -41,6 +39,14 @@ def test_another_review_voids_carried_signoffs_too(people: Cast) -> None:
     assert (last_entry(people)["action"], last_entry(people)["payload"]) == ("re_review.asked", {"teams": ["serving"]})
     sign(people, second)
     assert statuses(people)[0] == ("CURRENT", "", ())
+
+
+def test_a_request_stands_in_the_timeline_with_who_asked_whom_and_why(people: Cast) -> None:
+    sign(people, planned(people))
+    ask(people)
+    newest = history_rows(actor=people.bob, workspace=people.workspace, number=1)[0]
+    assert (newest.action, newest.who, newest.reason) == ("re_review.asked", "Alice", "The driver changed.")
+    assert newest.payload == {"teams": ["serving"]}
 
 
 def test_a_team_asks_itself_and_nobody_else_asks(people: Cast) -> None:
@@ -93,11 +99,3 @@ def test_another_planner_version_reproduces_nothing(people: Cast) -> None:
         Revision.objects.filter(pk=revision.pk).update(planner_version="0.9.0")
     with pytest.raises(ConflictError, match=r"was planned by planner 0.9.0"):
         reproduce(people)
-
-
-def test_a_dry_run_says_which_effective_decisions_another_planner_would_change(people: Cast) -> None:
-    activate(people, approved(people))
-    out = io.StringIO()
-    call_command("planner_dry_run", stdout=out)
-    assert "lab D-0001 own/one-device" in out.getvalue()
-    assert out.getvalue().splitlines()[-1].endswith("0 of 1 effective decisions would change")

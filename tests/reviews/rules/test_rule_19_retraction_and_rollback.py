@@ -9,7 +9,7 @@ from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
 from reviews.models import Activation, AuditEntry, Decision, Retraction, Revision
 from reviews.services.retractions import evidence_retract
 from reviews.services.withdrawals import signoff_withdraw
-from tests.reviews.factories import Cast, documents, last_entry, planned, sign
+from tests.reviews.factories import Cast, documents, last_entry, planned, sign, statuses
 from tests.reviews.rules.board import TRACE, board, countersign, propose
 from tests.reviews.rules.test_rule_10_activation import activate, approved
 from tests.stage import Maker
@@ -137,3 +137,10 @@ def test_nothing_is_rolled_back_to_what_was_never_in_force(people: Cast) -> None
     planned(people, pair=documents(tokens=170000))
     with pytest.raises(InvalidRequestError, match="to: expected an earlier decision"):
         propose(people, "rollback", "dave", {"to": 2}, number=1)
+
+
+def test_another_title_unbinds_nothing(people: Cast) -> None:
+    revision = approved(people)
+    Decision.objects.update(title="Another title")
+    assert [status for status, *_ in statuses(people)] == ["CURRENT", "CURRENT"]
+    assert activate(people, revision).subject == revision.planned.subject

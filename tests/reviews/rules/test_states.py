@@ -4,9 +4,12 @@ from itertools import product
 
 import pytest
 from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
 
+from reviews.errors import ConflictError
 from reviews.models import Decision, DecisionState
-from reviews.policies.transitions import state_changes
+from reviews.policies.transitions import TABLE, next_state, state_changes
+from reviews.services.states import decision_move
 from tests.reviews.factories import Cast, planned
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
@@ -44,6 +47,17 @@ def test_the_database_lets_pass_exactly_what_the_table_lists(people: Cast) -> No
             passed.add((source, target))
     assert passed == state_changes()
     assert all("no act leads a decision to this state" in refusal for refusal in refusals)
+
+
+def test_every_act_that_the_table_does_not_list_is_refused_by_name(people: Cast) -> None:
+    decision = planned(people).decision
+    acts = {row.act for row in TABLE}
+    for state, act in product(DecisionState.values, sorted(acts)):
+        decision.state = state
+        if next_state(state, act) is None:
+            with pytest.raises(ConflictError, match=f"It cannot {act.replace('_', ' ')} now."):
+                decision_move(decision, act, timezone.now())
+    assert Decision.objects.get().state == "IN_REVIEW"
 
 
 @pytest.mark.parametrize("state", ["EFFECTIVE", "EMERGENCY"])
