@@ -15,7 +15,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 VERIFIED, BROKEN, INCOMPLETE, CONSISTENT = range(4)
-WORDS = ("VERIFIED", "BROKEN", "INCOMPLETE", "CONSISTENT ONLY")
+WORDS, FLAT = ("VERIFIED", "BROKEN", "INCOMPLETE", "CONSISTENT ONLY"), {str, int, bool, type(None)}
 COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode  # RFC 8785 without doubles
 Tree = dict[str, Any]  # a JSON object
 MALFORMED = (AttributeError, EOFError, LookupError, RuntimeError, TypeError, ValueError, zipfile.BadZipFile, zlib.error)
@@ -71,7 +71,7 @@ def checkpoint_of(raw: bytes, keys: Sequence[str]) -> tuple[int, bytes, str, lis
 # 3. The log: bytes, chain, Merkle tree (RFC 9162).
 def root_of(hashes: list[bytes]) -> bytes:
     while len(hashes) > 1:
-        pairs = [sha256(b"\1" + left + right).digest() for left, right in zip(hashes[::2], hashes[1::2], strict=False)]
+        pairs = [sha256(b"\1" + left + right).digest() for left, right in zip(*[iter(hashes)] * 2, strict=False)]
         hashes = pairs + hashes[2 * len(pairs) :]
     return hashes[0]
 def chained(lines: Iterator[bytes], leaves: list[bytes]) -> Iterator[bytes]:
@@ -82,15 +82,13 @@ def chained(lines: Iterator[bytes], leaves: list[bytes]) -> Iterator[bytes]:
             require(re.fullmatch(rb'"[0-9a-f]{64}"', line), "is no leaf hash", seq)
             prev, leaf = b"", bytes.fromhex(line[1:65].decode())
         else:  # quotes inside of texts are escaped, so what is searched for can only be the fields themselves
-            if b',"seq":%d,' % seq not in line: raise Fault("another entry stands here", seq, BROKEN)
             mine = sha256(line).hexdigest().encode()
-            if prev and b',"prev":"sha256:%b",' % prev not in line:
-                changed = seq - (mine in next(lines, b""))  # where the next one follows this one, the one before
+            if prev and b',"prev":"sha256:%b",' % prev not in line:  # if this one is as it was, the last is not
+                changed = seq - (b',"seq":%d,' % seq in line and mine in next(lines, b""))
                 raise Fault("is not the entry that the others follow", changed, BROKEN)
             prev, leaf = mine, sha256(b"\0" + line).digest()
         leaves.append(leaf)
         yield line
-
 def replayed(lines: Iterator[bytes], payloads: Iterator[bytes], origin: str, leaves: list[bytes]) -> "Rules":
     """Check every entry and its payload, and carry out what it says; both come in the order of the log."""
     rules = Rules()
@@ -99,16 +97,16 @@ def replayed(lines: Iterator[bytes], payloads: Iterator[bytes], origin: str, lea
             rules.hidden += 1
             continue
         try:
-            entry, payload = json.loads(line), b"{}"
+            entry, payload = json.loads(line.decode()), b"{}"
             require(entry["v"] == 1, "was written by a later version: take its verify.py", seq, INCOMPLETE)
-            flat = not any(isinstance(value, dict | list | float) for value in entry.values())
-            require(flat and COMPACT(entry).encode() == line, "is not in its only form", seq)
-            require(entry["origin"] == origin, "belongs to another log", seq)
+            only = FLAT.issuperset(map(type, entry.values())) and COMPACT(entry).encode() == line
+            require(only, "is not in its only form", seq)
+            require((entry["origin"], entry["seq"]) == (origin, seq), "belongs to another place or log", seq)
             if entry["payload_sha256"]:
                 payload = next(payloads, b"")
                 same = "sha256:" + sha256(payload).hexdigest() == entry["payload_sha256"]
                 require(same, "has not the payload that it names", seq, BROKEN if payload else INCOMPLETE)
-            rules.apply(entry, json.loads(payload))
+            rules.apply(entry, json.loads(payload.decode()))
         except MALFORMED as error:
             raise Fault(f"does not say what an entry has to ({error!r})", seq, BROKEN) from error
     require(next(payloads, None) is None, "a payload belongs to no entry")
@@ -128,6 +126,8 @@ class Rules:
             "authors": set(), "revisions": {}, "newest": 0, "signs": [], "waivers": [], "blocked": set(), "again": {}})
         who, lent = str(p.get("person")), (e["team"], *map(p.get, ("person", "in_place_of", "starts_at", "ends_at")))
         match e["action"]:
+            case "decision.superseded" | "decision.withdrawn" | "decision.rejected":  # final: no more is asked of it
+                for r in d["revisions"].values(): r["scopes"], d["signs"] = None, []
             case "log.key_set": self.key = p["key"]
             case "policy.set": self.policy, self.policies[e["payload_sha256"]] = e["payload_sha256"], p
             case "roster.role_set": self.roles[who] = p["role"]
@@ -173,7 +173,7 @@ class Rules:
         parts = {part: r.get(part) for part in ("contract", "evidence", "identity", "planner_version", "policy")}
         subject = "sha256:" + sha256(COMPACT(parts | {"plan": p["plan"]}).encode()).hexdigest()
         require(subject == e["subject"], "names a subject that is not made of its parts", e["seq"])
-        r |= {"scopes": None, "evidence_until": None} | p | {"subject": e["subject"]}
+        r |= {name: p.get(name) for name in ("plan_sha256", "scopes", "evidence_until")} | {"subject": e["subject"]}
         self.documents.add(p["plan_sha256"])
         self.subjects |= {e["subject"], p["plan_sha256"]}
         self.older += "scopes" not in p

@@ -89,12 +89,16 @@ class Story:
         """Yield the bytes of every entry and of its payload."""
         prev = "sha256:" + "0" * 64
         for seq, act in enumerate(self.acts):
-            payload = None if act.payload is None else canonical_bytes(act.payload)
-            line = canonical_bytes(self._entry(act, seq, prev, origin, payload))
+            line, payload = self.entry(act, seq, prev, origin)
             prev = file_sha256(line)
             yield line, payload
 
-    def _entry(self, act: Act, seq: int, prev: str, origin: str, payload: bytes | None) -> dict[str, Any]:
+    def entry(self, act: Act, seq: int, prev: str, origin: str = ORIGIN) -> tuple[bytes, bytes | None]:
+        """Return the bytes of one act's entry and payload."""
+        payload = None if act.payload is None else canonical_bytes(act.payload)
+        return canonical_bytes(self._fields(act, seq, prev, origin, payload)), payload
+
+    def _fields(self, act: Act, seq: int, prev: str, origin: str, payload: bytes | None) -> dict[str, Any]:
         names = ("actor", "decision", "meaning", "reason", "revision", "subject", "team")
         return {
             **dict.fromkeys(names),

@@ -40,10 +40,10 @@ def set_line(made: Content, seq: int, line: bytes) -> None:
     made.lines[seq] = line
 
 
-def rehashed(made: Content, seq: int, **fields: Any) -> None:
+def rehashed(made: Content, at_seq: int, **fields: Any) -> None:
     """Change an entry and hash everything after it anew, which takes no key."""
-    made.lines[seq] = edited(made.lines[seq], **fields)
-    for at in range(seq + 1, len(made.lines)):
+    made.lines[at_seq] = edited(made.lines[at_seq], **fields)
+    for at in range(at_seq + 1, len(made.lines)):
         made.lines[at] = edited(made.lines[at], prev=file_sha256(made.lines[at - 1]))
 
 
@@ -115,10 +115,10 @@ DAMAGED: dict[str, tuple[Change, int, int | None, str]] = {
         "follow",
     ),
     "an entry edited and all after it hashed anew": (lambda m: rehashed(m, 15, reason="x"), 1, 0, "not as signed"),
-    "an entry dropped": (lambda m: m.lines.pop(15), 1, 15, "another entry"),
-    "the first entry dropped": (lambda m: m.lines.pop(0), 1, 0, "another entry"),
-    "two entries in the other order": (lambda m: swapped(m.lines, 15, 16), 1, 15, "another entry"),
-    "an entry twice": (lambda m: m.lines.insert(15, m.lines[15]), 1, 16, "another entry"),
+    "an entry dropped": (lambda m: m.lines.pop(15), 1, 15, "others follow"),
+    "the first entry dropped": (lambda m: m.lines.pop(0), 1, 0, "others follow"),
+    "two entries in the other order": (lambda m: swapped(m.lines, 15, 16), 1, 15, "others follow"),
+    "an entry twice": (lambda m: m.lines.insert(15, m.lines[15]), 1, 16, "others follow"),
     "the tail cut off": (lambda m: m.lines.pop(), 1, None, "a payload belongs to no entry"),
     "the tail cut off with its payload": (lambda m: (m.lines.pop(), m.payloads.pop()), 1, LAST, "were signed once"),
     "an entry that no checkpoint covers": (
@@ -127,7 +127,8 @@ DAMAGED: dict[str, tuple[Change, int, int | None, str]] = {
         27,
         "no checkpoint covers",
     ),
-    "an entry of another log": (spliced, 1, 20, "another log"),
+    "an entry with another number, hashed anew": (lambda m: rehashed(m, 20, seq=21), 1, 20, "place or log"),
+    "an entry of another log": (spliced, 1, 20, "place or log"),
     "an entry of another decision": (from_another_decision, 1, 22, ""),
     "white space in an entry": (
         lambda m: set_line(m, LAST, m.lines[LAST].replace(b":", b": ", 1)),
