@@ -197,6 +197,7 @@ ROWS: dict[tuple[str, str], Row] = {
     ("api-contract-draft-changes", "post"): (written_draft("/changes", LAYERS), ("draft.changed",)),
     ("api-contract-draft-files", "post"): (written_draft("/files", {"config": CONFIG}), ("draft.changed",)),
     ("api-exports", "post"): (plain("audrey", f"{SPACE}/exports"), ("export.requested",)),
+    ("api-verifications", "post"): (plain("audrey", f"{SPACE}/verifications"), ("verification.requested",)),
     # They answer a question and change nothing.
     ("api-validate", "post"): (plain("alice", f"{SPACE}/validate", PAIR), ()),
     ("api-check", "post"): (plain("bob", f"{SPACE}/check", LIVE), ()),

@@ -211,6 +211,8 @@ ACTS: dict[str, Row] = {
     "webhook-remove": (unhooking, ("webhook.removed",)),
     "policy-detail": (lambda people: (browser("ada"), ["lab"], change()), ("proposal.made",)),
     "delegation-list": (lambda people: (browser("bob"), ["lab"], lend()), ("delegation.made",)),
+    "export-list": (by("audrey", "lab"), ("export.requested",)),
+    "verification-list": (by("audrey", "lab"), ("verification.requested",)),
     # Somebody new is a member with a role, and has a link: two facts, two entries.
     "person-invite": (by("ada", "lab", **INVITED), ("roster.role_set", "roster.link_made")),
     "person-role": (by("ada", "lab", "alice-lab", role="member"), ("roster.role_set",)),
