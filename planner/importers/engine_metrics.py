@@ -8,12 +8,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import ceil, isinf
 
+from planner.importers.checks import check_name
 from planner.importers.log_lines import number_in
-from planner.importers.prometheus import Sample, Scrape, Series, Window, take_times
+from planner.importers.model import Run
+from planner.importers.prometheus import Sample, Scrape, Series, Window, take_notes, take_times, window
 from planner.importers.scrubbed import last_part
 from planner.importers.sheet import Sheet
+from planner.importers.source import Source
 
-__all__ = ["Peaks", "note_window", "put_model_of", "ran_backwards", "since", "take_histograms"]
+__all__ = ["EngineMetrics", "ran_backwards", "since", "take_histograms"]
+
+Taking = Callable[[Sheet, Scrape, Mapping[Series, Sample], str], bool]
+"""Takes the samples of one engine, of which counters have grown since earlier ones; says whether it served anything."""
 
 _QUANTILES = {"p50": (1, 2), "p90": (9, 10), "p95": (19, 20), "p99": (99, 100)}
 
@@ -44,6 +50,60 @@ class Peaks:
             if peak:
                 sheet.put(peak, sample.value, sample.place, of=f"engine-{engine[:16]}" if several else "")
         sheet.remark("import/sampled", f"queue and KV use are the largest of {count} scrapes")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineMetrics:
+    """What one kind of server exports: ``gauges`` by metric, and how the samples of one engine are told and taken."""
+
+    name: str
+    title: str
+    prefix: str
+    gauges: Mapping[str, str]
+    engine_of: Callable[[Sample], str | None]
+    take: Taking
+    expected: tuple[str, ...]
+
+    def run_of(self, source: Source, also: Callable[[Sheet, Scrape], None] = lambda sheet, scrape: None) -> Run:
+        """Read the scrapes of a file; ``also`` takes what the last of them says of all engines."""
+        peaks = Peaks(self.gauges, self.engine_of)
+        scraped = window(source, self.prefix, each=peaks.keep)
+        sheet = Sheet("run-1", {}, line=scraped.last.line)
+        self._take(sheet, scraped, also)
+        if scraped.count > 1:
+            peaks.take(sheet, scraped.count)
+        take_notes(sheet, scraped)
+        check_name(sheet, source.name)
+        return sheet.finish(self.expected)
+
+    def _take(self, sheet: Sheet, scraped: Window, also: Callable[[Sheet, Scrape], None]) -> None:
+        engines: dict[str, list[Sample]] = {}
+        for sample in scraped.last.samples:
+            engine = self.engine_of(sample)
+            if engine is not None:
+                engines.setdefault(engine, []).append(sample)
+        if not engines:
+            sheet.remark("import/no_counters", f"no sample of {self.title} could be read", effect="refused")
+            return
+        sheet.put_text("engine_name", self.name, sheet.place())
+        put_model_of(sheet, scraped.last.samples)
+        also(sheet, scraped.last)
+        before = scraped.first.counters() if scraped.count > 1 else {}
+        served = False
+        for engine, samples in sorted(engines.items()):
+            of = "" if len(engines) == 1 else f"engine-{engine[:16]}"
+            if scraped.count == 1:
+                self._take_gauges(sheet, Scrape(samples), of)
+            served = self.take(sheet, Scrape(samples), before, of) or served
+        note_window(sheet, scraped, served=served)
+
+    def _take_gauges(self, sheet: Sheet, scrape: Scrape, of: str) -> None:
+        for sample in scrape.named(*self.gauges):
+            name = self.gauges[sample.name]
+            sheet.put(name, sample.value, sample.place, of=of)
+            if name == "kv_used_share" and sample.value > 1:
+                sentence = f"KV use is {sample.value}, but it is a share of 1: the unit is in doubt"
+                sheet.remark("import/unit", sentence, sample.place, "held")
 
 
 def note_window(sheet: Sheet, scraped: Window, *, served: bool) -> None:

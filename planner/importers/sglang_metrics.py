@@ -8,10 +8,9 @@ held, two make a window. Requests are counted when they end; how they ended is n
 import re
 from collections.abc import Iterator, Mapping
 
-from planner.importers.checks import check_name
-from planner.importers.engine_metrics import Peaks, note_window, put_model_of, ran_backwards, since, take_histograms
+from planner.importers.engine_metrics import EngineMetrics, ran_backwards, since, take_histograms
 from planner.importers.model import Importer, Recognised, Run
-from planner.importers.prometheus import Sample, Scrape, Series, Window, take_notes, window
+from planner.importers.prometheus import Sample, Scrape, Series
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
 
@@ -47,15 +46,7 @@ def _recognise(source: Source) -> Recognised | None:
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    peaks = Peaks(_GAUGES, _engine)
-    scraped = window(source, "sglang:", each=peaks.keep)
-    sheet = Sheet("run-1", {}, line=scraped.last.line)
-    _take(sheet, scraped)
-    if scraped.count > 1:
-        peaks.take(sheet, scraped.count)
-    take_notes(sheet, scraped)
-    check_name(sheet, source.name)
-    yield sheet.finish(_EXPECTED)
+    yield _METRICS.run_of(source, also=_hint_degrees)
 
 
 def _engine(sample: Sample) -> str | None:
@@ -63,29 +54,6 @@ def _engine(sample: Sample) -> str | None:
     if any(sample.labels.get(name, "0") not in ("", "0") for name in _OTHER_RANKS):
         return None
     return sample.labels.get("dp_rank") or "0"
-
-
-def _take(sheet: Sheet, scraped: Window) -> None:
-    last = scraped.last
-    engines = sorted({engine for sample in last.samples if (engine := _engine(sample)) is not None})
-    if not engines:
-        sheet.remark("import/no_counters", "no sample of SGLang could be read", effect="refused")
-        return
-    sheet.put_text("engine_name", "sglang", sheet.place())
-    put_model_of(sheet, last.samples)
-    _hint_degrees(sheet, last)
-    before = scraped.first.counters() if scraped.count > 1 else {}
-    served = False
-    for engine in engines:
-        of = "" if len(engines) == 1 else f"engine-{engine[:16]}"
-        own = Scrape([sample for sample in last.samples if _engine(sample) == engine])
-        for sample in own.named("sglang:max_total_num_tokens"):
-            sheet.put("kv_capacity_tokens", sample.value, sample.place, of=of)
-        if scraped.count == 1:
-            for sample in own.named(*_GAUGES):
-                sheet.put(_GAUGES[sample.name], sample.value, sample.place, of=of)
-        served = _take_counters(sheet, own, before, of) or served
-    note_window(sheet, scraped, served=served)
 
 
 def _hint_degrees(sheet: Sheet, scrape: Scrape) -> None:
@@ -96,8 +64,10 @@ def _hint_degrees(sheet: Sheet, scrape: Scrape) -> None:
             sheet.put(degree, len(ranks), next(iter(ranks.values())).place, standing="hint")
 
 
-def _take_counters(sheet: Sheet, scrape: Scrape, before: Mapping[Series, Sample], of: str) -> bool:
-    """Take what was counted; say whether anything was served. Counters of streams and others are added."""
+def _take(sheet: Sheet, scrape: Scrape, before: Mapping[Series, Sample], of: str) -> bool:
+    """Take capacity and what was counted, streams and others added; say whether anything was served."""
+    for sample in scrape.named("sglang:max_total_num_tokens"):
+        sheet.put("kv_capacity_tokens", sample.value, sample.place, of=of)
     grown = since(scrape.samples, before)
     if ran_backwards(sheet, grown):
         return False
@@ -111,4 +81,13 @@ def _take_counters(sheet: Sheet, scrape: Scrape, before: Mapping[Series, Sample]
     return take_histograms(sheet, change, _HISTOGRAMS, of) or any(value > 0 for value, _ in totals.values())
 
 
+_METRICS = EngineMetrics(
+    name="sglang",
+    title="SGLang",
+    prefix="sglang:",
+    gauges=_GAUGES,
+    engine_of=_engine,
+    take=_take,
+    expected=_EXPECTED,
+)
 IMPORTER = Importer(id="sglang-metrics", title="/metrics of an SGLang server", recognise=_recognise, read=_read)

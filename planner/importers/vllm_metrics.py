@@ -9,11 +9,10 @@ part of what waits. ``_created`` samples are times.
 import re
 from collections.abc import Iterator, Mapping
 
-from planner.importers.checks import check_name
-from planner.importers.engine_metrics import Peaks, note_window, put_model_of, ran_backwards, since, take_histograms
+from planner.importers.engine_metrics import EngineMetrics, ran_backwards, since, take_histograms
 from planner.importers.log_lines import number_in
 from planner.importers.model import Importer, Recognised, Run
-from planner.importers.prometheus import Sample, Scrape, Series, Window, take_notes, window
+from planner.importers.prometheus import Sample, Scrape, Series
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
 
@@ -58,47 +57,16 @@ def _recognise(source: Source) -> Recognised | None:
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
-    peaks = Peaks(_GAUGES, _engine)
-    scraped = window(source, "vllm:", each=peaks.keep)
-    sheet = Sheet("run-1", {}, line=scraped.last.line)
-    _take(sheet, scraped)
-    if scraped.count > 1:
-        peaks.take(sheet, scraped.count)
-    take_notes(sheet, scraped)
-    check_name(sheet, source.name)
-    yield sheet.finish(_EXPECTED)
+    yield _METRICS.run_of(source)
 
 
 def _engine(sample: Sample) -> str:
     return sample.labels.get("engine", "0")
 
 
-def _take(sheet: Sheet, scraped: Window) -> None:
-    last = scraped.last
-    engines = sorted({_engine(sample) for sample in last.samples})
-    if not engines:
-        sheet.remark("import/no_counters", "no sample of vLLM could be read", effect="refused")
-        return
-    sheet.put_text("engine_name", "vllm", sheet.place())
-    put_model_of(sheet, last.samples)
-    before = scraped.first.counters() if scraped.count > 1 else {}
-    served = False
-    for engine in engines:
-        of = "" if len(engines) == 1 else f"engine-{engine[:16]}"
-        own = Scrape([sample for sample in last.samples if _engine(sample) == engine])
-        _take_config(sheet, own, of)
-        if scraped.count == 1:
-            _take_gauges(sheet, own, of)
-        served = _take_counters(sheet, own, before, of) or served
-    note_window(sheet, scraped, served=served)
-
-
-def _take_gauges(sheet: Sheet, scrape: Scrape, of: str) -> None:
-    for sample in scrape.named(*_GAUGES):
-        sheet.put(_GAUGES[sample.name], sample.value, sample.place, of=of)
-        if _GAUGES[sample.name] == "kv_used_share" and sample.value > 1:
-            sentence = f"KV use is {sample.value}, but it is a share of 1: the unit is in doubt"
-            sheet.remark("import/unit", sentence, sample.place, "held")
+def _take(sheet: Sheet, scrape: Scrape, before: Mapping[Series, Sample], of: str) -> bool:
+    _take_config(sheet, scrape, of)
+    return _take_counters(sheet, scrape, before, of)
 
 
 def _take_config(sheet: Sheet, scrape: Scrape, of: str) -> None:
@@ -157,4 +125,13 @@ def _take_counters(sheet: Sheet, scrape: Scrape, before: Mapping[Series, Sample]
     return has_figures or any(value > 0 for value, _ in finished.values())
 
 
+_METRICS = EngineMetrics(
+    name="vllm",
+    title="vLLM",
+    prefix="vllm:",
+    gauges=_GAUGES,
+    engine_of=_engine,
+    take=_take,
+    expected=_EXPECTED,
+)
 IMPORTER = Importer(id="vllm-metrics", title="/metrics of a vLLM server", recognise=_recognise, read=_read)
