@@ -1,5 +1,6 @@
 """The login of an organisation, against a provider in a process of its own."""
 
+import json
 import subprocess
 import sys
 import time
@@ -14,8 +15,10 @@ from django.conf import settings as configured
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from reviews.models import Person
+from reviews.models import AuditEntry, Person, Role
+from reviews.services.people import member_add, workspace_create
 from tests.e2e.embedded_run import free_port
+from tests.reviews.factories import POLICY
 from tests.reviews.logins import log_in
 from tests.shared import ROOT
 from tests.web.accounts import app_of, is_in, person
@@ -175,6 +178,16 @@ def test_it_leads_to_no_other_host(client: Client, provider: str, ada: Person, t
     link(client, ada)
     browser = Client()
     assert browser.get(through(browser, login_as="ada@example", next=target))["Location"] == "/"
+
+
+def test_linking_is_one_entry_in_every_workspace_of_the_person(client: Client, provider: str, ada: Person) -> None:
+    for slug in ("lab", "other"):
+        member_add(workspace=workspace_create(slug=slug, title=slug, policy=POLICY), person=ada, role=Role.MEMBER)
+    link(client, ada)
+    found = AuditEntry.objects.filter(action="account.changed").select_related("workspace", "payload")
+    said = [(row.workspace.slug, row.payload and json.loads(bytes(row.payload.data))) for row in found]
+    payload = {"person": ada.token, "changes": ["other_login_added:oidc"]}
+    assert sorted(said, key=str) == [("lab", payload), ("other", payload)]
 
 
 def test_unlinking_leaves_the_password(client: Client, provider: str, ada: Person) -> None:
