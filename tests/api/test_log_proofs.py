@@ -203,3 +203,15 @@ def rewritten(people: Cast) -> None:
         AuditEntry.objects.filter(seq=1).update(data=data, sha256=file_sha256(data))
     planned(people)
     signed(people)
+
+
+def test_the_log_is_filtered_as_on_its_page(two: tuple[Checkpoint, Checkpoint], auditor: Caller) -> None:
+    def actions(query: str) -> set[str]:
+        return {row["action"] for row in auditor.get(f"audit?{query}").json()["audit"]}
+
+    assert actions("actor=alice-lab") == {"revision.created"}
+    assert actions("actor=system&revision=1") == {"revision.planned"}
+    assert actions("since=2000-01-01&until=2000-01-02") == set()
+    assert actions("text=POLICY.SET") == {"policy.set"}
+    refused = problem(auditor.get("audit?since=yesterday&revision=x"))
+    assert [one["pointer"] for one in refused["problems"]] == ["revision", "since"]
