@@ -1,7 +1,7 @@
 """Verifying a log of a million entries, as multiples of hashing the same bytes in a plain loop.
 
 ``python -m bench.verify_bundle`` writes a bundle of entries as they are in use (decisions that are submitted, planned,
-talked about, signed and put into force) to a temporary file and times, in seconds of the processor, all from the file on:
+talked about, signed and put into force) to a temporary file and times from the file on, in seconds of the processor:
 
 * a plain loop of sha256 over every entry, and over every entry and payload: the yardsticks;
 * chain and Merkle root, by the verifier's own functions;
