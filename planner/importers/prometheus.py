@@ -59,16 +59,26 @@ class Sample(msgspec.Struct, frozen=True):
         return self.name, tuple(sorted(self.labels.items()))
 
 
+def _line_of(sample: Sample) -> int:
+    return sample.line
+
+
 @dataclass(slots=True)
 class Scrape:
     """The samples of one scrape, and the lines of its metrics that could not be read."""
 
     samples: list[Sample] = field(default_factory=list)
     skipped: list[int] = field(default_factory=list)
+    _by_name: dict[str, list[Sample]] = field(default_factory=dict)
+    _indexed: int = 0
 
     def named(self, *names: str) -> Iterator[Sample]:
         """Yield the samples of some metrics that have a finite value, in the order of the file."""
-        return (sample for sample in self.samples if sample.name in names and isfinite(sample.value))
+        for sample in self.samples[self._indexed :]:
+            self._by_name.setdefault(sample.name, []).append(sample)
+        self._indexed = len(self.samples)
+        found = [sample for name in names for sample in self._by_name.get(name, ()) if isfinite(sample.value)]
+        yield from sorted(found, key=_line_of) if len(names) > 1 else found
 
     def counters(self) -> Mapping[Series, Sample]:
         """Return the samples that only grow, by series."""

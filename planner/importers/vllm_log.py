@@ -71,11 +71,16 @@ _NCCL = re.compile(r"vLLM is using nccl==([0-9][\w.]*)")
 _PATHS = re.compile(r"Using (\[[^\]]*\]) all-reduce backends .*for group '(\w+):[0-9]+'")
 _TIMEOUT = re.compile(r"Watchdog caught collective operation timeout: WorkNCCL\(SeqNum=([0-9]+), OpType=(\w+)")
 _EXCEPTION = re.compile(r"((?:[A-Za-z_][\w]*\.)*[A-Z]\w*(?:Error|Exception|Interrupt))(?::|$)")
-_EXCEPTIONS = ("Error", "Exception", "Interrupt")
+_BEGINNINGS = ("Memory", "non-default", "vLLM", "args:", "Initializing")
 _START = re.compile(
     r"Memory profiling results:|non-default args:|vLLM API server version|args: Namespace\(|"
     r"Initializing an? (?:V[0-9] )?LLM engine"
 )
+
+
+def _marker(message: str) -> re.Match[str] | None:
+    """Return what a message begins with where a start of a server says it; few lines even begin so."""
+    return _START.match(message) if message.startswith(_BEGINNINGS) else None
 
 
 def _recognise(source: Source) -> Recognised | None:
@@ -107,7 +112,7 @@ class _Start:
 
     def repeats(self, line: LogLine) -> bool:
         """Say whether a line begins another start: a process says for the second time what it says once."""
-        marker = _START.match(line.message)
+        marker = _marker(line.message)
         if marker is None:
             return False
         key = (line.process, marker[0])
@@ -118,7 +123,7 @@ class _Start:
 
     def take(self, line: LogLine) -> None:
         """Read one line."""
-        marker = _START.match(line.message)
+        marker = _marker(line.message)
         if marker:
             self._markers.add((line.process, marker[0]))
         if line.time and self.sheet.value("local_time") is None:
@@ -131,7 +136,7 @@ class _Start:
         """Read the settings that the engine prints once it starts."""
         text = line.message
         version = _VERSION.search(text) if "config" in text or "ersion" in text else None
-        if _START.match(text) is None or text.startswith("Memory profiling"):
+        if _marker(text) is None or text.startswith("Memory profiling"):
             if version is None or version[3] is None or self._capacity_printed():
                 return False
             put_text_once(self.sheet, "engine_version", version[3], line)
@@ -248,7 +253,9 @@ class _Start:
 
     def failure(self, line: LogLine) -> bool:
         """Remember the kind of the last exception; its text may hold anything and is not kept."""
-        error = _EXCEPTION.match(line.message) if any(word in line.message for word in _EXCEPTIONS) else None
+        text = line.message
+        named = "Error" in text or "Exception" in text or "Interrupt" in text
+        error = _EXCEPTION.match(text) if named else None
         if error:
             self._failure = (error[1], line)
         return error is not None
