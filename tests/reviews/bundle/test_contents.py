@@ -9,7 +9,7 @@ from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped] # ships no types
 import pytest
 
 from planner.canonical import canonical_bytes
