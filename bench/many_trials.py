@@ -22,6 +22,7 @@ from msgspec.structs import astuple
 from bench.big_evidence import CONTEXT_TOKENS, OUTPUT_TOKENS, REQUESTS, TPOT_MS, big_contract, big_evidence
 from bench.measure import best_seconds
 from planner.alike import Member, Verdicts, weigh_all
+from planner.alike.form import AT_ONCE
 from planner.collection import rare_collection
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.evaluate import Verdict, weigh
@@ -50,8 +51,6 @@ YARDSTICK = 1_000
 AS_OF = "2026-10-01T00:00:00Z"
 PEAK = "device_used_peak_bytes"
 RECORDS_OF_A_LOAD = ("requests", "ttft_ms", "tpot_ms", "e2e_ms")
-AT_ONCE = 256
-"""Windows that are read together, as deciding does."""
 RANKS = 16
 SHAPES = tuple((tp, pp, RANKS // (tp * pp)) for tp in (1, 2, 4, 8) for pp in (1, 2))
 """(tp, pp, dp) of 16 ranks on two nodes."""

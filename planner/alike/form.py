@@ -21,7 +21,19 @@ from planner.records.base import UNSET, UnsetType
 from planner.records.evidence import PerRank, Replica, Window
 from planner.times import seconds_between
 
-__all__ = ["DURATION", "TOKENS", "Column", "Form", "Number", "Pair", "Ratios", "Table", "UnlikeError", "form_of"]
+__all__ = [
+    "AT_ONCE",
+    "DURATION",
+    "TOKENS",
+    "Column",
+    "Form",
+    "Number",
+    "Pair",
+    "Ratios",
+    "Table",
+    "UnlikeError",
+    "form_of",
+]
 
 T = TypeVar("T")
 
@@ -47,6 +59,8 @@ APART = frozenset({"start", "end", "per_rank", "replicas"})
 """Fields of a window that are read by themselves."""
 NOT_READ = ("links", "experts", "handoff")
 TOKENS, DURATION = "/load/output_tokens_total", "/load/duration_s"
+AT_ONCE = 256
+"""Windows that are read together: few enough for all of their records to stay in the processor's cache."""
 
 
 class UnlikeError(Exception):

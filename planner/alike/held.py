@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from planner import consistency
-from planner.alike.form import UnlikeError, form_of
+from planner.alike.form import AT_ONCE, UnlikeError, form_of
 from planner.alike.identities import tests_of
 from planner.alike.measures import Batch
 from planner.consistency import Check
@@ -23,8 +23,6 @@ PATIENCE = 4
 """How many windows are tried as the one whose checks others have, among those that are likely of one form."""
 WORTH_IT = 4
 """Windows of which one more is quicker checked by its numbers, with all that it takes to know how."""
-AT_ONCE = 256
-"""Windows that are read together, which bounds the memory that it takes."""
 
 Place = tuple[TrialView, str, Window]
 """A trial, and the id and the record of one of its windows."""

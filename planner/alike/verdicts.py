@@ -7,7 +7,7 @@ handled: sentences; ``planner.evaluate.judge`` writes those, of one trial at a t
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from planner.alike.form import UnlikeError
+from planner.alike.form import AT_ONCE, UnlikeError
 from planner.alike.glances import Glance
 from planner.alike.kin import Kin, Member, kin_of
 from planner.evaluate import Verdict, weigh
@@ -25,8 +25,6 @@ FEW_KIN, A_READING = 8, 5
 of them were read for it."""
 WORTH_IT = 4
 """Trials of which one more is quicker judged by its numbers, with all that it takes to know how."""
-AT_ONCE = 256
-"""Trials that are read together: few enough for all of their records to stay in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
