@@ -31,5 +31,8 @@ def test_a_token_that_reads_asks_and_follows(people: Cast) -> None:
 
 
 def test_nothing_is_sent_with_it(people: Cast) -> None:
-    refused = problem(caller(people, people.audrey, "read").post("verifications", {"decision": "1"}))
+    auditor = caller(people, people.audrey, "read")
+    refused = problem(auditor.post("verifications", {"decision": "1"}))
     assert (refused["status"], refused["problems"][0]["pointer"]) == (422, "decision")
+    assert problem(auditor.raw("verifications", b"{}", "application/json"))["status"] == 415
+    assert auditor.raw("verifications", b"", "").status_code == 202
