@@ -55,6 +55,7 @@ flips: .venv/dev.stamp ## Change every byte of an exported bundle, one after ano
 bench: .venv/dev.stamp ## Print how long planning takes beside parsing and hashing alone, and appending beside inserting
 	@$(BIN)/python -m bench.bytes_to_plan
 	@$(BIN)/python -m bench.many_trials
+	@$(BIN)/python -m bench.verify_bundle
 	@$(BIN)/python -m bench.appends
 	@$(BIN)/python -m bench.pages
 
