@@ -143,8 +143,8 @@ class Rules:
             case "revision.planned": self.plan(e, p, d["revisions"][e["revision"]])
             case "signoff.given": self.sign(e, p, d, {who, p.get("in_place_of", who)})
             case "signoff.carried": self.carry(e, p, d, self.given(d, e, p, who, p["from_revision"]))
-            case "signoff.withdrawn": self.given(d, e, p, p.get("signer", e["actor"]))["gone"] = True
-            case "point.settled" if p["kind"] == "condition": self.given(d, e, p, p["signer"])["open"].remove(p["text"])
+            case "signoff.withdrawn" if d["signs"]: self.given(d, e, p, p.get("signer", e["actor"]))["gone"] = True
+            case "point.settled" if d["signs"]: self.given(d, e, p, p["signer"])["open"].discard((p["kind"], p["text"]))
             case "re_review.asked": d["again"] |= dict.fromkeys(p["teams"], e["seq"])
             case "comments.published":
                 opened = [(one["thread"], one["opens"]) for one in p["comments"] if "opens" in one]
@@ -188,7 +188,7 @@ class Rules:
         seated = self.able(giver, team) and self.able(who, "") and lent if giver else self.able(who, team)
         taken = any(s["person"] in people and s["team"] != team and not s["gone"] for s in d["signs"])
         require(seated and not taken, "is signed without a free seat, or a delegation that holds", e["seq"])
-        conditions = [point["text"] for point in p.get("points", ()) if point["kind"] == "condition"]
+        conditions = {(one["kind"], one["text"]) for one in p.get("points", ()) if one["kind"] == "condition"}
         d["signs"].append(p | {"seq": e["seq"], "revision": d["newest"], "people": people, "open": conditions,
                                "carried": 0, "carry": None, "gone": False})
     def carry(self, e: Tree, p: Tree, d: Tree, s: Tree) -> None:

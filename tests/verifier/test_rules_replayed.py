@@ -242,6 +242,8 @@ def more_acts(log: Story) -> None:
     carry(log, "carry d3", "bob d3", "planned 3.2")
     sign(log, "carol r2", "carol", "networking", 3, 2)
     activate(log, "force 3", "dave", 3, 2, [("bob d3", "CARRIED"), ("carol r2", "CURRENT")])
+    # What is superseded is asked for nothing more, but its sign-offs may still be taken back.
+    log.add("late", "signoff.withdrawn", {"turn": 1}, decision=1, revision=1, team="serving", actor=token("bob"))
 
 
 @pytest.mark.parametrize("change", [lambda log: None, more_acts], ids=["the story", "the story goes on"])
