@@ -16,14 +16,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
 
 # Models can only be imported once Django is set up.
-from django.conf import settings  # noqa: E402
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY  # noqa: E402
+from django.conf import settings  # noqa: E402 - after the setup
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY  # noqa: E402 - after the setup
 
-from reviews.facts import Authentication  # noqa: E402
-from reviews.models import Decision, Person, PlanJob, Workspace  # noqa: E402
-from reviews.services.demo import WORKSPACE, demo_logins, demo_submit  # noqa: E402
-from reviews.services.jobs import job_run  # noqa: E402
-from reviews.services.signoffs import signoff_give  # noqa: E402
+from reviews.facts import Authentication  # noqa: E402 - after the setup
+from reviews.models import Decision, Person, PlanJob, Workspace  # noqa: E402 - after the setup
+from reviews.services.demo import WORKSPACE, demo_logins, demo_submit  # noqa: E402 - after the setup
+from reviews.services.jobs import job_run  # noqa: E402 - after the setup
+from reviews.services.signoffs import signoff_give  # noqa: E402 - after the setup
 
 READER = "reviewer-networking"
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"

@@ -32,7 +32,7 @@ from reviews.services.activation import activation_record, supersede_older
 from reviews.services.planned import revision_take_plan
 from reviews.services.signoffs import require_untouched
 from reviews.services.states import decision_move
-from reviews.services.submissions import revision_act
+from reviews.services.submission_entries import revision_act
 from reviews.services.two_persons import Handler, Proposing, seat_of, wrong
 
 

@@ -5,7 +5,7 @@ and leaves nothing else behind.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NoReturn
 
@@ -45,6 +45,7 @@ from reviews.selectors.people import standing_of
 from reviews.services.jobs import job_restart, job_wake_after_commit
 from reviews.services.planned import require_newest, revision_take_plan
 from reviews.services.states import decision_resubmit
+from reviews.services.submission_entries import revision_act
 from reviews.services.sweeps import decision_to_act_on
 
 TITLE_LENGTH = 200
@@ -364,34 +365,6 @@ def _job(
         },
     )
     return job
-
-
-def revision_act(attempt: Act, revision: Revision) -> Act:
-    """Describe a new revision: what it is made of, and who counts as its authors."""
-    decision = revision.decision
-    return replace(
-        attempt,
-        action="revision.created",
-        decision=decision.number,
-        revision=revision.number,
-        payload_type="topogate.revision/v2",
-        payload={
-            "title": decision.title,
-            "slot": decision.slot,
-            "contract": revision.contract.content_id,
-            "contract_file_sha256": revision.contract.file_sha256,
-            "evidence": revision.evidence.content_id,
-            "evidence_file_sha256": revision.evidence.file_sha256,
-            "evidence_receipt_sha256": revision.evidence.receipts.values_list("blob_id", flat=True).last(),
-            "identity": revision.identity,
-            "policy": revision.policy.content_id,
-            "planner_version": revision.planner_version,
-            "as_of": revision.as_of,
-            "author": revision.author.token,
-            "contract_by": revision.contract.stored_by.token,
-            "evidence_by": revision.evidence.stored_by.token,
-        },
-    )
 
 
 def _take_or_wait(workspace: Workspace, revision: Revision) -> None:

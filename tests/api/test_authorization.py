@@ -8,26 +8,14 @@ from django.utils import timezone
 
 from reviews.api.urls import urlpatterns
 from reviews.blobs import blob_keep
-from reviews.models import ApiToken, Delegation, Export, Membership, Person, Proposal, Team
+from reviews.models import Delegation, Export, Membership, Person, Proposal, Team
 from reviews.services.jobs import job_run
-from reviews.services.tokens import token_revoke
 from tests.api.asking import API, Caller, parts, problem, token_of
+from tests.api.callers import CALLERS, token
 from tests.reviews.factories import Cast, cast, documents, submitted
 
 pytestmark = pytest.mark.both_databases
 
-CALLERS = (
-    "nobody",
-    "unknown token",
-    "member elsewhere",
-    "token of another workspace",
-    "reader",
-    "author",
-    "author, expired",
-    "author, revoked",
-    "author, switched off",
-    "author, no longer a member",
-)
 UNKNOWN = (401, 401, 404, 404)
 ENDED = (401, 401, 401, 404)
 OPEN = (200,) * len(CALLERS)
@@ -202,38 +190,6 @@ def stated(people: Cast) -> dict[str, int]:
     )
     export = Export.objects.create(workspace=people.workspace, person=people.bob, asked_at=now, woken_at=now)
     return {"proposal": proposal.pk, "delegation": delegation.pk, "export": export.pk}
-
-
-def token(people: Cast, kind: str) -> str:
-    """Make the token of one kind of caller."""
-    if kind == "nobody":
-        return ""
-    if kind == "unknown token":
-        return "tg_" + "a" * 43
-    if kind in ("member elsewhere", "token of another workspace"):
-        elsewhere = cast(slug="elsewhere")
-        person = elsewhere.alice
-        if kind == "token of another workspace":
-            person = people.alice
-            Membership.objects.create(workspace=elsewhere.workspace, person=person, role="author")
-        return token_of(elsewhere, person, "submit")
-    if kind == "reader":
-        return token_of(people, people.alice, "read")
-    secret = token_of(people, people.alice, "submit")
-    end(people, kind)
-    return secret
-
-
-def end(people: Cast, kind: str) -> None:
-    made = ApiToken.objects.get()
-    if kind == "author, expired":
-        ApiToken.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    elif kind == "author, revoked":
-        token_revoke(actor=people.alice, workspace=people.workspace, token_id=made.pk)
-    elif kind == "author, switched off":
-        Person.objects.filter(pk=people.alice.pk).update(is_active=False)
-    elif kind == "author, no longer a member":
-        Membership.objects.filter(person=people.alice).delete()
 
 
 @pytest.mark.parametrize("kind", CALLERS)

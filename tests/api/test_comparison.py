@@ -85,4 +85,4 @@ def test_it_takes_a_fixed_number_of_queries(bob: Caller, people: Cast) -> None:
     planned(people, pair=documents(slot="own/other"))
     bob.get("decisions")  # notes the use of the token
 
-    assert cost(bob, ADDRESS) == cost(bob, "decisions/1/revisions/1/compare?with_decision=1&with_revision=2") <= 25
+    assert cost(bob, ADDRESS) == cost(bob, "decisions/1/revisions/1/compare?with_decision=1&with_revision=2") <= 26

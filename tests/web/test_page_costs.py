@@ -1,6 +1,7 @@
 """What pages and reads of the API cost in queries: the same for 13 decisions and 500, two sign-offs and 200."""
 
 import pytest
+from django.db import connection
 
 from reviews.models import Decision, SignOff
 from tests.api.asking import caller
@@ -15,7 +16,8 @@ pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 HERE = "/w/lab/decisions/1/"
 MOST = {"/w/lab/": 22, HERE: 39, f"{HERE}release/": 30, f"{HERE}threads/": 36, f"{HERE}compare/": 35}
 """Page -> queries: on each of them some twelve count the reader's turns where the process does not know them."""
-MOST_OF_API = {"decisions?limit=100": 14, "decisions/1": 15, "decisions/1/proposals": 5, "policy": 8}
+OF_API = {"decisions?limit=100": 14, "decisions/1": 15, "decisions/1/proposals": 5, "policy": 8}
+"""Read of the API -> queries; where the clock is the server's, one more asks it how old the token is."""
 
 
 def costs(who: Asks, paths: dict[str, int]) -> dict[str, int]:
@@ -31,12 +33,13 @@ def test_no_read_costs_more_queries_for_more_decisions_and_signoffs(people: Cast
     decisions_copied(newest, 12)  # more than a list shows: what all and what shown ones need is asked apart
     bob, api = visit(people.bob), caller(people, people.bob, "read")
     api.get("decisions")  # notes the use of the token
-    before = costs(bob, MOST), costs(api, MOST_OF_API)
+    before = costs(bob, MOST), costs(api, OF_API)
     decisions_copied(newest, 487)
     signed_again(SignOff.objects.latest("pk"), 198)
     assert (Decision.objects.count(), SignOff.objects.count()) == (500, 200)
-    assert (costs(bob, MOST), costs(api, MOST_OF_API)) == before
-    assert before == (MOST, MOST_OF_API)
+    assert (costs(bob, MOST), costs(api, OF_API)) == before
+    asks_clock = connection.vendor == "postgresql"
+    assert before == (MOST, {path: count + asks_clock for path, count in OF_API.items()})
 
 
 def test_what_a_process_knows_of_turns_is_forgotten_with_the_next_entry(people: Cast, visit: Visit) -> None:
