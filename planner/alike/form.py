@@ -10,7 +10,7 @@ experts, hand-off, request shapes); a window with one of them has no form.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from operator import itemgetter, mul
+from operator import itemgetter, methodcaller, mul
 from typing import Any, TypeVar, cast
 
 from msgspec import Struct
@@ -243,7 +243,7 @@ class Form:
 
     def _read_replicas(self, recorded: Sequence[Mapping[str, Replica]], table: Table) -> None:
         width = len(self.replicas)
-        every = zip(*map(astuple, chain.from_iterable(map(dict.values, recorded))), strict=True)  # type: ignore[arg-type]
+        every = zip(*map(astuple, chain.from_iterable(map(methodcaller("values"), recorded))), strict=True)
         for field, column in zip(Replica.__struct_fields__, every, strict=True):
             if field in self.columns:
                 table.replicas[field] = _split(column, width, table)
