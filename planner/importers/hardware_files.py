@@ -4,6 +4,7 @@ Read by the readers of ``topogate hardware``, which prints the whole, with paths
 the figures that results are held against. Refused by them with their own codes.
 """
 
+import re
 from collections.abc import Iterator
 
 from planner.errors import DocumentRefusedError
@@ -16,9 +17,12 @@ from planner.strict_json import MAX_BYTES
 __all__ = ["IMPORTER"]
 
 
+_NUMBERED = re.compile(r"GPU ?\[?[0-9]")
+
+
 def _recognise(source: Source) -> Recognised | None:
-    is_json = source.first is not None and "(topology)" in source.head.lower()
-    if source.size > MAX_BYTES or not (is_json or source.shows(("GPU", "<system"), SIGN)):
+    is_json = source.first is not None and "opology)" in source.head
+    if source.size > MAX_BYTES or not (is_json or _is_text(source)):
         return None
     try:
         hardware = read_hardware(source.raw())
@@ -28,6 +32,13 @@ def _recognise(source: Source) -> Recognised | None:
         # Of a known format, but damaged: to be refused by ``read`` with its reasons, unless another format fits better.
         return Recognised(confidence=40, kept=refused)
     return Recognised(version=hardware.source, confidence=80, kept=hardware)
+
+
+def _is_text(source: Source) -> bool:
+    # Logs and exporters name GPUs in most lines, but rarely one by its number.
+    if source.first is not None or not (_NUMBERED.search(source.head) or source.has("<system", "two GPUs", "opology)")):
+        return False
+    return source.shows(("GPU", "<system"), SIGN)
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:

@@ -114,7 +114,8 @@ class _Reader:
             tree, end = self._decoder.raw_decode(text, start)
         except RecursionError:
             _refuse_depth(self._line)
-        if _is_deep(tree):
+        # Counting brackets is fastest, but takes many times the size of the text.
+        if _is_deep(tree) if end - start > SMALL else _opens_deep(text[start:end]):
             _refuse_depth(self._line)
         return tree, end
 

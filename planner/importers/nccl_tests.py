@@ -45,7 +45,7 @@ _BOUNDS = re.compile(r"#\s*Out of bounds values\s*:\s*([0-9]{1,18})\s*(\w+)?")
 def _recognise(source: Source) -> Recognised | None:
     if is_json_test(example(source)):
         return Recognised(version="JSON", confidence=95)
-    return Recognised() if source.shows(("#",), _SHOWN) else None
+    return Recognised() if source.shows(("size ", "size\t", "-tests version", "# Collective test"), _SHOWN) else None
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:

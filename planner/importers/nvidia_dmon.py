@@ -27,7 +27,11 @@ MAX_LINE = 2000
 
 
 def _recognise(source: Source) -> Recognised | None:
-    return Recognised(confidence=80) if source.shows(("gpu",), _HEADER) else None
+    return (
+        Recognised(confidence=80)
+        if source.shows(("#gpu", "# gpu", "#Date", "# Date", "#Time", "# Time"), _HEADER)
+        else None
+    )
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
