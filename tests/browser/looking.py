@@ -9,7 +9,7 @@ EVERY_RULE: dict[str, Any] = {"resultTypes": ["violations"]}
 OF_THEME_AND_WIDTH = {
     "runOnly": {
         "type": "rule",
-        "values": ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"],
+        "values": ["color-contrast", "link-in-text-block", "scrollable-region-focusable"],
     }
 }
 """The rules whose answer can change with the theme or the width; all others are asked once."""
