@@ -11,7 +11,8 @@ from django.contrib.auth import hashers
 from hypothesis import HealthCheck, settings
 from pytest_django.fixtures import Settings
 
-pytest_plugins = ["tests.stage"]
+# After pytest-django, whose fixtures some of these take the place of.
+pytest_plugins = ["tests.plugins.migrated_once", "tests.stage"]
 
 settings.register_profile(
     "suite", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True

@@ -54,7 +54,7 @@ schema = schemathesis.pytest.from_fixture("api")
 @pytest.mark.timeout(600)
 @schema.parametrize()
 @settings(
-    max_examples=6,
+    max_examples=2,
     deadline=None,
     database=None,
     derandomize=True,
