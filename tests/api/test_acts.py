@@ -211,3 +211,34 @@ def test_a_session_needs_the_token_of_its_page(people: Cast) -> None:
     ada = log_in(Client(enforce_csrf_checks=True), someone("ada"))
     assert post(ada, f"{SPACE}/proposals", change()).status_code == 403
     assert not Proposal.objects.exists()
+
+
+TIMES = {"starts_at": "2026-09-20T00:00:00Z", "ends_at": "2026-09-21T00:00:00Z"}
+ACTS: dict[str, tuple[dict[str, Any], dict[str, int]]] = {
+    "decisions/1/activation": ({"statement": "Now.", "rollback": "none"}, {"alice": 403, "dave": 409}),
+    "decisions/1/rejection": (WHY, {"alice": 403, "dave": 409}),
+    "decisions/1/closing": (WHY, {"alice": 403, "dave": 409}),
+    "decisions/1/withdrawal": (WHY, {"alice": 200, "dave": 403}),
+    "decisions/1/re-reviews": (WHY | {"teams": "networking"}, {"alice": 200, "dave": 403}),
+    "decisions/1/revisions/1/reproductions": ({}, {"alice": 403, "dave": 201}),
+    "decisions/1/proposals": (WHY | {"kind": "revocation"}, {"alice": 409, "dave": 409}),
+    "proposals": (change(), {"alice": 403, "dave": 403}),
+    "delegations": (WHY | TIMES | {"team": "serving", "taker": "erin"}, {"alice": 403, "dave": 422}),
+    "retractions": (WHY | {"content_id": "sha256:" + "00" * 32}, {"alice": 422, "dave": 422}),
+}
+"""Address -> what is sent, and what the author and a member of serving are answered; an auditor may do none of it."""
+
+
+@pytest.mark.parametrize("path", ACTS)
+def test_every_act_answers_every_role_as_written_down(path: str, people: Cast) -> None:
+    planned(people)
+    sent, expected = ACTS[path]
+    strangers = {"nobody": Client(), "charlie": browser("charlie")}
+    assert {who: post(client, f"{SPACE}/{path}", sent).status_code for who, client in strangers.items()} == {
+        "nobody": 401,
+        "charlie": 404,
+    }
+    # A decision's state is asked before who proposes something about it; nothing is written either way.
+    auditor = 409 if path == "decisions/1/proposals" else 403
+    found = {who: post(who, f"{SPACE}/{path}", sent).status_code for who in ("audrey", "dave", "alice")}
+    assert found == expected | {"audrey": auditor}
