@@ -74,6 +74,7 @@ def event_text(row: EntryRow) -> str:
         "closing.refused": f"Refused: closing by {row.who}",
         "signoff.carried": f"{about} is carried to r{row.revision}{team}",
         **texts_beside_signing(row, team),
+        **texts_of_the_log(row),
         "signoff.withdrawn": f"{row.who} withdrew a sign-off{team}",
         "signoff.withdrawal_refused": f"Refused: withdrawal by {row.who}{team}",
         "submission.refused": f"Refused: submission by {row.who}",
@@ -82,9 +83,16 @@ def event_text(row: EntryRow) -> str:
         "roster.role_set": f"Role {(row.payload or {}).get('role', 'not known')} given to {about} by {row.who}",
         "roster.seat_given": f"Seat{team} given to {about} by {row.who}",
         "roster.seat_taken": f"Seat{team} taken from {about} by {row.who}",
-        "token.created": f"{row.who} made an API token",
         "token.refused": f"Refused: an API token for {row.who}",
         "account.changed": f"{row.who} changed how they log in, or their name",
+    }
+    return texts.get(row.action, f"{row.action.replace('.', ' ').replace('_', ' ')} by {row.who}")
+
+
+def texts_of_the_log(row: EntryRow) -> dict[str, str]:
+    """Say what an entry about the log itself, or a token that reads it, records, by action."""
+    return {
+        "token.created": f"{row.who} made an API token",
         "token.revoked": f"{row.who} revoked an API token",
         "verification.requested": f"{row.who} asked to verify the log",
         "verification.finished": "The log was verified",
@@ -93,7 +101,6 @@ def event_text(row: EntryRow) -> str:
         "export.refused": f"Refused: export by {row.who}",
         "log.key_set": "The log is signed with a key that is new to it",
     }
-    return texts.get(row.action, f"{row.action.replace('.', ' ').replace('_', ' ')} by {row.who}")
 
 
 def texts_beside_signing(row: EntryRow, team: str) -> dict[str, str]:
