@@ -4,7 +4,7 @@
 Exit 0 VERIFIED: all holds and is signed by keys that you gave. 3 CONSISTENT ONLY: all holds, but the keys came with
 the bundle. 1 BROKEN: what is wrong, and at which entry. 2 INCOMPLETE: something is missing or cannot be read.
 """
-# fmt: off - laid out by hand, to be read in one sitting: five parts, each resting on those before it
+# Laid out by hand, to be read in one sitting: five parts, each resting on those before it.
 import argparse, io, json, re, zipfile, zlib
 from base64 import b64decode
 from collections.abc import Iterator, Sequence
