@@ -21,17 +21,14 @@ _HEADER = re.compile(
     r"^#[ \t]*(?:Date[ \t,]+)?(?:Time[ \t,]+)?gpu[ \t,]+(?:pwr|gtemp|sm|mclk|pviol|fb|sbecc|rxpci)\b", re.M
 )
 _UNITS = re.compile(r"#[ \t]*(?:YYYYMMDD[ \t,]+)?(?:HH:MM:SS[ \t,]+)?Idx\b")
+_BEGINNINGS = ("#gpu", "# gpu", "#Date", "# Date", "#Time", "# Time")
 _MEMORY_UNITS = {"MB": "MiB", "MiB": "MiB"}
 _EXPECTED = ("device_used_peak_bytes", "device_busy_share", "samples", "sample_interval_s", "device_type")
 MAX_LINE = 2000
 
 
 def _recognise(source: Source) -> Recognised | None:
-    return (
-        Recognised(confidence=80)
-        if source.shows(("#gpu", "# gpu", "#Date", "# Date", "#Time", "# Time"), _HEADER)
-        else None
-    )
+    return Recognised(confidence=80) if source.shows(_BEGINNINGS, _HEADER) else None
 
 
 def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
