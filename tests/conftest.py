@@ -7,6 +7,7 @@ They are not failed for being slow: how long an example takes says more about th
 from collections.abc import Iterator
 
 import pytest
+from django.conf import settings as shipped
 from django.contrib.auth import hashers
 from hypothesis import HealthCheck, settings
 from pytest_django.fixtures import Settings
@@ -25,12 +26,10 @@ SHIPPED_HASHERS = pytest.StashKey[list[str]]()
 @pytest.fixture(scope="session", autouse=True)
 def quick_passwords(request: pytest.FixtureRequest) -> Iterator[None]:
     """Hash passwords at once: half a second for every password in use is for attackers, not for tests."""
-    from django.conf import settings as shipped
-
     with pytest.MonkeyPatch.context() as patch:
         request.config.stash[SHIPPED_HASHERS] = shipped.PASSWORD_HASHERS
         patch.setattr(shipped, "PASSWORD_HASHERS", ["django.contrib.auth.hashers.MD5PasswordHasher"])
-        hashers.get_hashers.cache_clear()
+        hashers.get_hashers.cache_clear()  # type: ignore[attr-defined] # a cached function, which the types do not say
         yield
 
 
