@@ -17,6 +17,7 @@ from threading import Lock
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
 from django.db.models import F, Q, Value
 
 from planner.canonical import canonical_bytes, file_sha256
@@ -33,9 +34,10 @@ LOCK_CLASS = 0x746F70  # any number that nothing else in the database uses as a 
 _WRITING = Lock()
 LOCK = "SELECT pg_advisory_xact_lock(%s, %s)"
 HEAD = "SELECT seq, sha256, clock_timestamp() FROM reviews_auditentry WHERE workspace_id = %s ORDER BY seq DESC LIMIT 1"
-INSERTED = [field for field in AuditEntry._meta.concrete_fields if not field.primary_key]
+LOCK_AND_HEAD = f"{LOCK}; {HEAD}"
+INSERTED = [field.attname for field in AuditEntry._meta.concrete_fields if not field.primary_key]
 INSERT = (
-    f"INSERT INTO reviews_auditentry ({', '.join(str(field.column) for field in INSERTED)}) "  # noqa: S608 # our own columns
+    f"INSERT INTO reviews_auditentry ({', '.join(INSERTED)}) "  # noqa: S608 # our own columns, named as their attributes
     f"VALUES ({', '.join(['%s'] * len(INSERTED))}) RETURNING id"
 )
 COLUMNS = {
@@ -118,18 +120,20 @@ def _lock(workspace_id: int) -> None:
 
 def append(workspace: Workspace, act: Act) -> AuditEntry:
     """Append one entry. Call it inside the act's transaction, so that both are kept or neither."""
-    # Without a savepoint: an act whose entry cannot be written is rolled back in full.
-    with _turn(), transaction.atomic(savepoint=False):
-        head = _locked_head(workspace.pk)
+    # Without a savepoint: an act whose entry cannot be written is rolled back in full. By hand, without what the ORM
+    # does besides: every other writer of the workspace waits for it.
+    with _turn(), transaction.atomic(savepoint=False), connection.cursor() as cursor:
+        head = _locked_head(cursor, workspace.pk)
         payload = blob_keep(canonical_bytes(act.payload)) if act.payload is not None else None
         fields = _entry_fields(act, workspace.log_origin, head, payload.sha256 if payload else None)
         data = canonical_bytes(fields)
         columns = {column: fields[field] for field, column in COLUMNS.items()}
         for text in ("subject", "actor_token", "team"):
             columns[text] = columns[text] or ""
-        entry = AuditEntry(workspace=workspace, sha256=file_sha256(data), data=data, **columns)
-        _insert(entry)
-        return entry
+        row = {**columns, "workspace_id": workspace.pk, "sha256": file_sha256(data), "data": data}
+        values = [row[column] for column in INSERTED]
+        cursor.execute(INSERT, values)
+        return AuditEntry.from_db(connection.alias, ("id", *INSERTED), (cursor.fetchone()[0], *values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,25 +145,16 @@ class _Head:
     now: datetime
 
 
-def _locked_head(workspace_id: int) -> _Head:
+def _locked_head(cursor: CursorWrapper, workspace_id: int) -> _Head:
     if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            # One message of two statements; each sees what was committed when it began, the second thus the head.
-            cursor.execute(f"{LOCK}; {HEAD}", [LOCK_CLASS, workspace_id, workspace_id])
-            cursor.nextset()
-            row = cursor.fetchone()
+        # One message of two statements; each sees what was committed when it began, the second thus the head.
+        cursor.execute(LOCK_AND_HEAD, [LOCK_CLASS, workspace_id, workspace_id])
+        cursor.nextset()
+        row = cursor.fetchone()
     else:
         entries = AuditEntry.objects.filter(workspace_id=workspace_id).order_by("-seq").values_list("seq", "sha256")
         row = next(((*entry, database_now()) for entry in entries[:1]), None)
     return _Head(row[0] + 1, row[1], row[2]) if row else _Head(0, NO_DIGEST, database_now())
-
-
-def _insert(entry: AuditEntry) -> None:
-    """Insert a row without what the ORM does besides, for every other writer of the workspace waits for it."""
-    with connection.cursor() as cursor:
-        cursor.execute(INSERT, [getattr(entry, field.attname) for field in INSERTED])
-        entry.pk = cursor.fetchone()[0]
-    entry._state.adding = False
 
 
 def _entry_fields(act: Act, origin: str, head: _Head, payload_sha256: str | None) -> dict[str, str | int | bool | None]:
