@@ -23,6 +23,7 @@ from reviews.bundle.reviewed import (
     decision_numbers,
     planned_revisions,
     reviewed_decision,
+    reviews_of,
 )
 from reviews.bundle.tables import entries_csv, signoffs_csv
 from reviews.models import AuditEntry, Checkpoint
@@ -68,14 +69,15 @@ def bundle_write(file: BinaryIO, wanted: Wanted, progress: Progress = lambda don
         tempfile.TemporaryFile() as report,
     ):
         report.write(report_begin(wanted.checkpoint, wanted.scope))
-        count = 0
+        count, workspace, size = 0, wanted.checkpoint.workspace, wanted.checkpoint.size
+        reviews = reviews_of(written.rules)
         for number in decision_numbers(written.rules):
             newest: ReviewedRevision | None = None
-            for newest in planned_revisions(wanted.checkpoint.workspace, written.rules, number, wanted.checkpoint.size):
+            for newest in planned_revisions(workspace, written.rules, reviews, number, size):
                 for line in _statements(newest, wanted):
                     statements.write(fitting(line) + b"\n")
                     count += 1
-            decision = reviewed_decision(wanted.checkpoint.workspace, number, wanted.checkpoint.size, newest)
+            decision = reviewed_decision(workspace, number, size, newest)
             report.write(report_decision(decision, names))
             archive.add(f"decisions/{decision.label}.md", [decision_record(decision, names)])
         report.write(report_end())

@@ -75,7 +75,21 @@ def decision_numbers(rules: Rules) -> list[int]:
     return sorted(number for number, decision in rules.decisions.items() if number and decision["revisions"])
 
 
-def planned_revisions(workspace: Workspace, rules: Rules, number: int, size: int) -> Iterator[ReviewedRevision]:
+Reviews = Mapping[tuple[int, int], Mapping[int, Mapping[str, Any]]]
+"""Decision and revision -> the activations of it by review, by the seq of their entries."""
+
+
+def reviews_of(rules: Rules) -> Reviews:
+    """Return what the replayed log says of every activation."""
+    found: dict[tuple[int, int], dict[int, Mapping[str, Any]]] = {}
+    for seq, review in rules.reviews.items():
+        found.setdefault((review["decision"], review["revision"]), {})[seq] = review
+    return found
+
+
+def planned_revisions(
+    workspace: Workspace, rules: Rules, reviews: Reviews, number: int, size: int
+) -> Iterator[ReviewedRevision]:
     """Yield the planned revisions of a decision in order, one plan in memory at a time.
 
     Raises:
@@ -99,14 +113,9 @@ def planned_revisions(workspace: Workspace, rules: Rules, number: int, size: int
                 planner_version=said["planner_version"],
                 planned_at=times[revision],
             )
-            reviews = {seq: review for seq, review in rules.reviews.items() if is_about(review, number, revision)}
             plan = plan_tree(blob_read(facts.plan, "plan"))
-            yield ReviewedRevision(number=revision, facts=facts, plan=plan, said=said, reviews=reviews)
-
-
-def is_about(review: Mapping[str, Any], number: int, revision: int) -> bool:
-    """Whether an activation is of this revision."""
-    return (review["decision"], review["revision"]) == (number, revision)
+            own = reviews.get((number, revision), {})
+            yield ReviewedRevision(number=revision, facts=facts, plan=plan, said=said, reviews=own)
 
 
 def reviewed_decision(

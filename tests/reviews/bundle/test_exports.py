@@ -16,6 +16,7 @@ from reviews.models import AuditEntry, Blob, Export, ExportPiece, ExportState, P
 from reviews.selectors.exports import export_detail, export_rows
 from reviews.services.export_runs import MOST_ATTEMPTS, export_run, exports_sweep
 from reviews.services.exports import MOST_OPEN, export_fetch, export_request
+from reviews.tasks import export_write
 from tests.api.asking import Caller, problem, token_of
 from tests.plugins.append_only import lifted
 from tests.reviews.factories import Cast, last_entry, planned
@@ -183,3 +184,12 @@ def test_the_api_says_what_is_no_export(parts: dict[str, str], field: str, peopl
     found = problem(auditor.post("exports", parts))
     assert (found["status"], [one["pointer"] for one in found["problems"]]) == (422, [field])
     assert json.dumps(found)
+
+
+def test_the_task_of_the_worker_writes_what_a_lost_message_left(people: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    export = asked(people)
+    monkeypatch.setattr(queue, "wake", lambda row, task: False)
+    Export.objects.update(woken_at=timezone.now() - timedelta(hours=1))
+    assert exports_sweep() == (export.pk,)
+    export_write(export.pk)
+    assert Export.objects.get().state == ExportState.DONE
