@@ -16,7 +16,7 @@ from reviews.services.restores import blobs_check, log_check, log_restored
 from reviews.transparency.checkpoints import Checkpoint as Statement
 from reviews.transparency.checkpoints import checkpoint_signed
 from reviews.transparency.keys import new_key, read_key
-from reviews.transparency.notes import Signer
+from reviews.transparency.notes import Signer, Verifier
 from tests.plugins.append_only import lifted
 from tests.reviews.factories import POLICY
 
@@ -46,9 +46,11 @@ def test_a_log_that_continues_its_checkpoint_is_recorded_as_restored(workspace: 
 
 
 def test_a_lost_tail_shows(workspace: Workspace) -> None:
-    with lifted():
+    saved, key = note(workspace), Verifier.of(Checkpoint.objects.get(workspace=workspace).key)
+    with lifted():  # as in a backup that is older than the checkpoint
+        Checkpoint.objects.all().delete()
         AuditEntry.objects.filter(workspace=workspace, seq__gte=2).delete()
-    found = log_check(workspace, [note(workspace)])
+    found = log_check(workspace, [saved], [key])
     assert found.faults == ("the tail is lost: a saved checkpoint covers 3 entries",)
     with pytest.raises(ValueError, match="the log of lab is at fault: the tail is lost"):
         log_restored(found)
