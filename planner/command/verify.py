@@ -1,6 +1,8 @@
 """``topogate verify``: check an exported bundle, by the same code that lies in it as ``verify.py``."""
 
 from argparse import ArgumentParser, Namespace
+from base64 import b64decode
+from hashlib import sha256
 from pathlib import Path
 
 from planner.command.base import Command, UnreadableInputError, add_format, input_file, json_line, reading_of
@@ -41,8 +43,28 @@ def _run(arguments: Namespace) -> int:
 
 
 def _key(name: str) -> str:
-    """Return a key as text: what was given, or the content of the file of that name."""
-    return name.strip() if "+" in name and not Path(name).is_file() else _bytes(name).decode(errors="replace").strip()
+    """Return a key as text: what was given, or the content of the file of that name.
+
+    Raises:
+        UnreadableInputError: it is none; a verdict about the bundle would be about what was mistyped.
+    """
+    is_text = "+" in name and not Path(name).is_file()
+    key = name.strip() if is_text else _bytes(name).decode(errors="replace").strip()
+    if not _is_key(key):
+        raise UnreadableInputError(name, "something else", expected="a public key as `manage.py log_key` prints it")
+    return key
+
+
+def _is_key(text: str) -> bool:
+    """Say whether a text is a key: name, four bytes of a digest, and the base64 of a byte 1 and 32 bytes."""
+    name, _, rest = text.partition("+")
+    ident, _, blob = rest.partition("+")
+    try:
+        raw = b64decode(blob, validate=True)
+    except ValueError:
+        return False
+    own = sha256(name.encode() + b"\n" + raw).hexdigest()[:8]
+    return (raw[:1], len(raw), ident) == (b"\1", 33, own)
 
 
 def _bytes(name: str) -> bytes:
