@@ -1,5 +1,6 @@
 """Every stored fact beside the log is compared with its entry: changed, removed or forged, it is found."""
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
@@ -47,6 +48,7 @@ from reviews.models import (
     Waiver,
     Workspace,
 )
+from reviews.recorded.comparison import RecordedFacts
 from reviews.recorded.kinds import KINDS
 from reviews.services.checkpoints import checkpoint_sign
 from reviews.transparency.checkpoints import Checkpoint as Statement
@@ -56,8 +58,9 @@ from reviews.transparency.notes import COSIGNATURE, Signer, Verifier
 from reviews.verification import Verification, verify
 from tests.plugins.append_only import lifted
 from tests.reviews.factories import Cast
-from tests.reviews.rules.board import board, someone
+from tests.reviews.rules.board import board, countersign, propose, someone
 from tests.reviews.rules.everything import state_everything
+from tests.reviews.rules.test_rule_19_retraction_and_rollback import superseded
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
@@ -189,6 +192,29 @@ def test_what_is_changed_removed_or_forged_is_found() -> None:
     said = [(tamper.args, found(space, tamper).reason, begins) for tamper, begins in tampered]
     assert [(args, reason) for args, reason, begins in said if not reason.startswith(begins)] == []
     assert verify(space).reason == "", "everything was undone"
+
+
+def test_a_rollback_is_recorded_with_its_revision_and_activation() -> None:
+    people = board()
+    superseded(people)
+    countersign(people, propose(people, "rollback", "dave", {"to": 1}, number=2), "ivan")
+    assert verify(people.workspace).reason == ""
+    rolled_back = Activation.objects.filter(kind="rollback")
+    said = found(people.workspace, partial(rolled_back.update, rollback="D-0001")).reason
+    assert said == "no stored activation says what the entry recorded"
+
+
+def test_a_revision_that_only_its_rollback_recorded_is_no_fault() -> None:
+    people = board()
+    superseded(people)
+    countersign(people, propose(people, "rollback", "dave", {"to": 1}, number=2), "ivan")
+    facts = RecordedFacts(people.workspace)
+    for entry in AuditEntry.objects.select_related("payload").order_by("seq"):
+        is_of_rollback = (entry.action, entry.decision_number) == ("revision.created", 3)
+        payload = json.loads(bytes(entry.payload.data)) if entry.payload else {}
+        if not is_of_rollback:
+            assert list(facts.faults(json.loads(bytes(entry.data)), payload)) == []
+    assert list(facts.unrecorded()) == []
 
 
 def test_what_is_no_longer_the_blob_that_an_entry_names_is_found() -> None:
