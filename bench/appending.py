@@ -15,13 +15,13 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
 
 # Models can only be imported once Django is set up.
-from django.db import connection, transaction  # noqa: E402
+from django.db import connection, transaction  # noqa: E402 # models need Django set up
 
-from planner.canonical import file_sha256  # noqa: E402
-from reviews.audit import LOCK, LOCK_CLASS, Act, append  # noqa: E402
-from reviews.facts import Authentication  # noqa: E402
-from reviews.models import AuditEntry, Workspace  # noqa: E402
-from reviews.verification import verify  # noqa: E402
+from planner.canonical import file_sha256  # noqa: E402 # models need Django set up
+from reviews.audit import LOCK, LOCK_CLASS, Act, append  # noqa: E402 # models need Django set up
+from reviews.facts import Authentication  # noqa: E402 # models need Django set up
+from reviews.models import AuditEntry, Workspace  # noqa: E402 # models need Django set up
+from reviews.verification import verify  # noqa: E402 # models need Django set up
 
 MOST_RATIO = 2.0
 LEAST_PER_SECOND = 300

@@ -31,11 +31,11 @@ os.environ |= {"DATABASE_URL": f"sqlite:///{FOLDER}/base/db", "DJANGO_SETTINGS_M
 django.setup()
 
 # Models can only be imported once Django is set up.
-from django.db import connection  # noqa: E402
+from django.db import connection  # noqa: E402 # models need Django set up
 
-from reviews.audit import Act, append  # noqa: E402
-from reviews.models import Workspace  # noqa: E402
-from reviews.whole_files import write_whole  # noqa: E402
+from reviews.audit import Act, append  # noqa: E402 # models need Django set up
+from reviews.models import Workspace  # noqa: E402 # models need Django set up
+from reviews.whole_files import write_whole  # noqa: E402 # models need Django set up
 
 CALLS = ("openat", "write", "pwrite64", "fsync", "fdatasync", "rename", "unlink", "ftruncate", "fcntl", "close")
 FAULTS = ("error=EIO", "error=ENOSPC", "signal=KILL")
