@@ -43,6 +43,7 @@ from reviews.models import (
     SignOffWithdrawal,
     StoredDocument,
     TeamScope,
+    TeamSeat,
     Thread,
     ThreadResolution,
     Waiver,
@@ -57,7 +58,7 @@ from reviews.transparency.keys import new_key, read_key
 from reviews.transparency.notes import COSIGNATURE, Signer, Verifier
 from reviews.verification import Verification, verify
 from tests.plugins.append_only import lifted
-from tests.reviews.factories import Cast
+from tests.reviews.factories import Cast, planned, sign
 from tests.reviews.rules.board import board, countersign, propose, someone
 from tests.reviews.rules.everything import state_everything
 from tests.reviews.rules.test_rule_19_retraction_and_rollback import superseded
@@ -202,6 +203,15 @@ def test_a_rollback_is_recorded_with_its_revision_and_activation() -> None:
     rolled_back = Activation.objects.filter(kind="rollback")
     said = found(people.workspace, partial(rolled_back.update, rollback="D-0001")).reason
     assert said == "no stored activation says what the entry recorded"
+
+
+def test_an_objection_that_the_lead_lifted_is_recorded_as_its_signers() -> None:
+    people = board()
+    objection = sign(people, planned(people), meaning="object", statement="Not yet.")
+    TeamSeat.objects.filter(membership__person=people.dave).update(is_lead=True)
+    countersign(people, propose(people, "lift_objection", "dave", {"signoff": objection.pk}), "bob")
+    assert SignOffWithdrawal.objects.count() == 1
+    assert verify(people.workspace).reason == ""
 
 
 def test_a_revision_that_only_its_rollback_recorded_is_no_fault() -> None:
