@@ -25,10 +25,7 @@ _SHOWN = re.compile(
     r"vLLM API server version ",
     re.M,
 )
-_WORDS = (
-    *("(APIServer", "(EngineCore", "(Worker", "(VllmWorker", "(ApiServer", "(RayWorker", "INFO ", "WARNING ", "ERROR "),
-    *("KV cache", "ProcessGroupNCCL", "vLLM API server"),
-)
+_WORDS = ("Server", "EngineCore", "Worker", "INFO ", "WARNING ", "ERROR ", "KV cache", "ProcessGroupNCCL")
 _VERSION = re.compile(
     r"\(v?([0-9]{1,4}\.[0-9]{1,4}[\w.+-]{0,60})\) with config:|"
     r"vLLM API server version v?([0-9]\S{0,80})|"
