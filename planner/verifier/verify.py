@@ -18,7 +18,7 @@ VERIFIED, BROKEN, INCOMPLETE, CONSISTENT = range(4)
 WORDS, FLAT = ("VERIFIED", "BROKEN", "INCOMPLETE", "CONSISTENT ONLY"), {str, int, bool, type(None)}
 COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode  # RFC 8785 without doubles
 Tree = dict[str, Any]  # a JSON object
-MALFORMED = (AttributeError, EOFError, LookupError, RuntimeError, TypeError, ValueError, zipfile.BadZipFile, zlib.error)
+BAD = (AttributeError, EOFError, LookupError, OSError, RuntimeError, TypeError, ValueError, zipfile.error, zlib.error)
 class Fault(Exception): """Its arguments: what is wrong, at which entry (None: at no one), the exit code."""
 def require(holds: object, text: str, seq: int | None = None, code: int = BROKEN) -> None:
     if not holds: raise Fault(text, seq, code)
@@ -107,7 +107,7 @@ def replayed(lines: Iterator[bytes], payloads: Iterator[bytes], origin: str, lea
                 same = "sha256:" + sha256(payload).hexdigest() == entry["payload_sha256"]
                 require(same, "has not the payload that it names", seq, BROKEN if payload else INCOMPLETE)
             rules.apply(entry, json.loads(payload.decode()))
-        except MALFORMED as error:
+        except BAD as error:
             raise Fault(f"does not say what an entry has to ({error!r})", seq, BROKEN) from error
     require(next(payloads, None) is None, "a payload belongs to no entry")
     return rules
@@ -278,7 +278,7 @@ def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = (
         text = f"{good:,} entries of {origin}, signed by keys that {'you gave' if pinned else 'came with them'}"
     except Fault as fault:
         text, seq, code = (*fault.args, None, BROKEN)[:3]
-    except MALFORMED as error:
+    except BAD as error:
         text, code = f"the bundle cannot be read: {error!r}", INCOMPLETE
     counts = ((rules.hidden, "entries that are only hashes here"), (rules.older, "entries without scope or uploader"))
     unchecked = ["the planner was not run", "who is behind a token", *(f"{n:,} {what}" for n, what in counts if n)]
