@@ -57,6 +57,7 @@ bench: .venv/dev.stamp ## Print how long planning takes beside parsing and hashi
 	@$(BIN)/python -m bench.many_trials
 	@$(BIN)/python -m bench.verify_bundle
 	@$(BIN)/python -m bench.appends
+	@$(BIN)/python -m bench.appends --no-sync
 	@$(BIN)/python -m bench.pages
 
 screenshots: .venv/dev.stamp ## Draw docs/images anew from the running demo

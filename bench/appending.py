@@ -103,6 +103,7 @@ def main() -> int:
     parser.add_argument("--writers", type=int, default=16)
     parser.add_argument("--appends", type=int, default=100, help="of each writer in each run")
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--ratio-alone", action="store_true", help="judge no rate: it would be the disk's")
     options = parser.parse_args()
     log = workspace_of("log")
     size_bytes = len(bytes(append(log, ACT).data))
@@ -120,8 +121,10 @@ def main() -> int:
     found = verify(log)
     entries = AuditEntry.objects.filter(workspace=log).count()
     print(f"the log holds: {found.holds}, {entries:,} entries")
-    is_fast = ratio <= MOST_RATIO and total / medians["appends"] >= LEAST_PER_SECOND
-    print(f"aims: at most {MOST_RATIO}x, at least {LEAST_PER_SECOND} /s: {'kept' if is_fast else 'missed'}")
+    is_quick = options.ratio_alone or total / medians["appends"] >= LEAST_PER_SECOND
+    is_fast = ratio <= MOST_RATIO and is_quick
+    aims = f"at most {MOST_RATIO}x" + ("" if options.ratio_alone else f", at least {LEAST_PER_SECOND} /s")
+    print(f"aims: {aims}: {'kept' if is_fast else 'missed'}")
     return 0 if is_fast and found.holds else 1
 
 
