@@ -157,8 +157,8 @@ def test_only_what_a_known_witness_signed_is_kept(two: tuple[Checkpoint, Checkpo
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("nonsense", "LOG_WITNESSES: key: expected"),
-        (str(Signer("a", WITNESS.private, SIGNATURE).verifier), "of the log a"),
+        pytest.param("nonsense", "LOG_WITNESSES: key: expected", id="no key"),
+        pytest.param(str(Signer("a", WITNESS.private, SIGNATURE).verifier), "of the log a", id="a log's key"),
     ],
 )
 def test_a_wrong_key_of_a_witness_is_named(
