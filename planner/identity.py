@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from planner.numbers import exact
-from planner.pointers import joined
+from planner.pointers import is_below, joined
 
 CHOICE_SECTIONS = ("model", "precision", "workload")
 UNKNOWN = "unknown"
@@ -87,7 +87,7 @@ def compare_identity(
     unknown: dict[bool, list[str]] = {True: [], False: []}
     for path, expected in bound.items():
         at = joined(path)
-        choice = path[0] in CHOICE_SECTIONS or _below(f"/identity{at}", chosen)
+        choice = path[0] in CHOICE_SECTIONS or is_below(f"/identity{at}", *chosen)
         found = seen.get(path, _ABSENT)
         if path in inner:
             differing[choice].append(Difference(at=at, expected=expected, found={"...": "..."}))
@@ -103,10 +103,6 @@ def compare_identity(
         unknown_environment=tuple(unknown[False]),
         only_observed=sum(path not in bound for path in seen),
     )
-
-
-def _below(at: str, pointers: Iterable[str]) -> bool:
-    return any(at == above or at.startswith(f"{above}/") for above in pointers)
 
 
 def _is_number(value: Any) -> bool:

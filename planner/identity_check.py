@@ -5,15 +5,15 @@ its pointers count, the rank map always; a rank map counts by what it says, not 
 that only the machine has are not bound. Nothing here raises on what a machine reports.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from planner.canonical import content_id
 from planner.identity import UNKNOWN, leaves, same
-from planner.pointers import joined, steps
+from planner.pointers import is_below, joined, steps
 
-__all__ = ["RANK_MAP", "KeyDifference", "RankDifference", "key_differences", "rank_differences", "section_of"]
+__all__ = ["KeyDifference", "RankDifference", "key_differences", "rank_differences", "section_of"]
 
 RANK_MAP = "/placement/rank_map_digest"
 """The key that the plan adds to the contract's identity."""
@@ -75,7 +75,7 @@ def key_differences(
     found = [
         _difference(joined(path), expected, _leaf(live, path))
         for path, expected in leaves(bound)
-        if requalify_on is None or _is_below(f"/identity{joined(path)}", requalify_on)
+        if requalify_on is None or is_below(f"/identity{joined(path)}", *requalify_on)
     ]
     if rank_map_digest:
         found.append(_difference(RANK_MAP, rank_map_digest, _placed(live)))
@@ -140,7 +140,3 @@ def _digest(rank_map: Any) -> str:
         return content_id(rank_map)
     except (TypeError, ValueError, RecursionError):
         return "no rank map"
-
-
-def _is_below(pointer: str, above: Iterable[str]) -> bool:
-    return any(pointer == one or pointer.startswith(f"{one}/") for one in above)

@@ -15,7 +15,7 @@ from msgspec import UnsetType
 from planner.errors import PlannerError
 from planner.identity import leaves, same
 from planner.intake.opening import opened
-from planner.pointers import joined, steps
+from planner.pointers import is_below, joined, steps
 from planner.records.identity_report import IdentityReport
 from planner.strict_json import read
 
@@ -97,8 +97,7 @@ def report_tree(
     named = {entry["what"] for entry in missing}
     for path, _ in leaves(bound or {}):
         key = joined(path)
-        above = any(key == what or key.startswith(f"{what}/") for what in named)
-        if path and key not in known and not above:
+        if path and key not in known and not is_below(key, *named):
             missing.append({"what": key, "because": "nothing at hand says it"})
     return {
         "schema": SCHEMA,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-__all__ = ["child", "joined", "place_of", "steps"]
+__all__ = ["child", "is_below", "joined", "place_of", "steps"]
 
 _PLACE = re.compile(r"0|[1-9][0-9]{0,8}")
 
@@ -26,6 +26,11 @@ def steps(pointer: str) -> tuple[str, ...]:
     if "~" not in pointer:
         return tuple(pointer.split("/")[1:])
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])
+
+
+def is_below(pointer: str, *above: str) -> bool:
+    """Say whether a pointer is one of others, or names something inside of what one of them names."""
+    return any(pointer == one or pointer.startswith(f"{one}/") for one in above)
 
 
 def place_of(step: str, length: int = 10**9) -> int | None:

@@ -16,7 +16,7 @@ from planner.builder.grouping import proposed
 from planner.builder.limits import MAX_TRIALS, MAX_WINDOWS, check, check_files, free_id, refuse
 from planner.builder.records import Draft, DraftFile, DraftTrial, DraftWindow, HeldDecision, LeftOut
 from planner.documents import ContractDocument
-from planner.pointers import child
+from planner.pointers import child, is_below
 from planner.records.base import Id, Prose
 from planner.shown import shown
 
@@ -338,7 +338,7 @@ def _repointed(draft: Draft, renamed: dict[str, str]) -> Draft:
 
     def moved(at: str) -> str:
         for old, new in renamed.items():
-            if at == old or at.startswith(f"{old}/"):
+            if is_below(at, old):
                 return new + at.removeprefix(old)
         return at
 
@@ -350,11 +350,8 @@ def _repointed(draft: Draft, renamed: dict[str, str]) -> Draft:
 
 
 def _forgotten(draft: Draft, *below: str) -> Draft:
-    def kept(at: str) -> bool:
-        return not any(at == gone or at.startswith(f"{gone}/") for gone in below)
-
     return replace(
         draft,
-        answers={at: answer for at, answer in draft.answers.items() if kept(at)},
-        settled={at: how for at, how in draft.settled.items() if kept(at)},
+        answers={at: answer for at, answer in draft.answers.items() if not is_below(at, *below)},
+        settled={at: how for at, how in draft.settled.items() if not is_below(at, *below)},
     )

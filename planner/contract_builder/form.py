@@ -19,7 +19,7 @@ from planner.contract_builder.typed import field_text
 from planner.gates import GATES
 from planner.gates.wording import gib
 from planner.intake.wording import expected
-from planner.pointers import joined, steps
+from planner.pointers import is_below, joined, steps
 
 __all__ = ["LISTED", "Closed", "Collection", "Field", "Group", "Part", "form_at", "summary"]
 
@@ -185,8 +185,7 @@ class _Form:
         return self.part(path, kind_at(path) or kind, is_required=True)
 
     def _is_opened(self, path: Path) -> bool:
-        pointer = joined(path)
-        return self.opened == pointer or self.opened.startswith(f"{pointer}/")
+        return is_below(self.opened, joined(path))
 
     def _places(self, path: Path, kind: mi.Type, value: Any, is_required: bool) -> Collection:
         count = len(value) if isinstance(value, list) else 0

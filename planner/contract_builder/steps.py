@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from msgspec import inspect as mi
 
 from planner.contract_builder.shapes import described
+from planner.pointers import is_below
 from planner.records.contract import Contract, Identity
 
 __all__ = ["REVIEW", "STEPS", "Step", "step_at", "step_named"]
@@ -124,6 +125,6 @@ def step_named(name: str) -> Step | None:
 def step_at(pointer: str) -> Step:
     """Return the step that shows what stands at a pointer; what no step shows is for the review."""
     for step in STEPS:
-        if any(pointer == part or pointer.startswith(f"{part}/") for part in step.pointers):
+        if is_below(pointer, *step.pointers):
             return step
     return REVIEW

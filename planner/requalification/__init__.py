@@ -16,12 +16,12 @@ from planner.documents import ContractDocument, EvidenceDocument
 from planner.gates import GATES
 from planner.matrix.engines import engine_of
 from planner.matrix.runs import REQUIRED, Reads, reads_of, runs_of
-from planner.pointers import steps
+from planner.pointers import is_below, steps
 from planner.records.base import stated
 from planner.records.evidence import Trial, Window
 from planner.records.matrix import Run
 from planner.requalification.changes import Change, contract_changes, identity_changes, too_old
-from planner.requalification.rules import JUDGED, SHAPED, STALE, aspects_of, is_below
+from planner.requalification.rules import JUDGED, SHAPED, STALE, aspects_of
 
 __all__ = [
     "AffectedGate",

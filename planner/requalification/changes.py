@@ -10,9 +10,9 @@ from planner.document_diff import document_diff
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.identity_check import KeyDifference, section_of
 from planner.matrix.collection import CLIENT_FIELDS, TOOLS
-from planner.pointers import joined, steps
+from planner.pointers import is_below, joined, steps
 from planner.records.base import stated
-from planner.requalification.rules import is_below, kind_of
+from planner.requalification.rules import kind_of
 from planner.times import seconds_between
 
 __all__ = ["Change", "contract_changes", "identity_changes", "too_old"]
@@ -54,7 +54,7 @@ def _change(pointer: str, before: Any, after: Any, contract: ContractDocument) -
     point = path[3] if path[:3] == ("identity", "workload", "load_points") and len(path) > 3 else None
     validity = stated(contract.record.validity)
     counted = None if validity is None else stated(validity.requalify_on)
-    counts = kind == "placement" or counted is None or any(is_below(pointer, above) for above in counted)
+    counts = kind == "placement" or counted is None or is_below(pointer, *counted)
     of_identity = path[:1] == ("identity",)
     return Change(
         key=pointer,

@@ -9,7 +9,7 @@ from typing import Literal
 
 from planner.pointers import joined, steps
 
-__all__ = ["ASPECTS", "JUDGED", "KINDS", "SHAPED", "STALE", "Aspect", "aspects_of", "is_below", "kind_of"]
+__all__ = ["ASPECTS", "JUDGED", "KINDS", "SHAPED", "STALE", "Aspect", "aspects_of", "kind_of"]
 
 Aspect = Literal["memory", "pace", "traffic", "routing", "answers", "faults", "soundness", "paths"]
 """What a measurement says something of: memory held, times and rates, bytes moved, experts chosen, quality of answers,
@@ -135,8 +135,3 @@ def aspects_of(metric: str) -> frozenset[Aspect]:
         if moved or metric == "handoff.route_bytes_per_s"
         else frozenset((_SECTIONS[section],))
     )
-
-
-def is_below(pointer: str, above: str) -> bool:
-    """Say whether a pointer is another one or below it."""
-    return pointer == above or pointer.startswith(f"{above}/")
