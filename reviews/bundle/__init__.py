@@ -1,5 +1,5 @@
 """What an export holds: the log with its proofs, signed statements, documents, and forms that people read.
 
-``archive`` writes the zip, ``log_files`` the entries, ``readable`` report and decision record, ``tables`` CSV.
+``archive`` writes the zip, ``log_files`` the entries, ``report`` and ``record`` what people read, ``tables`` CSV.
 ``docs/adr/0019`` says why it looks as it does; ``planner/verifier/verify.py`` checks it.
 """

@@ -26,9 +26,8 @@ from reviews.services.people_accounts import (
     sessions_finish,
 )
 from reviews.web.accounts import logged_out, other_login
-from reviews.web.accounts_recorded import trace_of
 from reviews.web.formats import when
-from reviews.web.frame import PersonRequest, page
+from reviews.web.frame import PersonRequest, page, trace_of
 
 BROWSERS = (("Edg/", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"), ("Safari/", "Safari"))
 SYSTEMS = (

@@ -7,9 +7,8 @@ from typing import cast
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from reviews.services.people import Trace
 from reviews.services.people_accounts import account_changing
-from reviews.web.frame import PersonRequest, authentication, request_id
+from reviews.web.frame import PersonRequest, trace_of
 
 View = Callable[..., HttpResponseBase]
 
@@ -30,8 +29,3 @@ def recorded(view: View, *, late_on: str = "") -> View:
             return view(request, *args, **kwargs)
 
     return answer
-
-
-def trace_of(request: PersonRequest) -> Trace:
-    """Say what an entry tells of a request."""
-    return Trace(request_id(), authentication(request))

@@ -11,10 +11,9 @@ from reviews.models import Workspace
 from reviews.selectors.checkpoints import newest_key
 from reviews.selectors.exports import ExportRow, export_rows
 from reviews.services.exports import export_fetch, export_request
-from reviews.services.people import Trace
 from reviews.web.byte_text import bytes_text
 from reviews.web.formats import count, when
-from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
+from reviews.web.frame import PersonRequest, frame, page, trace_of, workspace_of
 from reviews.web.words import Word
 
 STATES: dict[str, Word] = {
@@ -39,7 +38,7 @@ def export_list(request: PersonRequest, slug: str) -> HttpResponse:
     """List exports and how far they are; POST asks for one."""
     workspace = workspace_of(slug)
     if request.method == "POST":
-        trace = Trace(request_id(), authentication(request))
+        trace = trace_of(request)
         wanted = wanted_decision(request.POST.get("decision", ""))
         export_request(actor=request.user, workspace=workspace, decision=wanted, trace=trace)
         return redirect("export-list", slug)
@@ -53,7 +52,7 @@ def _context(request: PersonRequest, slug: str, workspace: Workspace, rows: tupl
         slug,
         "audit",
         exports=[export_line(row) for row in rows],
-        is_running=any(row.state in ("queued", "running") for row in rows),
+        is_running=any(row.is_open for row in rows),
         contents=CONTENTS,
         key=key,
         command=f"unzip -j bundle.zip verify.py && python3 verify.py bundle.zip --key '{key or 'KEY'}'",
@@ -83,8 +82,8 @@ def export_line(row: ExportRow) -> dict[str, Any]:
         "id": row.id,
         "scope": "All decisions" if row.decision is None else f"D-{row.decision:04d}",
         "word": STATES[row.state],
-        "is_open": row.state in ("queued", "running"),
-        "is_ready": row.state == "done",
+        "is_open": row.is_open,
+        "is_ready": row.is_ready,
         "progress": f"{done:,} of {count(total, 'entry', 'entries')}" if total else "",
         "width": 100 * done // total if total else 0,
         "asked": f"{row.asked_by}, {when(row.asked_at)}",
@@ -99,7 +98,7 @@ def export_line(row: ExportRow) -> dict[str, Any]:
 @page
 def export_download(request: PersonRequest, slug: str, export: int) -> StreamingHttpResponse:
     """Send a bundle that is ready; that it was fetched is an entry of the log."""
-    trace = Trace(request_id(), authentication(request))
+    trace = trace_of(request)
     row, blocks = export_fetch(actor=request.user, workspace=workspace_of(slug), export_id=export, trace=trace)
     scope = "all" if row.decision is None else f"d-{row.decision:04d}"
     return StreamingHttpResponse(

@@ -23,6 +23,7 @@ from reviews.models import Person, Workspace
 from reviews.policies.permissions import may_submit
 from reviews.selectors.people import standing_of, workspace_named
 from reviews.selectors.turns import turn_count
+from reviews.services.people import Trace
 from reviews.web.reauthentication import recent_authentication
 
 P = ParamSpec("P")
@@ -143,3 +144,8 @@ def request_id() -> str:
 def authentication(request: PersonRequest) -> Authentication:
     """Say how and how long ago the person proved who they are."""
     return recent_authentication(request)
+
+
+def trace_of(request: PersonRequest) -> Trace:
+    """Say what an entry of the log tells of the request that made it."""
+    return Trace(request_id(), authentication(request))

@@ -9,9 +9,8 @@ from reviews.errors import InvalidRequestError, NotFoundError
 from reviews.selectors.pages import decision_view
 from reviews.services.acting import PROSE_LENGTH
 from reviews.services.openings import item_open
-from reviews.services.people import Trace
 from reviews.services.withdrawals import point_settle
-from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
+from reviews.web.frame import PersonRequest, frame, page, trace_of, workspace_of
 from reviews.web.links import Query
 from reviews.web.opening_rows import item_named, place_of
 from reviews.web.signoff_rows import point_line
@@ -51,7 +50,7 @@ def point_settlement(request: PersonRequest, slug: str, number: int, point: int)
     if request.method == "POST":
         note = request.POST.get("note", "")
         try:
-            trace = Trace(request_id(), authentication(request))
+            trace = trace_of(request)
             point_settle(actor=request.user, workspace=workspace, point_id=point, note=note, trace=trace)
         except InvalidRequestError as refused:
             problem = refused.message

@@ -10,7 +10,6 @@ from django.views.decorators.http import require_POST
 
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
 from reviews.services.erasure import member_erase
-from reviews.services.people import Trace
 from reviews.services.people_roster import (
     Asker,
     account_close,
@@ -21,7 +20,7 @@ from reviews.services.people_roster import (
     member_role_set,
     seats_set,
 )
-from reviews.web.frame import PersonRequest, authentication, page, request_id, workspace_of
+from reviews.web.frame import PersonRequest, page, trace_of, workspace_of
 from reviews.web.people_pages import people_page, person_page
 
 SEAT_FIELD = "seat-"
@@ -33,7 +32,7 @@ def asker_of(request: PersonRequest, slug: str) -> Asker:
     return Asker(
         person=request.user,
         workspace=workspace_of(slug),
-        trace=Trace(request_id(), authentication(request)),
+        trace=trace_of(request),
     )
 
 

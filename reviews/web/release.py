@@ -21,14 +21,13 @@ from reviews.errors import (
 from reviews.selectors.pages import release_view
 from reviews.services.activation import decision_activate
 from reviews.services.closing import decision_close, decision_reject, decision_withdraw
-from reviews.services.people import Trace
 from reviews.services.proposals import HANDLERS
 from reviews.services.re_reviews import re_review_ask
 from reviews.services.reproductions import revision_reproduce
 from reviews.services.retractions import evidence_retract
 from reviews.services.two_persons import proposal_countersign, proposal_make, proposal_withdraw
 from reviews.web.decision_head import head_for
-from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
+from reviews.web.frame import PersonRequest, frame, page, trace_of, workspace_of
 from reviews.web.links import number_or_none
 from reviews.web.page_rows import subject_digests
 from reviews.web.reauthentication import ask_again, typed_before
@@ -66,7 +65,7 @@ def _done(request: PersonRequest, slug: str, number: int, typed: Typed) -> None:
     act = ACTS.get(_one(typed, "act"))
     if act is None:
         raise NotFoundError("There is no such act.")
-    trace = Trace(request_id(), authentication(request))
+    trace = trace_of(request)
     act({"actor": request.user, "workspace": workspace_of(slug), "trace": trace}, number, typed)
 
 

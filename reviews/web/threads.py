@@ -14,10 +14,9 @@ from reviews.policies.anchors import OWNED_KINDS, Anchor
 from reviews.selectors.threads import Discussion, NewThread, ThreadRow, discussion, new_thread
 from reviews.services.acting import PROSE_LENGTH
 from reviews.services.comment_checks import Written
-from reviews.services.people import Trace
 from reviews.services.threads import draft_delete, draft_save, drafts_publish, thread_resolve
 from reviews.web.decision_head import head_for
-from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
+from reviews.web.frame import PersonRequest, authentication, frame, page, trace_of, workspace_of
 from reviews.web.links import number_or_none
 from reviews.web.page_rows import team_title
 from reviews.web.thread_rows import KIND_WORDS, Place, draft_line, item_text, kind_word, thread_card, thread_list
@@ -31,7 +30,7 @@ def _common(request: PersonRequest, slug: str, number: int) -> dict[str, Any]:
         "actor": request.user,
         "workspace": workspace_of(slug),
         "number": number,
-        "trace": Trace(request_id(), authentication(request)),
+        "trace": trace_of(request),
     }
 
 

@@ -7,9 +7,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from reviews.selectors.checkpoints import newest_key
 from reviews.selectors.verifications import verification_detail, verification_rows
-from reviews.services.people import Trace
 from reviews.services.verifications import verification_request
-from reviews.web.frame import PersonRequest, authentication, frame, go_to, page, request_id, workspace_of
+from reviews.web.frame import PersonRequest, frame, go_to, page, trace_of, workspace_of
 from reviews.web.verification_rows import headline_of, progress_of_verification, verification_line
 
 
@@ -19,7 +18,7 @@ def verification_list(request: PersonRequest, slug: str) -> HttpResponse:
     """List verifications; POST asks for one and leads to it."""
     workspace = workspace_of(slug)
     if request.method == "POST":
-        trace = Trace(request_id(), authentication(request))
+        trace = trace_of(request)
         made = verification_request(actor=request.user, workspace=workspace, trace=trace)
         return go_to(request, reverse("verification-detail", args=[slug, made.pk]))
     rows = verification_rows(actor=request.user, workspace=workspace)

@@ -9,10 +9,9 @@ from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
 from reviews.models.notices import DeliveryState
 from reviews.selectors.people import workspace_of_member
 from reviews.selectors.webhooks import webhook_page
-from reviews.services.people import Trace
 from reviews.services.webhooks import MadeWebhook, webhook_add, webhook_remove
 from reviews.web.formats import when
-from reviews.web.frame import PersonRequest, authentication, frame, page, request_id
+from reviews.web.frame import PersonRequest, frame, page, trace_of
 from reviews.web.notifications import STATES, progress_text
 
 
@@ -27,7 +26,7 @@ def webhook_list(request: PersonRequest, slug: str) -> HttpResponse:
             actor=request.user,
             workspace=workspace_of_member(request.user, slug),
             url=request.POST.get("url", ""),
-            trace=trace(request),
+            trace=trace_of(request),
         )
     except InvalidRequestError as refused:
         return answer(request, slug, problems=tuple(problem.sentence for problem in refused.problems), status=422)
@@ -41,13 +40,8 @@ def webhook_list(request: PersonRequest, slug: str) -> HttpResponse:
 def webhook_removed(request: PersonRequest, slug: str, webhook_id: int) -> HttpResponse:
     """Remove a webhook and go back to the list."""
     workspace = workspace_of_member(request.user, slug)
-    webhook_remove(actor=request.user, workspace=workspace, webhook_id=webhook_id, trace=trace(request))
+    webhook_remove(actor=request.user, workspace=workspace, webhook_id=webhook_id, trace=trace_of(request))
     return redirect("webhook-list", slug)
-
-
-def trace(request: PersonRequest) -> Trace:
-    """Return what an entry tells of this request."""
-    return Trace(request_id(), authentication(request))
 
 
 def answer(
