@@ -12,7 +12,18 @@ from typing import Any, Literal
 from planner.errors import PlannerError
 from planner.matrix.words import Word
 
-__all__ = ["TARGETS", "Engine", "File", "Label", "LaunchConfiguration", "LaunchRefusedError", "Start", "Unsaid"]
+__all__ = [
+    "TARGETS",
+    "Engine",
+    "File",
+    "Label",
+    "LaunchConfiguration",
+    "LaunchRefusedError",
+    "Start",
+    "Target",
+    "Unsaid",
+    "settings_file",
+]
 
 Target = Literal["vllm", "sglang", "trtllm", "lws"]
 TARGETS: tuple[Target, ...] = ("vllm", "sglang", "trtllm", "lws")
@@ -60,7 +71,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """One engine instance. ``world`` starts its ranks from one node (MPI) instead of one command a node.
+    """One engine instance. ``from_one_node``: its ranks are started from one node (MPI), not by a command on each.
 
     ``settings`` is the tree of its YAML file, empty where it has none.
     """
@@ -75,7 +86,12 @@ class Engine:
     @property
     def settings_file(self) -> str:
         """The name of its YAML file."""
-        return f"engine-{self.index}.yaml"
+        return settings_file(self.index)
+
+
+def settings_file(index: int) -> str:
+    """Return the name of the YAML file of an engine."""
+    return f"engine-{index}.yaml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

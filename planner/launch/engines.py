@@ -6,14 +6,13 @@ contract, a device has no number and its name for CUDA is a variable.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from planner.launch.base import Engine, LaunchRefusedError, Start, Unsaid
+from planner.launch.base import Engine, LaunchRefusedError, Start, Unsaid, settings_file
 from planner.launch.extras import Extras, extras_of
 from planner.launch.seating import NodeSeats, plain, seated
 from planner.layouts import LAYOUTS, LayoutRefusedError
 from planner.layouts.base import Degrees
-from planner.matrix.launch import Words, engine_words
+from planner.matrix.launch import IN_FILE, Words, engine_words
 from planner.matrix.words import CONFIG, HEAD, Variable, Word
 from planner.natural_order import natural
 from planner.rankmap import degrees_of, topology_groups
@@ -22,7 +21,7 @@ from planner.records.contract import Contract
 from planner.records.evidence import Instance, Trial
 from planner.records.matrix import Seats
 
-__all__ = ["engines_of", "head_of", "host_variable", "port_of", "variable_name"]
+__all__ = ["VISIBLE", "engines_of", "host_variable", "meanings", "port_of", "variable_name"]
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 ORDER = "CUDA_DEVICE_ORDER"
@@ -95,7 +94,7 @@ class _Maker:
         if made is None:
             raise LaunchRefusedError(f"No command is known that starts {LAYOUTS[self.layout].title}.")
         commands, lacking = made
-        lacking = [text for text in lacking if not text.startswith("Goes into the YAML file")]
+        lacking = [text for text in lacking if not text.startswith(IN_FILE)]
         more: Words = [*extras.words]
         more += ["--port", port_of(self.index)] if self.several else []
         starts = []
@@ -116,7 +115,7 @@ class _Maker:
     def _own(self, words: Words, extras: Extras) -> Iterator[Word]:
         """Yield the engine's words without those of MPI, the file of its settings by name."""
         begin = words.index(MPI_START) if MPI_START in words else 0
-        file = f"engine-{self.index}.yaml"
+        file = settings_file(self.index)
         for word in words[begin:]:
             yield file if word == CONFIG else word
         if extras.settings and CONFIG not in words:
@@ -166,7 +165,7 @@ def port_of(index: int) -> Variable:
 
 def meanings(contract: Contract, engines: Sequence[Engine]) -> Mapping[str, str]:
     """Return what the variables that depend on the engines stand for."""
-    found: dict[str, Any] = {}
+    found: dict[str, str] = {}
     for node in contract.identity.hardware.nodes:
         found[host_variable(node).name] = f"host name of {node}"
     for device in contract.identity.hardware.devices:

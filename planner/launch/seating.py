@@ -13,7 +13,7 @@ from planner.layouts import LAYOUTS, Launch, LayoutRefusedError
 from planner.layouts.base import Degrees
 from planner.records.evidence import LayoutName, Placement
 
-__all__ = ["NodeSeats", "seated"]
+__all__ = ["NodeSeats", "plain", "seated"]
 
 RANK_KEYS = ("global_rank", "rank")
 RENUMBERING = ("base_gpu_id", "gpu_id_step")

@@ -17,13 +17,15 @@ from planner.records.contract import Contract
 from planner.records.evidence import LayoutName
 from planner.records.matrix import Launched, Seats
 
-__all__ = ["Words", "engine_words", "launched"]
+__all__ = ["FP8", "IN_FILE", "Words", "engine_words", "launched"]
 
 VLLM_PORT = 29501
 VLLM_RPC_PORT = 13345
 SGLANG_PORT = 20000
 FP8 = frozenset({"fp8", "fp8_e4m3", "fp8_e5m2"})
 """KV cache formats that go by these names in every engine; others are left to the engine and named."""
+IN_FILE = "Goes into the YAML file of --config: "
+"""Begins what is unsaid because a file says it."""
 
 Words = list[Word]
 
@@ -214,7 +216,7 @@ def _trtllm(start: _Start) -> Started:
     words += ["--max_seq_len", str(context)] if context else []
     in_file = dict(_trtllm_settings(contract, degrees))
     words += ["--config", CONFIG] if in_file else []
-    unsaid = [f"Goes into the YAML file of --config: {setting}." for setting in in_file.values()]
+    unsaid = [f"{IN_FILE}{setting}." for setting in in_file.values()]
     if len(start.seats) == 1:
         seat = start.seats[0]
         return [(seat.node, [*_visible(start.numbers[0]), *words])], unsaid

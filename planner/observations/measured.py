@@ -64,6 +64,7 @@ class Measured:
 
 
 def entry_of(metric: str, statistic: str, seen: Seen | None, bound: tuple[Fraction, str] | None, **of: Any) -> Entry:
+    """Return an entry of what was measured and allowed; ``bound`` is limit and pointer, ``of`` what it is of."""
     return Entry(
         metric=metric,
         statistic=statistic,
