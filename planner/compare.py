@@ -20,6 +20,7 @@ class Comparison(Struct, frozen=True, kw_only=True, gc=False):
     """What comparing gave. ``decides`` is the place that the outcome is about, None where nothing was recorded.
 
     ``would`` is what the recorded values say, given only where the one reason for UNKNOWN is doubt about them.
+    ``unfit`` are pointers of what is recorded and gives no value, where the outcome is UNKNOWN.
     """
 
     outcome: Outcome
@@ -29,6 +30,7 @@ class Comparison(Struct, frozen=True, kw_only=True, gc=False):
     margin: Fraction | None
     missing: tuple[str, ...]
     notes: tuple[str, ...]
+    unfit: tuple[str, ...] = ()
 
 
 Judged = tuple[Sample, Outcome, Fraction | None]
@@ -113,4 +115,5 @@ def _comparison(
         margin=None if decides is None else decides[2],
         missing=() if outcome == "PASS" else reading.all_missing,
         notes=notes,
+        unfit=reading.all_unfit if outcome == "UNKNOWN" else (),
     )

@@ -143,7 +143,7 @@ def _capacity_left(
         window=window.id,
         horizon=horizon,
         rate=rest.rate,
-        whole=None if known.missing else known.total,
+        whole=known.total if known.is_known else None,
         share_of_required=rest.rate.scaled(kept / required) if rest.rate and required else None,
         injection=rest.injection,
         missing=rest.missing,

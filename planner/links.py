@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from planner.numbers import exact
-from planner.readings import Sample, WindowView, bounded, number, peak_bound
+from planner.readings import Sample, WindowView, bounded, number, peak_bound, zero
 from planner.records.base import Number, UnsetType
 from planner.records.contract import Link
 from planner.records.evidence import LinkCounters, Phase
 from planner.view import TrialView
+
+LINK_READS = ("links.peak_tx_bytes", "links.peak_rx_bytes", "links.sample_interval_s")
+"""What utilisation is computed from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,13 +79,14 @@ def _utilization(window: WindowView, sought: Sought, link: str, phase: Phase, fo
     values = (
         (None, None, None)
         if found is None
-        else (number(found.peak_tx_bytes), number(found.peak_rx_bytes), number(found.sample_interval_s) or None)
+        else (number(found.peak_tx_bytes), number(found.peak_rx_bytes), number(found.sample_interval_s))
     )
     missing = tuple(window.at + field for field, value in zip(fields, values, strict=True) if value is None)
     sent, received, interval = values
     known = [value for value in (sent, received) if value is not None]
-    if found is None or interval is None or not known:
-        return Sample(value=None, low=None, high=None, where=where, missing=missing)
+    if found is None or not interval or not known:
+        unfit = zero(window.at, fields[2], no="utilisation") if interval == 0 else ()
+        return Sample(value=None, low=None, high=None, where=where, missing=missing, unfit=unfit)
     value = max(known) / (interval * sought.links[link].bytes_per_s_one_way)
     low, high = bounded(value, _link_bound(window, found, sought))
     return Sample(

@@ -64,7 +64,8 @@ class HandoffPath:
 class HandoffUse:
     """The need of one counted window beside its measured route, in bytes per second; ``usable`` is after the reserve.
 
-    ``share`` is need over usable; it and the numbers are None where ``missing`` names what is not recorded.
+    ``share`` is need over usable; it and the numbers are None where ``missing`` names what is not recorded, or
+    ``unfit`` says in sentences what is recorded and gives no use.
     """
 
     window: str
@@ -74,6 +75,7 @@ class HandoffUse:
     usable: Fraction | None
     share: Fraction | None
     missing: tuple[str, ...]
+    unfit: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +191,8 @@ def _uses(view: TrialView) -> Iterator[HandoffUse]:
                 route=None if need is None else need.route,
                 usable=usable,
                 share=need.needed / usable if need is not None and usable else None,
-                missing=() if need is not None else figures.missing or (f"{window.at}/handoff/route_bytes_per_s",),
+                missing=figures.missing,
+                unfit=tuple(each.sentence for each in figures.unfit),
             )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from planner.readings import Side, WindowView, number_at
+from planner.readings import Side, Unfit, WindowView, number_at
 from planner.records.base import UnsetType
 from planner.records.evidence import PerRank, Phase
 
@@ -20,13 +20,14 @@ WHOLE, WAIT, MOVE = "collective_ms", "collective_wait_ms", "collective_move_ms"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankTime:
-    """A time of one rank in ms, or what is missing for it."""
+    """A time of one rank in ms, or what is missing for it; ``unfit`` are times that cannot be true together."""
 
     value: Fraction | None = None
     side: Side = "exact"
     read: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    unfit: tuple[Unfit, ...] = ()
 
 
 def rank_time(window: WindowView, name: str, rank: int, phase: Phase | UnsetType) -> RankTime:
@@ -63,7 +64,10 @@ def moving_ms(window: WindowView, rank: int, group: Sequence[int], phase: Phase 
     peers = [rank_time(window, WHOLE, peer, phase) for peer in group]
     known = [peer for peer in peers if peer.value is not None and peer.side in ("exact", "upper")]
     if not known:
-        return RankTime(missing=tuple(at for peer in peers for at in peer.missing))
+        missing = tuple(at for peer in peers for at in peer.missing)
+        sentence = f"No {WHOLE} of its group is exact or an upper bound: none bounds moving from above."
+        unfit = () if missing else (Unfit(at=tuple(at for peer in peers for at in peer.read), sentence=sentence),)
+        return RankTime(missing=missing, unfit=unfit)
     least = min(known, key=lambda peer: peer.value or Fraction(0))
     note = "Waiting and moving are not split: the least over the group bounds moving from above."
     return RankTime(value=least.value, side="upper", read=least.read, notes=(note,))
@@ -78,7 +82,8 @@ def own_work_ms(window: WindowView, rank: int, phase: Phase | UnsetType) -> Rank
     side: Side = "exact" if step.side == shared.side == "exact" else "none"
     own = step.value - shared.value
     if own < 0:
-        return RankTime(missing=shared.read, notes=(f"Rank {rank} spends more time in collectives than in its step.",))
+        sentence = f"Rank {rank} spends more time in collectives than in its step."
+        return RankTime(unfit=(Unfit(at=(*shared.read, *step.read), sentence=sentence),))
     return RankTime(value=own, side=side, read=(*step.read, *shared.read), notes=notes)
 
 

@@ -2,8 +2,9 @@
 
 Rules kept: the worst place decides (window, rank, link), never a mean over places; a place whose value is missing,
 or is one side of a broken identity, is never dropped, because dropping it would let the better window pass
-(settled question 6); one-sided evidence answers one side only. Everything is a ``Fraction`` of the decimals as
-written. Not handled: which windows belong to a trial, and what a limit is (``planner.view``, ``planner.gates``).
+(settled question 6); what is recorded and gives no value, such as a duration of 0, is unfit and not missing;
+one-sided evidence answers one side only. Everything is a ``Fraction`` of the decimals as written. Not handled: which
+windows belong to a trial, and what a limit is (``planner.view``, ``planner.gates``).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -74,12 +75,23 @@ class WindowView(Struct, frozen=True, kw_only=True, gc=False):
         return tuple(found)
 
 
+class Unfit(Struct, frozen=True, kw_only=True, gc=False):
+    """Fields that are recorded and cannot be judged: their pointers, what they hold, and why no value follows.
+
+    ``sentence`` is whole: "duration_s is 0: no rate follows from it."
+    """
+
+    at: tuple[str, ...]
+    sentence: str
+
+
 class Sample(Struct, frozen=True, kw_only=True, gc=False):
     """One measured value at one place.
 
     ``value`` is what is shown. ``low`` and ``high`` bound the true value: both equal ``value`` for exact evidence,
     ``high`` is None for a lower bound, ``low`` is None for an upper bound. ``limit`` is given where each place has
-    its own. ``read`` are pointers of what was read, ``missing`` of what could not be.
+    its own. ``read`` are pointers of what was read, ``missing`` of what is not there; ``unfit`` says what is there and
+    gives no value.
     """
 
     value: Fraction | None
@@ -90,6 +102,7 @@ class Sample(Struct, frozen=True, kw_only=True, gc=False):
     missing: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    unfit: tuple[Unfit, ...] = ()
     limit: Fraction | None = None
 
     @property
@@ -163,6 +176,11 @@ class Reading(Struct, frozen=True, kw_only=True, gc=False):
         """Pointers of everything that was owed and could not be read, once each."""
         return tuple(dict.fromkeys([*self.missing, *(at for sample in self.samples for at in sample.missing)]))
 
+    @property
+    def all_unfit(self) -> tuple[str, ...]:
+        """Pointers of everything that is recorded and gives no value, once each."""
+        return tuple(dict.fromkeys(at for sample in self.samples for each in sample.unfit for at in each.at))
+
     def map(self, change: Callable[[Fraction], Fraction], *, worst_is: Literal["highest", "lowest"]) -> "Reading":
         """Apply a monotone ``change`` to every value; a decreasing one swaps the sides of the interval."""
         swaps = worst_is != self.worst_is
@@ -184,6 +202,16 @@ def absent(window: WindowView, *fields: str, notes: tuple[str, ...] = ()) -> Sam
     """Return the sample of fields (``/load/ttft_ms``) that the window does not have, or not so that they answer."""
     missing = tuple(window.at + field for field in fields)
     return Sample(value=None, low=None, high=None, where=(("window", window.id),), missing=missing, notes=notes)
+
+
+def zero(at: str, *fields: str, no: str) -> tuple[Unfit, ...]:
+    """Say of fields below a pointer (``/load/duration_s``) that they are 0 and that therefore ``no`` value follows."""
+    names = list(dict.fromkeys(field.rpartition("/")[2] for field in fields))
+    is_one = len(names) == 1
+    sentence = (
+        f"{' and '.join(names)} {'is' if is_one else 'are'} 0: no {no} follows from {'it' if is_one else 'them'}."
+    )
+    return (Unfit(at=tuple(at + field for field in fields), sentence=sentence),)
 
 
 def unusable(sample: Sample, *, missing: str, note: str) -> Sample:
@@ -247,14 +275,13 @@ def _throughput(window: WindowView) -> Sample:
     load = window.record.load
     fields = ("/load/output_tokens_total", "/load/duration_s")
     tokens, duration = (
-        (None, None)
-        if isinstance(load, UnsetType)
-        else (number(load.output_tokens_total), number(load.duration_s) or None)
+        (None, None) if isinstance(load, UnsetType) else (number(load.output_tokens_total), number(load.duration_s))
     )
     at, where, doubts = window.at, (("window", window.id),), window.doubts(fields)
-    if tokens is None or duration is None:
+    if tokens is None or not duration:
         missing = tuple(at + name for name, value in zip(fields, (tokens, duration), strict=True) if value is None)
-        return Sample(value=None, low=None, high=None, where=where, missing=missing, doubts=doubts)
+        unfit = zero(at, fields[1], no="rate") if duration == 0 else ()
+        return Sample(value=None, low=None, high=None, where=where, missing=missing, doubts=doubts, unfit=unfit)
     rate = tokens / duration
     return Sample(
         value=rate, low=rate, high=rate, where=where, read=tuple([at + name for name in fields]), doubts=doubts

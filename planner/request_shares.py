@@ -2,7 +2,7 @@
 
 Rules kept: the whole is what was sent, refusals and timeouts included, without what the end of a time-boxed run cut
 off; cut-off requests count only as far as they can have been in flight, and only where the tool says so; a share
-whose whole is not known is no share.
+whose whole is not known, or of nothing, is no share.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from planner.readings import Reading, Sample, WindowView, number, unusable
+from planner.readings import Reading, Sample, Unfit, WindowView, number, unusable, zero
 from planner.records.base import UNSET, UnsetType
 from planner.records.evidence import GoodIf, Requests
 from planner.shown import shown
@@ -59,22 +59,30 @@ def _share(window: WindowView, part: str) -> Sample:
     requests = Requests() if isinstance(load, UnsetType) or isinstance(load.requests, UnsetType) else load.requests
     sent, some, cut_off = number(requests.sent), number(getattr(requests, part)), number(requests.cut_off)
     fields = ("/load/requests/sent", f"/load/requests/{part}", "/load/requests/cut_off")
-    rest = Fraction(0) if sent is None else sent - _cut_off(window, cut_off)
-    owed = rest if rest > 0 else None
-    share = None if some is None or owed is None else some / owed
-    unusable_fields = [at for at, value in zip(fields, (owed, some), strict=False) if value is None]
+    whole = None if sent is None else sent - _cut_off(window, cut_off)
+    share = None if some is None or whole is None or whole <= 0 else some / whole
+    absent = [at for at, value in zip(fields, (sent, some), strict=False) if value is None]
     sample = Sample(
         value=share,
         low=share,
         high=share,
         where=(("window", window.id),),
         read=tuple(window.at + at for at in fields[: 2 if cut_off is None else 3]),
-        missing=tuple(window.at + at for at in unusable_fields),
+        missing=tuple(window.at + at for at in absent),
         doubts=window.doubts(fields),
+        unfit=() if sent is None or whole is None or whole > 0 else _nothing(window, sent, cut_off or Fraction(0)),
     )
     return (
         replace(sample, notes=(f"{int(cut_off):,} cut off at the end of window {window.id}.",)) if cut_off else sample
     )
+
+
+def _nothing(window: WindowView, sent: Fraction, cut_off: Fraction) -> tuple[Unfit, ...]:
+    """Say that nothing is left to have a share of."""
+    if sent == 0:
+        return zero(window.at, "/load/requests/sent", no="share")
+    sentence = f"sent is {int(sent):,} and cut_off is {int(cut_off):,}: no share follows from what is left."
+    return (Unfit(at=(f"{window.at}/load/requests/sent", f"{window.at}/load/requests/cut_off"), sentence=sentence),)
 
 
 def _cut_off(window: WindowView, cut_off: Fraction | None) -> Fraction:

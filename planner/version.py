@@ -3,4 +3,4 @@
 It changes whenever any document could be planned differently than before.
 """
 
-PLANNER_VERSION = "1.1.0"
+PLANNER_VERSION = "1.2.0"

@@ -17,6 +17,7 @@ from planner.gates import (
     evidence_steady,
     evidence_workload,
     fabric,
+    fabric_links,
     fabric_paths,
     failure,
     failure_recovery,
@@ -35,6 +36,7 @@ from planner.registry import collect
 FAMILIES: tuple[ModuleType, ...] = (
     shape,
     fabric,
+    fabric_links,
     fabric_paths,
     evidence,
     evidence_steady,

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
 from planner.gates.handoff_queue import queue_hint
-from planner.gates.wording import apart, ms, no_window, share, why
+from planner.gates.wording import apart, ms, no_window, share, unjudged, why
 from planner.numbers import exact
 from planner.rank_times import RankTime, collective_ms, median, moving_ms, own_work_ms, rank_time
-from planner.readings import Reading, Sample, WindowView, bounded
+from planner.readings import Reading, Sample, Unfit, WindowView, bounded
 from planner.records.base import UNSET, Id, Number, Share, UnsetType
 from planner.records.evidence import Phase
 from planner.view import TrialView
@@ -113,15 +113,17 @@ def _share_of_step(
     value = part.value / step.value if part.value is not None and step.value else None
     low, high = (None, None) if value is None or step.side != "exact" else bounded(value, part.side)
     read = (*part.read, *step.read)
+    sentence = f"step_ms of rank {rank} is 0: no share follows from it."
     return Sample(
         value=value,
         low=low,
         high=high,
         where=(*_place(view, window, rank),),
         read=read,
-        missing=missing or (() if value is not None else step.read),
+        missing=missing,
         doubts=window.doubts(at.removeprefix(window.at) for at in read),
         notes=(*part.notes, *step.notes),
+        unfit=(Unfit(at=step.read, sentence=sentence),) if step.value == 0 else part.unfit,
     )
 
 
@@ -164,6 +166,8 @@ def _share_sentence(result: Comparison, limit: CommunicationShareLimit, ceiling:
     what = {"exposed": "exposed collectives", "moving": "moving bytes", "waiting": "waiting", "total": "collectives"}
     rank = f"Rank {place['rank']} on {place['node']}"
     if decides.value is None:
+        if decides.unfit:
+            return unjudged(decides, f"{rank}: its share of {what[limit.part]}", f"in window {place['window']}")
         return f"{rank} has no recorded time of {what[limit.part]} and step in window {place['window']}.{why(result)}"
     found, most = apart(share, decides.value, ceiling, 3)
     spends = f"{rank} spends {found} of its step in {what[limit.part]}"
@@ -228,21 +232,25 @@ def _own_work(view: TrialView, window: WindowView, limit: StragglerLimit, ranks:
     known = [time.value for time in times.values() if time.value is not None]
     middle = median(known) if len(known) == len(times) else None
     for rank, time in times.items():
-        yield _sample(view, window, rank, time, middle)
+        # Where some rank has no time there is no median: what keeps that rank without one is what is owed.
+        if middle is not None or time.value is None:
+            yield _sample(view, window, rank, time, middle)
 
 
 def _sample(view: TrialView, window: WindowView, rank: int, time: RankTime, whole: Fraction | None) -> Sample:
     value = time.value / whole if time.value is not None and whole else None
     low, high = (None, None) if value is None else bounded(value, time.side)
+    sentence = "The median of its group and stage is 0 ms: no ratio follows from it."
     return Sample(
         value=value,
         low=low,
         high=high,
         where=_place(view, window, rank),
         read=time.read,
-        missing=time.missing or (() if value is not None else time.read),
+        missing=time.missing,
         doubts=window.doubts(at.removeprefix(window.at) for at in time.read),
         notes=time.notes,
+        unfit=(Unfit(at=time.read, sentence=sentence),) if whole == 0 and time.value is not None else time.unfit,
     )
 
 
@@ -274,8 +282,9 @@ def _straggler_sentence(result: Comparison, limit: StragglerLimit, ceiling: Frac
     rank = f"Rank {place['rank']} on {place['node']} ({place['device']})"
     if limit.given == "max_over_median":
         if decides.value is None:
-            alone = "its own work apart from its group's collectives is not recorded"
-            return f"{rank}: {alone} in window {place['window']}.{why(result)}"
+            alone = f"{rank}: its own work apart from its group's collectives"
+            said = unjudged(decides, alone, f"in window {place['window']}")
+            return said if decides.unfit else f"{said}{why(result)}"
         found, most = apart(share, decides.value, ceiling, 3)
         behind = f"{rank} works {found} × the median of its group and stage in window {place['window']}"
         return f"{behind}; at most {most}.{why(result)}"

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from planner.compare import Comparison, compare
 from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
-from planner.gates.wording import apart, count, no_window, share, why
+from planner.gates.wording import apart, count, no_window, share, unjudged, why
 from planner.layouts.base import ROLES
 from planner.numbers import exact
-from planner.readings import Reading, Sample, Side, WindowView, absent, bounded, number, number_at
+from planner.readings import Reading, Sample, Side, Unfit, WindowView, absent, bounded, number, number_at, zero
 from planner.records.base import UNSET, Id, Number, Share, UnsetType
 from planner.records.evidence import ExpertLayer, ExpertLoad, Phase
 from planner.view import TrialView
@@ -95,10 +95,10 @@ def _samples(
         yield absent(window, "/experts", notes=notes)
     for name, load in wanted.items():
         at = f"/experts/{name}"
-        long = _too_long(load, limit)
         layers = {} if isinstance(load.layers, UnsetType) else load.layers
-        if long:
-            yield absent(window, f"{at}/interval_s", notes=(long,))
+        unseen = _hides_steps(window, at, load, limit)
+        if unseen is not None:
+            yield unseen
         elif layers:
             for layer, record in sorted(layers.items()):
                 found = _of_layer(
@@ -121,16 +121,17 @@ def _side(load: ExpertLoad) -> Side:
     return "exact" if isinstance(load.bound, UnsetType) else load.bound
 
 
-def _too_long(load: ExpertLoad, limit: ExpertBalanceLimit) -> str:
-    """Say that the sums span too long to show the heat of steps; empty where they do not."""
+def _hides_steps(window: WindowView, at: str, load: ExpertLoad, limit: ExpertBalanceLimit) -> Sample | None:
+    """Say that the sums span too long to show the heat of steps, or do not say how long; None where they show it."""
     if isinstance(limit.max_interval_s, UnsetType):
-        return ""
-    interval = number(load.interval_s)
+        return None
+    interval, at = number(load.interval_s), f"{at}/interval_s"
     if interval is None:
-        return "The interval of the sums is not recorded."
+        return absent(window, at, notes=("The interval of the sums is not recorded.",))
     if interval <= exact(limit.max_interval_s):
-        return ""
-    return f"Sums over {grouped(interval, 3)} s hide the heat of steps."
+        return None
+    sentence = f"interval_s is {grouped(interval, 3)}: sums over so long hide the heat of steps."
+    return replace(absent(window), unfit=(Unfit(at=(window.at + at,), sentence=sentence),))
 
 
 def _of_layer(
@@ -164,9 +165,11 @@ def _hottest(
 ) -> Sample:
     known = {place: value for place, value in numbers.items() if value is not None}
     total = sum(known.values(), Fraction(0))
-    if not numbers or len(known) < len(numbers) or total == 0:
+    if not numbers or len(known) < len(numbers):
         missing = tuple(f"{at}/{place}" for place in numbers if place not in known) or (at,)
         return Sample(value=None, low=None, high=None, where=where, missing=missing)
+    if total == 0:
+        return Sample(value=None, low=None, high=None, where=where, unfit=zero("", at, no="share of the mean"))
     hottest = max(known, key=lambda place: (known[place], -place))
     mean = total / len(known)
     heat = known[hottest] / mean
@@ -190,9 +193,12 @@ def _dropped(
     values = () if isinstance(record.tokens_by_rank, UnsetType) else record.tokens_by_rank
     tokens = [value for value in map(number, values) if value is not None]
     dropped, served = number(record.dropped_tokens), sum(tokens, Fraction(0))
-    if dropped is None or len(tokens) < len(values) or served + dropped == 0:
+    if dropped is None or not values or len(tokens) < len(values):
         field = "dropped_tokens" if dropped is None else "tokens_by_rank"
         return Sample(value=None, low=None, high=None, where=where, missing=(f"{at}/{field}",))
+    if served + dropped == 0:
+        unfit = zero(at, "/tokens_by_rank", "/dropped_tokens", no="share")
+        return Sample(value=None, low=None, high=None, where=where, unfit=unfit)
     share_dropped = dropped / (served + dropped)
     low, high = bounded(share_dropped, side)
     return Sample(value=share_dropped, low=low, high=high, where=where, read=(f"{at}/dropped_tokens",))
@@ -201,8 +207,10 @@ def _dropped(
 def _averaged(window: WindowView, at: str, load: ExpertLoad, field: str) -> Sample:
     """Read the engine's balancedness: the worst layer is at least as hot as 1 / its mean over layers."""
     balancedness = number(load.balancedness)
-    if not balancedness or field != "max_rank_over_mean":
+    if balancedness is None or field != "max_rank_over_mean":
         return absent(window, f"{at}/layers")
+    if balancedness == 0:
+        return replace(absent(window), unfit=zero(window.at, f"{at}/balancedness", no="heat"))
     heat = 1 / balancedness
     return Sample(
         value=heat,
@@ -222,7 +230,8 @@ def _sentence(result: Comparison, limit: ExpertBalanceLimit, field: str, most: F
     place = decides.place
     where = f"layer {place['layer']} in window {place['window']}" if "layer" in place else f"window {place['window']}"
     if decides.value is None:
-        return f"Expert load is not recorded for {where}.{why(result)}"
+        said = unjudged(decides, "Expert load", f"for {where}")
+        return said if decides.unfit else f"{said}{why(result)}"
     if field == "max_dropped_share":
         found, allowed = apart(share, decides.value, most, 3)
         return f"{found} of the tokens are dropped in {where}; at most {allowed}.{why(result)}"

@@ -7,12 +7,14 @@ under load, because an almost empty queue may be anywhere.
 from fractions import Fraction
 from typing import ClassVar
 
+from msgspec.structs import replace
+
 from planner.compare import Comparison, compare
 from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
-from planner.gates.wording import apart, no_window, share, why
+from planner.gates.wording import apart, no_window, share, unjudged, why
 from planner.numbers import exact
-from planner.readings import Reading, Sample, WindowView, absent, number
+from planner.readings import Reading, Sample, Unfit, WindowView, absent, number
 from planner.records.base import UNSET, Id, Number, UnsetType
 from planner.records.evidence import Replica
 from planner.view import TrialView
@@ -80,8 +82,10 @@ def _skew(view: TrialView, window: WindowView, field: str) -> Sample | None:
     """Return the skew of a window; None where its mean is too low to judge."""
     replicas = _replicas(window)
     if sorted(rank for replica in replicas.values() for rank in replica.ranks) != list(range(view.ranks)):
-        note = "The recorded replicas do not cover every rank once."
-        return absent(window, "/replicas", notes=(note,) if replicas else ())
+        if not replicas:
+            return absent(window, "/replicas")
+        unfit = Unfit(at=(f"{window.at}/replicas",), sentence="The recorded replicas do not cover every rank once.")
+        return replace(absent(window), unfit=(unfit,))
     found = {name: number(getattr(replica, field)) for name, replica in sorted(replicas.items())}
     missing = [f"/replicas/{name}/{field}" for name, value in found.items() if value is None]
     known = {name: value for name, value in found.items() if value is not None}
@@ -104,7 +108,8 @@ def _sentence(result: Comparison, limit: ReplicaBalanceLimit, field: str, ceilin
     place = decides.place
     what = WORDS[field]
     if decides.value is None:
-        return f"The {what} of every replica is not recorded in window {place['window']}.{why(result)}"
+        said = unjudged(decides, f"The {what} of every replica", f"in window {place['window']}")
+        return said if decides.unfit else f"{said}{why(result)}"
     found, most = apart(share, decides.value, ceiling, 3)
     return (
         f"The {what} of replica {place['replica']} is {found} × the mean in window {place['window']}; at most {most}."

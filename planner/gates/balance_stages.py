@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from planner.compare import Comparator, Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
-from planner.gates.wording import apart, ms, no_window, share, why
+from planner.gates.wording import apart, ms, no_window, share, unjudged, why
 from planner.numbers import exact
-from planner.readings import Reading, Sample, WindowView, number
+from planner.readings import Reading, Sample, Unfit, WindowView, number
 from planner.records.base import UNSET, Id, Share, UnsetType
 from planner.records.evidence import Phase, StageTimes
 from planner.view import TrialView
@@ -122,12 +122,13 @@ def _phase(stages: StageTimes) -> Phase:
 def _sample(window: WindowView, name: str, stages: StageTimes, owed: int, *, by_idle: bool) -> Sample:
     at = f"{window.at}/stages/{name}"
     where = (("window", window.id), ("stages", name))
-    cycle = _cycle(stages)
     absent = tuple(f"{at}/busy_ms/{stage}" for stage, value in enumerate(stages.busy_ms) if value is None)
-    if cycle is None or len(stages.busy_ms) != owed:
+    if absent or len(stages.busy_ms) < owed:
         notes = () if len(stages.busy_ms) == owed else (f"{len(stages.busy_ms)} of {owed} stages are recorded.",)
-        missing = absent or (f"{at}/busy_ms",)
-        return Sample(value=None, low=None, high=None, where=where, missing=missing, notes=notes)
+        return Sample(value=None, low=None, high=None, where=where, missing=absent or (f"{at}/busy_ms",), notes=notes)
+    unfit, cycle = _unfit(at, stages, owed), _cycle(stages)
+    if unfit or cycle is None:
+        return Sample(value=None, low=None, high=None, where=where, unfit=unfit)
     stage = cycle.idlest if by_idle else cycle.slowest
     value = 1 - cycle.busy[stage] / cycle.cycle if by_idle else cycle.mean / cycle.busy[stage]
     return Sample(
@@ -135,12 +136,31 @@ def _sample(window: WindowView, name: str, stages: StageTimes, owed: int, *, by_
     )
 
 
+def _unfit(at: str, stages: StageTimes, owed: int) -> tuple[Unfit, ...]:
+    """Say why busy times of every stage, and the cycle beside them, cannot be judged; nothing where they can."""
+    busy, cycle = [number(value) or Fraction(0) for value in stages.busy_ms], number(stages.cycle_ms)
+    slowest = max(busy)
+    if len(busy) > owed:
+        sentence = f"busy_ms has {len(busy)} stages: the pipeline has {owed}."
+    elif slowest == 0:
+        sentence = "busy_ms is 0 for every stage: no balance follows from it."
+    elif cycle is not None and cycle < slowest:
+        found, least = apart(ms, cycle, slowest, 2)
+        busiest = f"stage {busy.index(slowest)} is busy for {least}"
+        sentence = f"cycle_ms is {found}, {busiest}: a cycle is no shorter than its slowest stage."
+        return (Unfit(at=(f"{at}/cycle_ms", f"{at}/busy_ms/{busy.index(slowest)}"), sentence=sentence),)
+    else:
+        return ()
+    return (Unfit(at=(f"{at}/busy_ms",), sentence=sentence),)
+
+
 def _cycle(stages: StageTimes) -> Cycle | None:
     """Return busy times and cycle; None where one is missing, or where they contradict each other."""
     busy = [value for value in map(number, stages.busy_ms) if value is not None]
     if not busy or len(busy) < len(stages.busy_ms) or max(busy) == 0:
         return None
-    cycle = number(stages.cycle_ms) or max(busy)
+    recorded = number(stages.cycle_ms)
+    cycle = max(busy) if recorded is None else recorded
     return Cycle(busy=tuple(busy), cycle=cycle) if cycle >= max(busy) else None
 
 
@@ -152,7 +172,8 @@ def _sentence(windows: Sequence[WindowView], result: Comparison, limit: StageBal
     window = next(window for window in windows if window.id == place["window"])
     cycle = _cycle(_stages(window)[place["stages"]]) if "stage" in place else None
     if cycle is None or decides.value is None:
-        return f"Stage times are not recorded in window {place['window']}.{why(result)}"
+        said = unjudged(decides, "Stage times", f"in window {place['window']}", "are")
+        return said if decides.unfit else f"{said}{why(result)}"
     found, allowed = apart(share, decides.value, most, 3)
     slowest = f"Stage {cycle.slowest} is slowest with {ms(cycle.busy[cycle.slowest])}, mean {ms(cycle.mean)}"
     if limit.given == "max_idle_share":

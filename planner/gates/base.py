@@ -1,9 +1,10 @@
 """What a gate is: one pure function from a view of one trial to one finding per limit.
 
 Rules kept: a gate never raises on evidence that intake accepted and never guesses: what is missing is UNKNOWN and
-names the field. It reads one trial and the contract, never another trial, so adding a trial changes no other verdict
-(spec 2.0, rule 7). It knows no other gate: what follows from another gate's outcome (UNKNOWN spreading, undefined
-ranks) is said here as data (``needs``, ``grounds``, ``spreads_to``) and done in ``planner.evaluate``.
+names the field; what is there and gives no value is UNKNOWN too, and says what it holds. It reads one trial and the
+contract, never another trial, so adding a trial changes no other verdict (spec 2.0, rule 7). It knows no other gate:
+what follows from another gate's outcome (UNKNOWN spreading, undefined ranks) is said here as data (``needs``,
+``grounds``, ``spreads_to``) and done in ``planner.evaluate``.
 """
 
 from collections.abc import Callable, Iterable
@@ -214,7 +215,7 @@ def compared(
         limit=comparison.limit,
         margin=comparison.margin,
         worst=decides.where if decides else (),
-        measured_at=decides.read if decides else (),
+        measured_at=tuple(dict.fromkeys((*decides.read, *comparison.unfit))) if decides else (),
         missing=comparison.missing,
         notes=tuple(dict.fromkeys((*notes, *comparison.notes))),
         would=comparison.would,
@@ -225,10 +226,17 @@ def compared(
 
 
 def unknown(
-    sentence: str, *, missing: tuple[str, ...] = (), limit: Quantity = None, notes: tuple[str, ...] = ()
+    sentence: str,
+    *,
+    missing: tuple[str, ...] = (),
+    limit: Quantity = None,
+    notes: tuple[str, ...] = (),
+    measured_at: tuple[str, ...] = (),
 ) -> Finding:
-    """Make a finding of evidence that is not there."""
-    return Finding(outcome="UNKNOWN", sentence=sentence, missing=missing, limit=limit, notes=notes)
+    """Make a finding of evidence that is not there, or at ``measured_at`` not so that it can be judged."""
+    return Finding(
+        outcome="UNKNOWN", sentence=sentence, missing=missing, limit=limit, notes=notes, measured_at=measured_at
+    )
 
 
 def not_applicable(sentence: str) -> Finding:

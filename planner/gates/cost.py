@@ -11,10 +11,10 @@ from typing import ClassVar
 from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, unknown
 from planner.gates.slo import THROUGHPUT_READS
-from planner.gates.wording import apart, counted, usd, why
+from planner.gates.wording import apart, counted, unjudged, usd, why
 from planner.keys import key_reading
 from planner.numbers import exact
-from planner.readings import Reading, Sample
+from planner.readings import Reading, Sample, zero
 from planner.records.base import UNSET, Id, Number, UnsetType
 from planner.records.plan import OrderKey
 from planner.site import Charge
@@ -65,11 +65,19 @@ def cost(view: TrialView, limit: CostLimit) -> Finding:
     key = OrderKey(key="usd_per_million_output_tokens", direction="asc", load_point=limit.load_point)
     reading = key_reading(view, key)
     if reading is None:
-        missing = view.throughput(limit.load_point).read
-        return unknown(f"A counted window at {limit.load_point} has no output tokens.", missing=missing)
+        return _no_tokens(view, limit)
     most = limit.max_usd_per_million_output_tokens
     result = compare(reading, "<=", None if isinstance(most, UnsetType) else exact(most))
     return _priced(view, limit, PER_MILLION, hourly, result)
+
+
+def _no_tokens(view: TrialView, limit: CostLimit) -> Finding:
+    """Say that a window without output tokens has no price per token."""
+    empty = [sample for sample in view.throughput(limit.load_point).samples if sample.value == 0]
+    windows = [sample.place["window"] for sample in empty]
+    found = [zero(f"{view.at}/windows/{window}/load", "/output_tokens_total", no="price") for window in windows]
+    what = f"The price per token at {limit.load_point} cannot be judged in window {windows[0]}."
+    return unknown(f"{what} {found[0][0].sentence}", measured_at=tuple(at for (each,) in found for at in each.at))
 
 
 def _unpriced(view: TrialView) -> str:
@@ -102,7 +110,8 @@ def _sentence(view: TrialView, limit: CostLimit, field: str, hourly: Fraction, r
         return "".join(result.notes[:1])
     devices = f"{counted(len(view.charge.devices), 'charged device')} cost {usd(hourly)} per hour"
     if decides.value is None or result.limit is None:
-        return f"{devices}; the output rate at {limit.load_point} is not recorded."
+        rate, where = f"the output rate at {limit.load_point}", f"in window {decides.place['window']}"
+        return f"{devices}; {unjudged(decides, rate, where)}"
     found, most = apart(usd, decides.value, result.limit, 2)
     if field == PER_HOUR:
         return f"{devices}; at most {most}."

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from planner.compare import Comparison, compare
 from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate
-from planner.gates.wording import apart, no_window, why
+from planner.gates.wording import apart, no_window, unjudged, why
 from planner.numbers import exact
-from planner.readings import Reading, Sample, WindowView, bounded, number, number_at, peak_bound
+from planner.readings import Reading, Sample, WindowView, bounded, number, number_at, peak_bound, zero
 from planner.records.base import UNSET, Id, Number, UnsetType
 from planner.records.evidence import PerRank
 from planner.view import TrialView
@@ -88,7 +88,7 @@ def _per_token(view: TrialView, window: WindowView) -> Sample:
     at, tokens_at = f"/per_rank/{ENERGY}", "/load/output_tokens_total"
     values = [None if metric is None else number_at(metric.values, rank) for rank in range(view.ranks)]
     known = [value for value in values if value is not None]
-    missing = [] if tokens else [window.at + tokens_at]
+    missing = [window.at + tokens_at] if tokens is None else []
     if metric is None:
         missing.append(window.at + at)
     else:
@@ -104,6 +104,7 @@ def _per_token(view: TrialView, window: WindowView) -> Sample:
         read=() if missing else (window.at + at, window.at + tokens_at),
         missing=tuple(missing),
         doubts=window.doubts((at, tokens_at)),
+        unfit=zero(window.at, tokens_at, no="energy per token") if tokens == 0 else (),
     )
 
 
@@ -144,7 +145,8 @@ def _sentence(result: Comparison, limit: PowerLimit, per_token: bool) -> str:
     place = decides.place
     if per_token:
         if decides.value is None or result.limit is None:
-            return f"Energy or output tokens are not recorded in window {place['window']}."
+            what = "Energy per token" if decides.unfit else "Energy or output tokens"
+            return unjudged(decides, what, f"in window {place['window']}", "are")
         found, most = apart(grouped, decides.value, result.limit, 3)
         return f"An output token takes {found} J in window {place['window']}; at most {most} J.{why(result)}"
     rank = f"Rank {place['rank']} on {place['node']}"

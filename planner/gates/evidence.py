@@ -13,7 +13,7 @@ from operator import itemgetter
 from planner.compare import compare
 from planner.gates.base import EVERY_LOAD_POINT, Ask, Finding, Limit, Standing, compared, gate
 from planner.gates.owed import advised, required
-from planner.gates.wording import apart, counted, named, no_window, share, why
+from planner.gates.wording import apart, counted, named, no_window, share, unjudged, why
 from planner.identity import Difference
 from planner.numbers import exact
 from planner.presence import Presence, presence
@@ -264,7 +264,7 @@ def completeness(view: TrialView, limit: CompletenessLimit) -> Finding:
     if decides is None:
         sentence = no_window(limit.load_point)
     elif decides.value is None:
-        sentence = f"Requests sent and completed are not recorded in window {decides.place['window']}."
+        sentence = unjudged(decides, "Requests sent and completed", f"in window {decides.place['window']}", "are")
     else:
         found, least = apart(share, decides.value, floor, 3)
         where = f"at {limit.load_point} in window {decides.place['window']}"

@@ -9,9 +9,9 @@ from fractions import Fraction
 
 from planner.figures import grouped
 from planner.gates.base import Finding, Limit, gate
-from planner.gates.wording import apart, counted, named, no_window, share
+from planner.gates.wording import apart, counted, named, no_window, share, unjudged
 from planner.numbers import exact
-from planner.readings import WindowView, number
+from planner.readings import Sample, WindowView, number
 from planner.records.base import UNSET, Id, Number, Share, UnsetType
 from planner.records.evidence import Load
 from planner.times import window_seconds
@@ -122,15 +122,28 @@ def _backlog(window: WindowView) -> Iterator[Fault]:
 def _spread(view: TrialView, limit: SteadyStateLimit) -> Iterator[Fault]:
     if isinstance(limit.max_spread_share, UnsetType):
         return
-    rates = list(view.throughput(limit.load_point).windows.values())
-    known = [rate for rate in rates if rate is not None]
-    if not known or len(known) < len(rates) or max(known) == 0:
-        yield "The spread of the output rate is not known.", None
+    samples = view.throughput(limit.load_point).samples
+    lacking = next((sample for sample in samples if not sample.usable), None)
+    known = [sample.value for sample in samples if sample.value is not None]
+    if lacking is not None:
+        yield f"The spread of the output rate is not known. {_rateless(lacking)}", next(iter(lacking.missing), None)
+        return
+    if not known or max(known) == 0:
+        reason = " output_tokens_total is 0 in every window: no spread follows from it." if known else ""
+        yield f"The spread of the output rate is not known.{reason}", None
         return
     spread, most = (max(known) - min(known)) / max(known), exact(limit.max_spread_share)
     if spread > most:
         found, allowed = apart(share, spread, most, 3)
         yield f"Output rates differ by {found} of the highest; at most {allowed}.", None
+
+
+def _rateless(sample: Sample) -> str:
+    """Say why a window has no rate that can be used."""
+    where = f"in window {sample.place['window']}"
+    if sample.value is not None and sample.doubts:
+        return f"The output rate is in doubt {where}. {sample.doubts[0]}"
+    return unjudged(sample, "The output rate", where)
 
 
 def _soak(view: TrialView, limit: SteadyStateLimit) -> Iterator[Fault]:

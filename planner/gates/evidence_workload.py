@@ -14,7 +14,7 @@ from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, gate
 from planner.gates.wording import apart, named, no_window, share
 from planner.numbers import exact
-from planner.readings import WindowView, number
+from planner.readings import WindowView, number, zero
 from planner.records.base import UNSET, Id, Share, UnsetType, is_set
 from planner.records.contract import Lengths, LoadPoint
 from planner.records.evidence import Load, Requests
@@ -49,7 +49,8 @@ class WorkloadMatchLimit(Limit, frozen=True, kw_only=True):
 class Match:
     """One comparison of a window. ``difference`` is None where a figure is missing or the fault is no number.
 
-    ``doubt`` says why the figures cannot all be true; such a comparison decides nothing.
+    ``doubt`` says why the figures cannot all be true, or why none follows from what was read; such a comparison
+    decides nothing.
     """
 
     sentence: str
@@ -78,7 +79,8 @@ def workload_match(view: TrialView, limit: WorkloadMatchLimit) -> Finding:
     most = exact(limit.max_difference_share)
     matches = [(window, match) for window in windows for match in _believed(view, window, limit)]
     faults = [(window, match) for window, match in matches if match.differs]
-    gaps = [(window, match) for window, match in matches if match.missing]
+    gaps = [(window, match) for window, match in matches if match.missing or match.doubt]
+    unfit = tuple(at for _, match in gaps if not match.missing for at in match.read)
     missing = (*view.unmeasured(limit.load_point), *(at for _, match in gaps for at in match.missing))
     known = [(match.difference, window, match) for window, match in matches if match.difference is not None]
     worst = max(known, key=lambda entry: entry[0], default=None)
@@ -87,13 +89,13 @@ def workload_match(view: TrialView, limit: WorkloadMatchLimit) -> Finding:
     said = [f"{match.sentence} in window {window.id}.{match.doubt}" for window, match in faults or gaps]
     few = view.too_few_windows(limit.load_point)
     return Finding(
-        outcome="FAIL" if faults else "UNKNOWN" if missing else "PASS",
+        outcome="FAIL" if faults else "UNKNOWN" if missing or unfit else "PASS",
         sentence=named(said) or (few[0] if few else _agreed(worst, limit, most)),
         measured=None if decides is None else decides[0],
         limit=most,
         margin=None if decides is None else most - decides[0],
         worst=(("window", (faults or gaps)[0][0].id),) if faults or gaps else _where(worst),
-        measured_at=tuple(at for _, match in faults for at in match.read) or (worst[2].read if worst else ()),
+        measured_at=tuple(at for _, match in faults for at in match.read) or unfit or (worst[2].read if worst else ()),
         missing=tuple(dict.fromkeys(missing)),
         limit_field="max_difference_share",
     )
@@ -181,10 +183,15 @@ def _sent(window: WindowView, load: Load, point: LoadPoint, most: Fraction) -> M
     seconds = number(load.duration_s)
     if point.arrival == "open":
         sent, wanted = number(requests.sent), number(point.requests_per_s) or Fraction(0)
-        rate = sent / seconds if sent is not None and seconds else None
         sources = (f"{window.at}/load/requests/sent", f"{window.at}/load/duration_s")
-        match = _compared("Sent rate is", rate, wanted, "requests per s", sources, most)
-        if rate is not None and rate < OFFERED * wanted:
+        if sent is None or seconds is None:
+            lacking = (at for at, value in zip(sources, (sent, seconds), strict=True) if value is None)
+            return Match(sentence="Sent rate is not recorded", missing=tuple(lacking))
+        if seconds == 0:
+            (unfit,) = zero(window.at, "/load/duration_s", no="rate")
+            return Match(sentence="Sent rate cannot be judged", read=unfit.at, doubt=f" {unfit.sentence}")
+        match = _compared("Sent rate is", sent / seconds, wanted, "requests per s", sources, most)
+        if sent / seconds < OFFERED * wanted:
             return Match(sentence=match.sentence, difference=match.difference, differs=True, read=sources)
         return match
     in_flight = number(load.in_flight_mean)

@@ -1,8 +1,8 @@
-"""Fabric: which group crosses which boundary, and how full the links are that carry the crossings.
+"""Fabric: which group crosses which boundary, and how evenly crossings use the NICs of a node.
 
-Rules kept: an island is what the contract declares, never "same node" in its place; utilisation is computed from
-byte counters and the contract's one-way rate, a tool's own percentage is shown and never read; low utilisation is
-not called headroom. Where tensor groups may lie is this project's policy: no engine refuses a crossing.
+Rules kept: an island is what the contract declares, never "same node" in its place; what one island holds needs no NIC,
+however many nodes it spans; storage and front-end NICs carry no group. Where tensor groups may lie is this project's
+policy: no engine refuses a crossing.
 """
 
 from collections import Counter
@@ -13,16 +13,13 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from planner.compare import Comparison, compare
 from planner.crossings import crosses
-from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable, unknown
-from planner.gates.wording import apart, counted, no_window, share, why
+from planner.gates.base import Ask, Finding, Limit, gate, not_applicable, unknown
+from planner.gates.wording import counted, named
 from planner.layouts.base import ROLES
-from planner.links import Sought, counted_links, owed_links, utilizations
-from planner.needs import reserved_bandwidth
-from planner.numbers import exact
-from planner.readings import Reading, WindowView, number_at
-from planner.records.base import UNSET, Id, Number, Share, Text, UnsetType
+from planner.links import LINK_READS, counted_links
+from planner.readings import WindowView, number_at
+from planner.records.base import Id, UnsetType
 from planner.view import TrialView
 
 FAMILY = "fabric"
@@ -45,30 +42,6 @@ class TensorLocalityLimit(Limit, frozen=True, kw_only=True):
         if self.rule != "allowed_if_measured":
             return ()
         return (Ask(metric=f"per_rank.{CROSSING_TIME}", load_point=self.load_point, conditional=True),)
-
-
-class LinkUtilizationLimit(Limit, frozen=True, kw_only=True):
-    """A ceiling for the peak utilisation of every link of a class, before the bandwidth reserve.
-
-    Left out, ``phase`` means every phase recorded. Samples longer than ``max_sample_interval_s`` hide peaks.
-    """
-
-    link_class: Text
-    load_point: Id
-    phase: Literal["prefill", "decode", "mixed"] | UnsetType = UNSET
-    max_utilization: Share
-    max_sample_interval_s: Number
-
-    def asks(self) -> tuple[Ask, ...]:
-        """Ask for both directions of every link that owes evidence."""
-        phase = None if isinstance(self.phase, UnsetType) else self.phase
-        return tuple(
-            Ask(metric=metric, load_point=self.load_point, phase=phase, link_class=self.link_class)
-            for metric in LINK_READS
-        )
-
-
-LINK_READS = ("links.peak_tx_bytes", "links.peak_rx_bytes", "links.sample_interval_s")
 
 
 @gate(
@@ -287,28 +260,37 @@ class NicMapLimit(Limit, frozen=True, kw_only=True):
     hint="Spread the ranks that cross over all fabric NICs of their node.",
 )
 def nic_map(view: TrialView, limit: NicMapLimit) -> Finding:
-    """On each node, the devices whose groups cross the node use its fabric NICs evenly: no NIC serves more of them
-    than devices / fabric NICs, rounded up. Storage and front-end NICs do not count."""
-    if not view.crossing_ranks:
-        return not_applicable("No group crosses a node.")
-    unnamed = [rank for rank in view.crossing_ranks if isinstance(view.trial.rank_map[rank].nic, UnsetType)]
-    nodes = [_nic_load(view, node) for node in sorted({view.rank_node[rank] for rank in view.crossing_ranks})]
+    """On each node, the devices whose groups leave both their island and the node use its fabric NICs evenly: no NIC
+    serves more of them than devices / fabric NICs, rounded up. What one island holds needs no NIC, however many nodes
+    it spans; what no declared island holds does. A crossing rank on a storage or front-end NIC FAILs."""
+    ranks = _ranks_on_nics(view)
+    if not ranks:
+        inside = view.crossing_ranks and "Every group that crosses a node lies inside one island."
+        return not_applicable(inside or "No group crosses a node.")
+    unnamed = [rank for rank in ranks if isinstance(view.trial.rank_map[rank].nic, UnsetType)]
+    nodes = [_nic_load(view, node, ranks) for node in sorted({view.rank_node[rank] for rank in ranks})]
     worst = min(nodes, key=lambda node: (node.most - node.used, node.node))
+    strayed = [rank for rank in ranks if _nic_of(view, rank)[1] not in ("", "fabric")]
     crowded = worst.used > worst.most
-    if unnamed and not crowded:
+    if unnamed and not crowded and not strayed:
         return unknown(
             f"Rank {unnamed[0]} crosses its node and names no NIC.",
             missing=tuple(f"{view.at}/rank_map/{rank}/nic" for rank in unnamed),
         )
+    serves = (
+        f"NIC {worst.nic} of {worst.node} serves {counted(worst.used, 'device')}; at most {worst.most:,} with "
+        f"{counted(worst.devices, 'crossing device')} on {counted(worst.nics, 'fabric NIC')}."
+    )
+    decides = worst if crowded or not strayed else _on_wrong_nic(view, strayed)
+    said = [_strayed_sentence(view, strayed)] if strayed else []
     return Finding(
-        outcome="FAIL" if crowded else "PASS",
-        sentence=f"NIC {worst.nic} of {worst.node} serves {counted(worst.used, 'device')}; at most {worst.most:,} with "
-        f"{counted(worst.devices, 'crossing device')} on {counted(worst.nics, 'fabric NIC')}.",
-        measured=Fraction(worst.used),
-        limit=Fraction(worst.most),
-        margin=Fraction(worst.most - worst.used),
-        worst=(("node", worst.node), ("nic", worst.nic)),
-        measured_at=(f"{view.at}/rank_map",),
+        outcome="FAIL" if crowded or strayed else "PASS",
+        sentence=" ".join([*said, *([serves] if crowded or not strayed else [])]),
+        measured=Fraction(decides.used),
+        limit=Fraction(decides.most),
+        margin=Fraction(decides.most - decides.used),
+        worst=(("node", decides.node), ("nic", decides.nic)),
+        measured_at=tuple(f"{view.at}/rank_map/{rank}/nic" for rank in strayed) or (f"{view.at}/rank_map",),
         missing=tuple(f"{view.at}/rank_map/{rank}/nic" for rank in unnamed),
     )
 
@@ -325,75 +307,50 @@ class NicLoad:
     nics: int
 
 
-def _nic_load(view: TrialView, node: str) -> NicLoad:
-    ranks = [rank for rank in view.crossing_ranks if view.rank_node[rank] == node]
-    uses = Counter(nic for rank in ranks for nic in (view.trial.rank_map[rank].nic,) if not isinstance(nic, UnsetType))
+def _ranks_on_nics(view: TrialView) -> tuple[int, ...]:
+    """Return the ranks of request-path groups that no island carries across their nodes, in order."""
+    found, crossing = view.topology_groups, set[int]()
+    for kind in found.joins & found.groups.keys():
+        for group in found.groups[kind]:
+            nodes = {view.rank_node[rank] for rank in group}
+            if len(nodes) > 1 and crosses({_islands(view, rank) for rank in group}) is not False:
+                crossing.update(group)
+    return tuple(sorted(crossing))
+
+
+def _nic_of(view: TrialView, rank: int) -> tuple[str, str]:
+    """Return the NIC that a rank names with its use; empty where it names none.
+
+    A NIC that the contract does not have does not come here: placement fails.
+    """
+    nic, nics = view.trial.rank_map[rank].nic, view.site.hardware.nics
+    if isinstance(nic, UnsetType) or isinstance(nics, UnsetType):
+        return "", ""
+    return nic, nics[nic].use
+
+
+def _nic_load(view: TrialView, node: str, crossing: Sequence[int]) -> NicLoad:
+    # Pools may share a device, which crosses once.
+    pairs = {(_nic_of(view, rank), view.rank_device[rank]) for rank in crossing if view.rank_node[rank] == node}
+    uses = Counter(nic for (nic, use), _ in pairs if use == "fabric")
     nic, used = min(uses.items(), key=lambda use: (-use[1], use[0]), default=("none", 0))
-    fabric = view.site.fabric_nics.get(node, 0)
+    fabric, devices = view.site.fabric_nics.get(node, 0), len({device for _, device in pairs})
     return NicLoad(
-        node=node,
-        nic=nic,
-        used=used,
-        most=-(-len(ranks) // fabric) if fabric else 0,
-        devices=len(ranks),
-        nics=fabric,
+        node=node, nic=nic, used=used, most=-(-devices // fabric) if fabric else 0, devices=devices, nics=fabric
     )
 
 
-@gate(
-    "link_utilization",
-    family=FAMILY,
-    title="Links keep their bandwidth reserve",
-    limit=LinkUtilizationLimit,
-    reads=LINK_READS,
-    unit="share",
-    comparator="<=",
-    needs=("groups", "devices"),
-    hint="Move the crossing to a boundary with less traffic, spread ranks over more NICs, or compress what crosses.",
-)
-def link_utilization(view: TrialView, limit: LinkUtilizationLimit) -> Finding:
-    """The busiest sample interval of the busiest link of the class, in each phase and counted window, is at most
-    max_utilization after the bandwidth reserve: max(tx, rx) bytes over interval x one-way rate. Every link on a NIC
-    of a rank in a group that crosses the node owes evidence."""
-    ceiling = exact(limit.max_utilization) * (1 - reserved_bandwidth(view.contract))
-    owed, unplaced = owed_links(view, limit.link_class)
-    windows = view.windows(limit.load_point)
-    sought = Sought(
-        links=view.site.links,
-        link_class=limit.link_class,
-        phase=None if isinstance(limit.phase, UnsetType) else limit.phase,
-        max_sample_interval_s=limit.max_sample_interval_s,
-    )
-    samples = tuple(sample for window in windows for sample in utilizations(window, sought, owed))
-    if not owed and not unplaced and not samples:
-        return not_applicable(f"No group crosses a node and no {limit.link_class} link is recorded.")
-    nowhere = (f"Ranks that cross a node name no NIC with a link of class {limit.link_class}.",) if unplaced else ()
-    whole = Reading(samples=samples, worst_is="highest", missing=unplaced, notes=nowhere)
-    reading = view.qualified(whole, limit.load_point)
-    result = compare(reading, "<=", ceiling)
-    notes = (_reserve_note(view, limit, ceiling), "Low utilisation is not headroom: read it beside waiting time.")
-    return compared(result, _link_sentence(result, limit, ceiling, windows), limit_field="max_utilization", notes=notes)
+def _on_wrong_nic(view: TrialView, strayed: Sequence[int]) -> NicLoad:
+    """Return the NIC of the first rank on one that carries no group, and the devices that cross on it; none may."""
+    (nic, _), node = _nic_of(view, strayed[0]), view.rank_node[strayed[0]]
+    used = len({view.rank_device[rank] for rank in strayed if _nic_of(view, rank)[0] == nic})
+    return NicLoad(node=node, nic=nic, used=used, most=0, devices=used, nics=0)
 
 
-def _reserve_note(view: TrialView, limit: LinkUtilizationLimit, ceiling: Fraction) -> str:
-    reserve = reserved_bandwidth(view.contract)
-    if reserve == 0:
-        return "No bandwidth reserve is declared: 0 is used."
-    declared = share(exact(limit.max_utilization))
-    return f"Declared ceiling {declared}; a reserve of {share(reserve)} leaves {share(ceiling)}."
-
-
-def _link_sentence(
-    result: Comparison, limit: LinkUtilizationLimit, ceiling: Fraction, windows: Sequence[WindowView]
-) -> str:
-    decides = result.decides
-    if not windows:
-        return no_window(limit.load_point)
-    if decides is None:
-        return result.notes[0]
-    place = decides.place
-    link = f"Link {place['link']} ({place['phase']})"
-    if decides.value is None:
-        return f"{link} is not recorded in window {place['window']}."
-    used, most = apart(share, decides.value, ceiling, 3)
-    return f"{link} peaks at {used} of its rate in window {place['window']}; at most {most}.{why(result)}"
+def _strayed_sentence(view: TrialView, strayed: Sequence[int]) -> str:
+    crossings = [(rank, view.rank_node[rank], *_nic_of(view, rank)) for rank in strayed]
+    said = [
+        f"Rank {rank} on {node} crosses on NIC {nic}, a {use.replace('_', '-')} NIC."
+        for rank, node, nic, use in crossings
+    ]
+    return f"{named(said)} Groups cross on fabric NICs."

@@ -28,7 +28,7 @@ from planner.gates.slo import THROUGHPUT_READS
 from planner.gates.wording import apart, count, counted, rate, share, why
 from planner.needs import required_rate, reserved_capacity
 from planner.numbers import exact
-from planner.readings import Reading, Sample, WindowView
+from planner.readings import Reading, Sample, Unfit, WindowView, zero
 from planner.records.base import UNSET, Count, Id, Number, Share, UnsetType
 from planner.view import TrialView
 
@@ -172,7 +172,10 @@ def _sample(
     is_share = limit.given == SHARE_LOST
     needs_total = not left.injection or is_share
     lacking = (*left.missing, *(known.missing if needs_total else ()))
-    bounds = None if left.rate is None or lacking else _measure(view, limit, known, left.rate)
+    unfit = known.unfit if needs_total else ()
+    if is_share and left.rate is not None and known.is_known and not known.total:
+        unfit = _no_capacity(known)
+    bounds = None if left.rate is None or lacking or unfit else _measure(view, limit, known, left.rate)
     return Sample(
         value=None if bounds is None else bounds.high if is_share else bounds.low,
         low=None if bounds is None else bounds.low,
@@ -185,8 +188,16 @@ def _sample(
         read=() if bounds is None else (*left.read, *(known.read if needs_total else ())),
         missing=tuple(dict.fromkeys(lacking)),
         doubts=known.doubts if needs_total else (),
-        notes=left.notes,
+        notes=tuple(dict.fromkeys((*(each.sentence for each in unfit), *left.notes))),
+        unfit=unfit,
     )
+
+
+def _no_capacity(known: Capacity) -> tuple[Unfit, ...]:
+    """Say that a share of nothing is none; of pools, the rate of one is 0 or their tokens are."""
+    if known.pools:
+        return (Unfit(at=known.read, sentence="The rate of a pool is 0: no share of capacity follows from it."),)
+    return zero("", *(at for at in known.read if at.endswith("/output_tokens_total")), no="share of capacity")
 
 
 def _measure(view: TrialView, limit: FailureDomainLimit, known: Capacity, left: Range) -> Range | None:

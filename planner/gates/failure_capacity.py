@@ -16,7 +16,7 @@ from msgspec import Struct
 from planner.failure import Loss, Range, capacity_left, distinct, parts_lost, pools_left, pools_left_bounds
 from planner.figures import grouped
 from planner.gates.wording import counted
-from planner.readings import WindowView, number, throughput
+from planner.readings import Unfit, WindowView, number, throughput, zero
 from planner.records.base import UnsetType
 from planner.records.evidence import Handoff, Injection
 from planner.view import TrialView
@@ -41,7 +41,7 @@ Injections = Sequence[tuple[str, Injection]]
 
 
 class Capacity(Struct, frozen=True, kw_only=True, gc=False):
-    """Measured rates of the serving groups in one window, in tokens per second, or what is missing for them.
+    """Measured rates of the serving groups in one window, in tokens per second, or what is missing or unfit for them.
 
     Group g has the rate ``parts[g]`` x ``part``: whole numbers are added up for every loss. ``pools`` holds the group
     indices of each pool where the topology has prefill and decode pools; ``rates`` are then those of whole pools, or
@@ -55,7 +55,13 @@ class Capacity(Struct, frozen=True, kw_only=True, gc=False):
     read: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    unfit: tuple[Unfit, ...] = ()
     note: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """Say whether the rates are there."""
+        return not self.missing and not self.unfit
 
     @property
     def total(self) -> Fraction:
@@ -85,7 +91,7 @@ def capacity(view: TrialView, window: WindowView) -> Capacity:
         note = "Serving groups differ in shape, and no rate of each is recorded."
         return Capacity(missing=(f"{window.at}/replicas",), note=note)
     if whole.value is None:
-        return Capacity(missing=whole.missing)
+        return Capacity(missing=whole.missing, unfit=whole.unfit)
     if pools:
         return _pool_rates(view, window, pools) or Capacity(
             rates=(whole.value,),
@@ -144,10 +150,13 @@ def _replica_rates(view: TrialView, window: WindowView) -> Capacity:
     fields = _token_fields(tuple([name for name, _ in replicas]))
     tokens = [replica.output_tokens_total for _, replica in replicas]
     parts = tuple([value for value in tokens if type(value) is int])
+    every = (*fields, "/load/duration_s")
     if not duration or len(parts) < len(tokens):
         missing = [window.at + field for field, value in zip(fields, tokens, strict=True) if type(value) is not int]
-        return Capacity(missing=(*missing, *(() if duration else (f"{window.at}/load/duration_s",))))
-    every = (*fields, "/load/duration_s")
+        return Capacity(
+            missing=(*missing, *((window.at + every[-1],) if duration is None else ())),
+            unfit=zero(window.at, every[-1], no="rate") if duration == 0 else (),
+        )
     return Capacity(
         parts=parts,
         part=1 / duration,
@@ -237,8 +246,8 @@ def left_at_once(view: TrialView, loss: Loss, found: Capacity, injections: Injec
     if measured:
         rate, name = min(measured)
         return _measured(view, name, "output_tokens_per_s", rate)
-    notes = (found.note,) if found.note else ()
-    return Left(rate=None if found.missing else _survivors(found, loss), missing=found.missing, notes=notes)
+    notes = (*(each.sentence for each in found.unfit), *((found.note,) if found.note else ()))
+    return Left(rate=_survivors(found, loss) if found.is_known else None, missing=found.missing, notes=notes)
 
 
 def _survivors(found: Capacity, loss: Loss) -> Range:

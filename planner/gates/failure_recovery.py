@@ -129,7 +129,7 @@ def _sample(view: TrialView, name: str, entry: Injection, limit: RecoveryLimit, 
     sample = _valued(value, f"{at}/{source}/{limit.statistic}", where)
     if value is None or supported:
         return sample
-    note = "Too few requests went on for this statistic."
+    note = "Too few requests went on for this statistic." if n is not None else "How many went on is not recorded."
     return replace(sample, low=None, high=None, missing=(f"{at}/{source}/n",), notes=(note,))
 
 

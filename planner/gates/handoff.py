@@ -17,10 +17,10 @@ from planner.consistency import PER_REQUEST_DECODE
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
 from planner.gates.handoff_queue import queue_hint
 from planner.gates.slo import Statistic
-from planner.gates.wording import apart, count, ms, no_window, share, why
+from planner.gates.wording import apart, count, ms, no_window, share, unjudged, why
 from planner.needs import reserved_bandwidth
 from planner.numbers import exact
-from planner.readings import Reading, Sample, WindowView, absent, number, statistic_at, unusable
+from planner.readings import Reading, Sample, Unfit, WindowView, absent, number, statistic_at, unusable, zero
 from planner.records.base import UNSET, Count, Id, Number, PositiveCount, Share, UnsetType
 from planner.records.contract import Lengths
 from planner.records.evidence import Handoff
@@ -114,10 +114,14 @@ UNITS = {"min_staging_requests": "requests", "max_ttft_ms": "ms", "max_tpot_ms":
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """Numbers of a window by their pointer below it; one that is missing is None."""
+    """Numbers of a window by their pointer below it; one that is missing is None.
+
+    ``divisors`` says of those that something is divided by what does not follow where they are 0.
+    """
 
     window: WindowView
     found: dict[str, Fraction | None]
+    divisors: dict[str, str]
 
     def value(self, at: str) -> Fraction:
         """Return a number that is known to be there."""
@@ -128,7 +132,15 @@ class Figures:
         """Pointers of what is not there."""
         return tuple(self.window.at + at for at, value in self.found.items() if value is None)
 
-    def sample(self, value: Fraction | None, *notes: str, missing: tuple[str, ...] = ()) -> Sample:
+    @property
+    def unfit(self) -> tuple[Unfit, ...]:
+        """Say which of the divisors are 0."""
+        empty = [(at, no) for at, no in self.divisors.items() if self.found[at] == 0]
+        return tuple(unfit for at, no in empty for unfit in zero(self.window.at, at, no=no))
+
+    def sample(
+        self, value: Fraction | None, *notes: str, missing: tuple[str, ...] = (), unfit: tuple[Unfit, ...] = ()
+    ) -> Sample:
         """Make the sample of a value that was computed from these numbers."""
         lacking = (*self.missing, *missing)
         usable = None if lacking else value
@@ -141,21 +153,24 @@ class Figures:
             missing=lacking,
             doubts=self.window.doubts(self.found),
             notes=notes,
+            unfit=unfit or self.unfit,
         )
 
 
 COMPLETED = "/load/requests/completed"
+NO_DIVISOR: Mapping[str, str] = {}
 
 
-def _figures(window: WindowView, *fields: str, completed: bool = False) -> Figures:
+def _figures(window: WindowView, *fields: str, divisors: Mapping[str, str] = NO_DIVISOR) -> Figures:
+    """Read fields of the hand-off; ``divisors`` are those that something is divided by, with what does not follow
+    where they are 0."""
     handoff = _handoff(window)
     found = {f"/handoff/{name}": number(getattr(handoff, name)) for name in fields}
-    if completed:
+    if COMPLETED in divisors:
         load = window.record.load
         requests = UNSET if isinstance(load, UnsetType) else load.requests
-        # None of none is no share, so a window in which nothing completed counts as one that does not say.
-        found[COMPLETED] = None if isinstance(requests, UnsetType) else number(requests.completed) or None
-    return Figures(window=window, found=found)
+        found[COMPLETED] = None if isinstance(requests, UnsetType) else number(requests.completed)
+    return Figures(window=window, found=found, divisors=dict(divisors))
 
 
 def _handoff(window: WindowView) -> Handoff:
@@ -163,9 +178,9 @@ def _handoff(window: WindowView) -> Handoff:
 
 
 def _handed_over(view: TrialView, window: WindowView, limit: KvHandoffLimit) -> Sample:
-    figures = _figures(window, "transfers", completed=True)
+    figures = _figures(window, "transfers", divisors={COMPLETED: "share"})
     handoff = _handoff(window)
-    if figures.missing:
+    if figures.missing or figures.unfit:
         return figures.sample(None)
     transfers, completed = figures.value("/handoff/transfers"), figures.value(COMPLETED)
     if handoff.counted_per == "rank" and isinstance(handoff.transfers_per_request, UnsetType):
@@ -183,7 +198,8 @@ def _staging(view: TrialView, window: WindowView, limit: KvHandoffLimit) -> Samp
     figures = _figures(window, "decode_kv_tokens", "decode_running_max")
     tokens = _tokens_per_request(view, limit)
     if tokens is None:
-        return figures.sample(None, "The contract has no fixed lengths, and the limit no tokens_per_request.")
+        sentence = "The contract has no fixed lengths, and the limit no tokens_per_request."
+        return figures.sample(None, unfit=() if figures.missing else (Unfit(at=(), sentence=sentence),))
     block = -(-tokens // limit.block_tokens) * limit.block_tokens
     held = Fraction(figures.value("/handoff/decode_kv_tokens") // block)
     return figures.sample(held - figures.value("/handoff/decode_running_max"))
@@ -199,9 +215,7 @@ def _tokens_per_request(view: TrialView, limit: KvHandoffLimit) -> int | None:
 
 def _route(view: TrialView, window: WindowView, limit: KvHandoffLimit) -> Sample:
     figures, need = route_need(window, limit.kv_bytes_per_token)
-    if need is None:
-        return figures.sample(None, missing=() if figures.missing else (f"{window.at}/handoff/route_bytes_per_s",))
-    return figures.sample(need.needed / need.route)
+    return figures.sample(None if need is None else need.needed / need.route)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,12 +230,14 @@ def route_need(window: WindowView, kv_bytes_per_token: int | UnsetType = UNSET) 
     """Return the numbers read and what follows: bytes of one request x peak requests per second.
 
     Bytes of one request are KV bytes per token x tokens sent x copies, or the bytes that were counted where the first
-    is not given, over the completed requests. None where a number is missing, or the route carries nothing.
+    is not given, over the completed requests. None where a number is missing, nothing completed, or the route carries
+    nothing.
     """
     source = "bytes_total" if isinstance(kv_bytes_per_token, UnsetType) else "tokens_sent_total"
-    figures = _figures(window, source, "peak_requests_per_s", "route_bytes_per_s", completed=True)
+    divisors = {COMPLETED: "size of a request", "/handoff/route_bytes_per_s": "utilisation"}
+    figures = _figures(window, source, "peak_requests_per_s", "route_bytes_per_s", divisors=divisors)
     route = figures.value("/handoff/route_bytes_per_s")
-    if figures.missing or route == 0:
+    if figures.missing or figures.unfit:
         return figures, None
     per_request = figures.value(f"/handoff/{source}") / figures.value(COMPLETED)
     if not isinstance(kv_bytes_per_token, UnsetType):
@@ -233,8 +249,10 @@ def route_need(window: WindowView, kv_bytes_per_token: int | UnsetType = UNSET) 
 def _pools(view: TrialView, window: WindowView, limit: KvHandoffLimit) -> Sample:
     figures = _figures(window, "prefill_requests_per_s", "decode_requests_per_s")
     rates = sorted(value or Fraction(0) for value in figures.found.values())
-    if figures.missing or rates[1] == 0:
-        return figures.sample(None, missing=() if figures.missing else (f"{window.at}/handoff/decode_requests_per_s",))
+    if figures.missing:
+        return figures.sample(None)
+    if rates[1] == 0:
+        return figures.sample(None, unfit=zero(window.at, *figures.found, no="balance"))
     return figures.sample(rates[0] / rates[1])
 
 
@@ -275,7 +293,8 @@ def _sentence(result: Comparison, limit: KvHandoffLimit, field: str, bound: Frac
         return no_window(limit.load_point)
     where = f"in window {decides.place['window']}"
     if decides.value is None:
-        return f"The hand-off is not recorded as asked {where}.{why(result)}"
+        said = unjudged(decides, "The hand-off", f"as asked {where}" if not decides.unfit else where)
+        return said if decides.unfit else f"{said}{why(result)}"
     if field == "min_staging_requests":
         room = f"The decode pool has room for {count(decides.value)} more requests {where}"
         return f"{room}; at least {count(bound)}.{why(result)}"

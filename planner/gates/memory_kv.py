@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from planner.compare import Comparison, compare
 from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate, unknown
-from planner.gates.wording import count, counted, no_window, why
-from planner.readings import Reading, Sample, Side, WindowView, bounded, number, number_at
+from planner.gates.wording import count, counted, no_window, unjudged, why
+from planner.readings import Reading, Sample, Side, Unfit, WindowView, bounded, number, number_at
 from planner.records.base import UNSET, Count, Id, PositiveCount, UnsetType
 from planner.records.evidence import PerRank, Replica
 from planner.view import TrialView
@@ -50,6 +50,7 @@ class Held:
     read: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    unfit: tuple[Unfit, ...] = ()
 
 
 @gate(
@@ -117,6 +118,7 @@ def _sample(view: TrialView, window: WindowView, context: int, block: int, in_to
         missing=missing or (() if whole is not None else (f"{window.at}/replicas",)),
         doubts=window.doubts(at.removeprefix(window.at) for at in read),
         notes=tuple(dict.fromkeys(note for each in held for note in each.notes)),
+        unfit=next((each.unfit for each in held if each.unfit), ()),
     )
 
 
@@ -166,8 +168,8 @@ def _by_ranks(view: TrialView, window: WindowView, metric: PerRank, group: int, 
         return Held(missing=absent, notes=("KV capacity is not recorded for every rank.",))
     copies = _shards(view, group, metric)
     if copies is None:
-        note = "The document does not say whether a rank's figure is its own shard or the whole replica's."
-        return Held(missing=(f"{at}/scope",), notes=(note,))
+        sentence = "The document does not say whether a rank's figure is its own shard or the whole replica's."
+        return Held(missing=(f"{at}/scope",), unfit=(Unfit(at=(f"{at}/values",), sentence=sentence),))
     least, rank = min((value, rank) for value, rank in values if value is not None)
     tokens = least * copies
     return Held(
@@ -204,7 +206,8 @@ def _sentence(view: TrialView, limit: KvCapacityLimit, result: Comparison, block
         return no_window(limit.load_point)
     where = f"in window {decides.place['window']}"
     if decides.value is None or result.limit is None:
-        return f"KV capacity is not recorded {where}.{why(result)}"
+        said = unjudged(decides, "KV capacity", where)
+        return said if decides.unfit else f"{said}{why(result)}"
     if in_tokens:
         return f"The KV caches hold {count(decides.value)} tokens {where}; at least {count(result.limit)}.{why(result)}"
     held = f"The KV caches hold {counted(int(decides.value), 'whole request')} of {block:,} tokens {where}"

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from planner.compare import Comparator, Comparison, compare
 from planner.figures import grouped
 from planner.gates.base import WHOLE_TRIAL, Ask, Finding, Limit, compared, gate
-from planner.gates.wording import apart, count, counted, no_window, share, why
+from planner.gates.wording import apart, count, counted, no_window, share, unjudged, why
 from planner.numbers import exact
 from planner.rankmap import derived_name
-from planner.readings import Reading, Sample, WindowView, number
+from planner.readings import Reading, Sample, WindowView, number, zero
 from planner.records.base import UNSET, Count, Id, Number, Share, Text, UnsetType
 from planner.records.evidence import Quality
 from planner.request_shares import request_share
@@ -204,9 +204,9 @@ def _preemptions(window: WindowView) -> Sample:
     preempted = None if isinstance(load, UnsetType) else number(load.preemptions)
     requests = UNSET if isinstance(load, UnsetType) else load.requests
     completed = None if isinstance(requests, UnsetType) else number(requests.completed)
-    fields = {"/load/preemptions": preempted, "/load/requests/completed": completed or None}
+    fields = {"/load/preemptions": preempted, "/load/requests/completed": completed}
     missing = tuple(window.at + at for at, value in fields.items() if value is None)
-    value = None if missing or preempted is None or not completed else preempted / completed * 1000
+    value = None if preempted is None or not completed else preempted / completed * 1000
     return Sample(
         value=value,
         low=value,
@@ -215,6 +215,7 @@ def _preemptions(window: WindowView) -> Sample:
         read=() if missing else tuple(window.at + at for at in fields),
         missing=missing,
         doubts=window.doubts(fields),
+        unfit=zero(window.at, "/load/requests/completed", no="rate per request") if completed == 0 else (),
     )
 
 
@@ -243,12 +244,12 @@ def _errors_sentence(result: Comparison, limit: ErrorsLimit, field: str, most: F
     where = f"at {limit.load_point} in window {decides.place['window']}"
     if field in SHARES:
         if decides.value is None:
-            return f"Requests sent and {SHARES[field]} are not recorded {where}."
+            return unjudged(decides, f"Requests sent and {SHARES[field]}", where, "are")
         found, allowed = apart(share, decides.value, most, 3)
         return f"{found} of the requests {HAPPENED[SHARES[field]]} {where}; at most {allowed}.{why(result)}"
     if field == PREEMPTIONS:
         if decides.value is None:
-            return f"Preemptions are not recorded {where}."
+            return unjudged(decides, "Preemptions", where, "are")
         found, allowed = apart(grouped, decides.value, most, 2)
         return f"{found} preemptions per 1,000 requests {where}; at most {allowed}.{why(result)}"
     kind, noun = INCIDENTS[field]

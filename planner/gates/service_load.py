@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from planner.compare import Comparator, Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
 from planner.gates.slo import Statistic
-from planner.gates.wording import apart, count, ms, no_window, share, why
+from planner.gates.wording import apart, count, ms, no_window, share, unjudged, why
 from planner.numbers import exact
 from planner.readings import Reading, Sample, WindowView, absent, number, statistic_at, unusable
 from planner.records.base import UNSET, Count, Id, Number, Share, UnsetType
@@ -120,7 +120,7 @@ def _overload_sentence(result: Comparison, limit: OverloadLimit, field: str, bou
             return f"The deepest queue is not recorded {where}."
         return f"Up to {count(decides.value)} requests wait {where}; at most {count(bound)}.{why(result)}"
     if decides.value is None:
-        return f"Requests sent and refused are not recorded {where}."
+        return unjudged(decides, "Requests sent and refused", where, "are")
     found, allowed = apart(share, decides.value, bound, 3)
     side = "at least" if field == "min_refused_share" else "at most"
     return f"{found} of the requests are refused {where}; {side} {allowed}.{why(result)}"

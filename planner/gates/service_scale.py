@@ -10,10 +10,10 @@ from typing import ClassVar
 from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable, unknown
 from planner.gates.slo import THROUGHPUT_READS
-from planner.gates.wording import apart, counted, no_window, share, why
+from planner.gates.wording import apart, counted, no_window, share, unjudged, why
 from planner.numbers import exact
 from planner.rankmap import derived_name
-from planner.readings import number
+from planner.readings import number, zero
 from planner.records.base import UNSET, Id, Number, UnsetType
 from planner.records.evidence import Baseline
 from planner.shown import shown
@@ -85,11 +85,15 @@ def _base_rate(view: TrialView, baseline: Baseline, limit: ScaleOutLimit) -> Fra
     load = loads.get(limit.load_point)
     tokens = None if load is None else number(load.output_tokens_total)
     seconds = None if load is None else number(load.duration_s)
-    if not tokens or not seconds:
-        fields = {"output_tokens_total": tokens, "duration_s": seconds}
-        missing = tuple(f"{at}/load/{limit.load_point}/{name}" for name, value in fields.items() if not value)
-        return unknown(f"The baseline's output rate at {limit.load_point} is not recorded.", missing=missing)
-    return tokens / seconds
+    if tokens and seconds:
+        return tokens / seconds
+    fields = {"/output_tokens_total": tokens, "/duration_s": seconds}
+    below, rate = f"{at}/load/{limit.load_point}", f"The baseline's output rate at {limit.load_point}"
+    missing = tuple(below + name for name, value in fields.items() if value is None)
+    if missing:
+        return unknown(f"{rate} is not recorded.", missing=missing)
+    (unfit,) = zero(below, *(name for name, value in fields.items() if value == 0), no="speedup")
+    return unknown(f"{rate} cannot be judged. {unfit.sentence}", measured_at=unfit.at)
 
 
 def _sentence(view: TrialView, result: Comparison, limit: ScaleOutLimit, baseline: Baseline, floor: Fraction) -> str:
@@ -98,7 +102,7 @@ def _sentence(view: TrialView, result: Comparison, limit: ScaleOutLimit, baselin
         return no_window(limit.load_point)
     window = decides.place["window"]
     if decides.value is None:
-        return f"Output rate at {limit.load_point} is not recorded in window {window}."
+        return unjudged(decides, f"Output rate at {limit.load_point}", f"in window {window}")
     found, least = apart(share, decides.value, floor, 3)
     what = f"{view.ranks:,} ranks against {baseline.ranks:,} of {shown(baseline.topology, quote=False)}"
     measure = "per rank " if limit.given == "min_efficiency" else ""

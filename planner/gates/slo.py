@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from planner.compare import Comparison, compare
 from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate
-from planner.gates.wording import apart, ms, no_window, rate, share, why
+from planner.gates.wording import apart, ms, no_window, rate, share, unjudged, why
 from planner.numbers import exact
 from planner.readings import Reading, Sample, WindowView, number, unusable
 from planner.records.base import UNSET, Id, Number, Share, UnsetType
@@ -222,7 +222,7 @@ def goodput(view: TrialView, limit: GoodputLimit) -> Finding:
     if decides is None:
         sentence = no_window(limit.load_point)
     elif decides.value is None:
-        sentence = f"Requests sent and good are not recorded in window {decides.place['window']}."
+        sentence = unjudged(decides, "Requests sent and good", f"in window {decides.place['window']}", "are")
     else:
         found, least = apart(share, decides.value, floor, 3)
         where = f"at {limit.load_point} in window {decides.place['window']}"
@@ -263,7 +263,7 @@ def _rate_sentence(result: Comparison, limit: ThroughputLimit, floor: Fraction) 
         return no_window(limit.load_point)
     window = decides.place["window"]
     if decides.value is None:
-        return f"Output rate at {limit.load_point} is not recorded in window {window}."
+        return unjudged(decides, f"Output rate at {limit.load_point}", f"in window {window}")
     measured, least = apart(rate, decides.value, floor, 1)
     return f"Output rate at {limit.load_point} is {measured} in window {window}; at least {least}.{why(result)}"
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from planner.compare import Comparison
 from planner.figures import DECIMALS, grouped
 from planner.numbers import GIB, in_units
+from planner.readings import Sample
 
 MOST_PLACES = 330
 """More than the smallest double has, so that any two of them can be told apart."""
@@ -87,6 +88,13 @@ def why(result: Comparison) -> str:
     if result.outcome != "UNKNOWN" or result.decides is None:
         return ""
     return "".join(f" {note}" for note in result.notes[:1])
+
+
+def unjudged(sample: Sample, what: str, where: str, verb: str = "is") -> str:
+    """Say of a place without a value that ``what`` is not recorded there, or what is recorded and why it gives none."""
+    if sample.unfit:
+        return f"{what} cannot be judged {where}. {sample.unfit[0].sentence}"
+    return f"{what} {verb} not recorded {where}."
 
 
 def no_window(load_point: str) -> str:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from planner.links import Sought, utilizations
 from planner.numbers import exact
-from planner.readings import WindowView, number
+from planner.readings import Sample, WindowView, number
 from planner.records.base import UnsetType
 from planner.records.plan import LimitOutcome
 from planner.view import TrialView
@@ -24,7 +24,10 @@ ANY_INTERVAL = 86_400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkRow:
-    """One link in one phase; ``width`` and ``limit`` are lengths on a bar that stands for its whole rate."""
+    """One link in one phase; ``width`` and ``limit`` are lengths on a bar that stands for its whole rate.
+
+    ``silence`` says what keeps it without a share.
+    """
 
     id: str
     link_class: str
@@ -36,7 +39,7 @@ class LinkRow:
     interval: str
     sent: str
     received: str
-    missing: str
+    silence: str
 
 
 def link_rows(view: TrialView, window: WindowView, outcomes: Mapping[str, LimitOutcome]) -> tuple[LinkRow, ...]:
@@ -66,10 +69,17 @@ def link_rows(view: TrialView, window: WindowView, outcomes: Mapping[str, LimitO
                 interval="–" if interval is None else f"{number_text(interval, 's')} s",
                 sent="–" if sent is None else bytes_text(sent),
                 received="–" if received is None else bytes_text(received),
-                missing=", ".join(pointer.rpartition("/")[2] for pointer in sample.missing),
+                silence=_silence(sample),
             )
             found.append((-(sample.value or Fraction(-1)), name, phase, row))
     return tuple(row for *_, row in sorted(found, key=lambda item: item[:3]))
+
+
+def _silence(sample: Sample) -> str:
+    """Say what keeps a link without a share: what is recorded and gives none, else what is missing."""
+    if sample.unfit:
+        return sample.unfit[0].sentence
+    return f"missing: {', '.join(pointer.rpartition('/')[2] for pointer in sample.missing)}"
 
 
 def ceiling_of(view: TrialView, outcomes: Mapping[str, LimitOutcome], link_class: str) -> Fraction | None:

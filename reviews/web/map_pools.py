@@ -42,6 +42,7 @@ class UseRow:
     width: float
     css: str
     missing: str
+    unfit: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +131,7 @@ def use_row(use: HandoffUse) -> UseRow:
         width=0.0 if share is None else round(min(1.0, share) * 100, 1),
         css=css,
         missing=", ".join(use.missing),
+        unfit=" ".join(use.unfit),
     )
 
 

@@ -22,7 +22,7 @@ def test_text_says_what_is_taken_to_be_otherwise_and_what_turns(capsys: Capture)
     lines = capsys.readouterr().out.splitlines()
     assert lines[:8] == [
         "injected overrides: nothing here was measured, no plan, never to be signed",
-        "slot=chat/eu-west;as_of=2026-10-01T00:00:00Z;planner=1.1.0",
+        "slot=chat/eu-west;as_of=2026-10-01T00:00:00Z;planner=1.2.0",
         "set /gates/ttft/saturated_p95/max_ms=400 (was 500)",
         lines[3],
         "reading t-wide-16:throughput.saturated=1000.0 (was 1040)",

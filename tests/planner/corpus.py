@@ -39,6 +39,12 @@ def a_duration_is_missing() -> Documents:
     return documents(a_contract(), {"a": trial})
 
 
+def a_duration_of_nothing() -> Documents:
+    """A duration is recorded and gives no rate; the other figures of the window stand."""
+    trial = changed(a_trial(6400, tp=8), ("/windows/w0/load/duration_s", 0))
+    return documents(a_contract(gates=a_price(2)), {"a": trial, "b": a_trial(6400, tp=4)})
+
+
 def copies_by_cost() -> Documents:
     """Two units of the smallest trial win by cost."""
     need = {"capacity": {"output_tokens_per_s": 6000, "peak_factor": 1.25, "because": "Peak."}}
@@ -67,6 +73,7 @@ CORPUS: dict[str, Callable[[], Documents]] = {
     **{folder.parent.name: partial(shipped, folder.parent.name) for folder in sorted(EXAMPLES.glob("*/contract.json"))},
     "no-trial-fast-enough": no_trial_fast_enough,
     "a-duration-is-missing": a_duration_is_missing,
+    "a-duration-of-nothing": a_duration_of_nothing,
     "copies-by-cost": copies_by_cost,
     "figures-beyond-a-double": figures_beyond_a_double,
     "equal-trials": equal_trials,

@@ -109,6 +109,7 @@ def test_the_need_is_held_against_the_measured_route_after_the_reserve() -> None
         usable=Fraction(9 * 10**8),
         share=Fraction(2, 9),
         missing=(),
+        unfit=(),
     )
 
 
@@ -126,7 +127,12 @@ def test_a_route_that_carries_nothing_gives_no_share() -> None:
     found = pools(two_pools(**{**HANDOFF, "route_bytes_per_s": 0}))
 
     assert found is not None
-    assert (found.uses[0].share, found.uses[0].missing) == (None, (f"{AT}/handoff/route_bytes_per_s",))
+    use = found.uses[0]
+    assert (use.share, use.missing, use.unfit) == (
+        None,
+        (),
+        ("route_bytes_per_s is 0: no utilisation follows from it.",),
+    )
 
 
 def test_what_is_not_recorded_is_named() -> None:

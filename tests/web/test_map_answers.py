@@ -180,6 +180,14 @@ def test_a_hand_off_beyond_its_route_fails_with_a_full_bar() -> None:
     assert (use.css, use.width, use.share) == ("fail", 100.0, "2,777.8 %")
 
 
+def test_a_route_that_carries_nothing_says_what_it_holds() -> None:
+    found = pooled(**HANDOFF | {"route_bytes_per_s": 0})
+    assert found is not None
+    use = next(use for use in found.uses if use.window == "w1")
+    assert (use.share, use.missing) == ("not known", "")
+    assert use.unfit == "route_bytes_per_s is 0: no utilisation follows from it."
+
+
 def test_a_window_without_a_hand_off_says_what_is_missing() -> None:
     found = pooled()
     assert found is not None

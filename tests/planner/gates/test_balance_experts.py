@@ -94,7 +94,9 @@ CASES = [
         "UNKNOWN",
         RANK | {"max_interval_s": 1},
         layers([100, 100, 100, 100], interval_s=60),
-        "Expert load is not recorded for window w1. Sums over 60 s hide the heat of steps.",
+        "Expert load cannot be judged for window w1. interval_s is 60: sums over so long hide the heat of steps.",
+        missing=(),
+        measured_at=(f"{AT}/interval_s", "/trials/t/windows/w2/experts/e/interval_s"),
     ),
     case(
         "sums over as long as permitted",

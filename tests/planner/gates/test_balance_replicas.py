@@ -58,8 +58,9 @@ CASES = [
         outcome="UNKNOWN",
         limit=QUEUE,
         trial=(*replicas(6, 2), ("/windows/w1/replicas/r1/ranks", [2])),
-        sentence="The queue of every replica is not recorded in window w1. "
+        sentence="The queue of every replica cannot be judged in window w1. "
         "The recorded replicas do not cover every rank once.",
+        also={"missing": (), "measured_at": (AT, "/trials/t/windows/w2/replicas")},
     ),
     Case(
         name="not recorded",

@@ -67,8 +67,14 @@ CASES = [
         outcome="UNKNOWN",
         limit=IDLE,
         trial=stages(6, 10, cycle_ms=9),
-        sentence="Stage times are not recorded in window w1.",
-        also={"missing": tuple(f"/trials/t/windows/{w}/stages/s0/busy_ms" for w in ("w1", "w2"))},
+        sentence="Stage times cannot be judged in window w1. cycle_ms is 9 ms, stage 1 is busy for 10 ms: a cycle is "
+        "no shorter than its slowest stage.",
+        also={
+            "missing": (),
+            "measured_at": tuple(
+                f"/trials/t/windows/{w}/stages/s0/{field}" for w in ("w1", "w2") for field in ("cycle_ms", "busy_ms/1")
+            ),
+        },
     ),
     Case(
         name="a stage without a value",

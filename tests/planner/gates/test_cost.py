@@ -87,7 +87,8 @@ CASES = [
         outcome="UNKNOWN",
         limit=per_million(17),
         trial=(("/windows/w1/load/output_tokens_total", ABSENT),),
-        sentence="4 charged devices cost 12.00 USD per hour; the output rate at saturated is not recorded.",
+        sentence="4 charged devices cost 12.00 USD per hour; the output rate at saturated is not recorded in "
+        "window w1.",
         also={"missing": ("/trials/t/windows/w1/load/output_tokens_total",)},
     ),
     Case(
@@ -96,7 +97,9 @@ CASES = [
         outcome="UNKNOWN",
         limit=per_million(17),
         trial=(("/windows/w1/load/output_tokens_total", 0),),
-        sentence="A counted window at saturated has no output tokens.",
+        sentence="The price per token at saturated cannot be judged in window w1. output_tokens_total is 0: no price "
+        "follows from it.",
+        also={"missing": (), "measured_at": ("/trials/t/windows/w1/load/output_tokens_total",)},
     ),
     Case(
         name="broken identity",

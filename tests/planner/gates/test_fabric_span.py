@@ -16,6 +16,15 @@ SOCKETS = tuple((f"/identity/hardware/devices/{name}/socket", f"s{name[1]}") for
 SWITCHES = tuple((f"/identity/hardware/devices/{name}/pcie_switch", "p0") for name in DEVICES)
 """Each device of a node on a socket of its own, and both under one switch, which has the same id on each node."""
 
+ISLANDS_OF_HALF = (
+    (
+        "/identity/hardware/islands",
+        {"rack": {"devices": ["a1", "b1"]}, "a": {"devices": ["a0"]}, "b": {"devices": ["b0"]}},
+    ),
+)
+"""Ranks 1 and 3 share an island that spans the nodes; ranks 0 and 2 do not."""
+A_STORAGE_NIC = (("/identity/hardware/nics/a-store", {"node": "node-a", "use": "storage"}),)
+
 
 def span(kind: str, *boundaries: str) -> dict[str, Any]:
     return {"kind": kind, "may_not_cross": list(boundaries)}
@@ -150,6 +159,95 @@ NIC_MAP = [
         trial=(("/rank_map/1/nic", ABSENT),),
         sentence="Rank 1 crosses its node and names no NIC.",
         also={"missing": ("/trials/t/rank_map/1/nic",)},
+    ),
+    Case(
+        name="a crossing rank on a storage NIC, while a fabric NIC idles",
+        gate="nic_map",
+        outcome="FAIL",
+        limit={},
+        contract=(*SECOND_NIC, *A_STORAGE_NIC),
+        trial=(("/rank_map/1/nic", "a-store"),),
+        sentence="Rank 1 on node-a crosses on NIC a-store, a storage NIC. Groups cross on fabric NICs.",
+        also={
+            "measured": 1,
+            "limit": 0,
+            "margin": -1,
+            "worst": {"node": "node-a", "nic": "a-store"},
+            "measured_at": ("/trials/t/rank_map/1/nic",),
+        },
+    ),
+    Case(
+        name="every crossing rank on a front-end NIC of a node without fabric NICs",
+        gate="nic_map",
+        outcome="FAIL",
+        limit={},
+        contract=(("/identity/hardware/nics/a-nic/use", "front_end"),),
+        sentence="Rank 0 on node-a crosses on NIC a-nic, a front-end NIC. "
+        "Rank 1 on node-a crosses on NIC a-nic, a front-end NIC. Groups cross on fabric NICs.",
+        also={"measured": 2, "limit": 0},
+    ),
+    Case(
+        name="a storage NIC and a shared one are both said",
+        gate="nic_map",
+        outcome="FAIL",
+        limit={},
+        contract=(*A_STORAGE_NIC, ("/identity/hardware/nics/b-nic2", {"node": "node-b", "use": "fabric"})),
+        trial=(("/rank_map/1/nic", "a-store"),),
+        sentence="Rank 1 on node-a crosses on NIC a-store, a storage NIC. Groups cross on fabric NICs. NIC b-nic of "
+        "node-b serves 2 devices; at most 1 with 2 crossing devices on 2 fabric NICs.",
+        also={"worst": {"node": "node-b", "nic": "b-nic"}},
+    ),
+    Case(
+        name="a rank on a storage NIC fails, whatever another one does not say",
+        gate="nic_map",
+        outcome="FAIL",
+        limit={},
+        contract=A_STORAGE_NIC,
+        trial=(("/rank_map/0/nic", ABSENT), ("/rank_map/1/nic", "a-store")),
+        sentence="Rank 1 on node-a crosses on NIC a-store, a storage NIC. Groups cross on fabric NICs.",
+        also={"missing": ("/trials/t/rank_map/0/nic",)},
+    ),
+    Case(
+        name="a rank that does not cross may be on any NIC",
+        gate="nic_map",
+        outcome="PASS",
+        limit={},
+        contract=(*ISLANDS_OF_HALF, *A_STORAGE_NIC),
+        trial=(("/rank_map/1/nic", "a-store"),),
+        sentence="NIC a-nic of node-a serves 1 device; at most 1 with 1 crossing device on 1 fabric NIC.",
+    ),
+    Case(
+        name="an island of two nodes needs no NIC",
+        gate="nic_map",
+        outcome="NOT_APPLICABLE",
+        limit={},
+        contract=(("/identity/hardware/islands", {"rack": {"devices": list(DEVICES)}}), *SECOND_NIC),
+        sentence="Every group that crosses a node lies inside one island.",
+    ),
+    Case(
+        name="only the group that leaves an island of two nodes counts",
+        gate="nic_map",
+        outcome="PASS",
+        limit={},
+        contract=ISLANDS_OF_HALF,
+        sentence="NIC a-nic of node-a serves 1 device; at most 1 with 1 crossing device on 1 fabric NIC.",
+    ),
+    Case(
+        name="without declared islands every group that crosses a node counts",
+        gate="nic_map",
+        outcome="FAIL",
+        limit={},
+        contract=(("/identity/hardware/islands", ABSENT), *SECOND_NIC),
+        sentence="NIC a-nic of node-a serves 2 devices; at most 1 with 2 crossing devices on 2 fabric NICs.",
+    ),
+    Case(
+        name="islands smaller than a node: what stays on the node needs no NIC",
+        gate="nic_map",
+        outcome="NOT_APPLICABLE",
+        limit={},
+        contract=(("/identity/hardware/islands", {name: {"devices": [name]} for name in DEVICES}),),
+        trial=TWO_GROUPS,
+        sentence="No group crosses a node.",
     ),
     Case(
         name="nothing crosses",

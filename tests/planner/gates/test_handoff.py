@@ -107,8 +107,9 @@ CASES = [
         "UNKNOWN",
         {"load_point": "saturated", "min_staging_requests": 4},
         {"decode_kv_tokens": 240_000, "decode_running_max": 22},
-        "The hand-off is not recorded as asked in window w1. "
+        "The hand-off cannot be judged in window w1. "
         "The contract has no fixed lengths, and the limit no tokens_per_request.",
+        missing=(),
     ),
     case(
         "the route after its reserve, to the byte",

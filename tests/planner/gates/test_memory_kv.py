@@ -187,7 +187,7 @@ CASES = [
             ("/topology/instances/0/dcp", 2),
             *by_rank(20_000, 20_000, 20_000, 20_000),
         ),
-        sentence="KV capacity is not recorded in window w1. "
+        sentence="KV capacity cannot be judged in window w1. "
         "The document does not say whether a rank's figure is its own shard or the whole replica's.",
         also={"missing": tuple(f"/trials/t/windows/{w}/per_rank/kv_capacity_tokens/scope" for w in ("w1", "w2"))},
     ),

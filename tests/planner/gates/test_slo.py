@@ -167,8 +167,8 @@ THROUGHPUT = [
         outcome="UNKNOWN",
         limit=floor(150),
         trial=((f"{LOAD}/duration_s", 0),),
-        sentence="Output rate at saturated is not recorded in window w1.",
-        also={"missing": (f"{AT}/duration_s",)},
+        sentence="Output rate at saturated cannot be judged in window w1. duration_s is 0: no rate follows from it.",
+        also={"missing": (), "measured_at": (f"{AT}/requests/completed", f"{AT}/duration_s")},
     ),
     Case(
         name="total and stated rate contradict each other",
