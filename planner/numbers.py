@@ -17,6 +17,7 @@ from planner.records.plan import Ratio
 
 __all__ = [
     "GIB",
+    "Exactable",
     "all_parts",
     "exact",
     "in_units",

@@ -13,8 +13,16 @@ from typing import Any
 
 import msgspec
 
-from planner.command.base import Command, Exit, Refused, UnreadableInputError, add_format, json_line, opened
-from planner.command.base import print_refused as refuse
+from planner.command.base import (
+    Command,
+    Exit,
+    Refused,
+    UnreadableInputError,
+    add_format,
+    json_line,
+    opened,
+    print_refused,
+)
 from planner.command.host import environment_of, host_name, process_environment
 from planner.command.identity_collect import Asked, gathered
 from planner.errors import DocumentRefusedError, Problem
@@ -78,7 +86,7 @@ def _collect(arguments: Namespace) -> int:
     contract = None if arguments.contract is None else opened(read_contract, arguments.contract, refused)
     given = {name: opened(_identity_tree, name, refused) for name in arguments.given}
     if refused:
-        refuse(refused, "text")
+        print_refused(refused, "text")
         return Exit.BAD_INPUT
     try:
         variables = dict(os.environ) if arguments.pid is None else process_environment(arguments.pid)
@@ -146,7 +154,7 @@ def _reports(names: Sequence[str], form: str) -> list[IdentityReport] | None:
     refused: Refused = {}
     reports = [opened(read_report, name, refused) for name in names]
     if refused:
-        refuse(refused, form)
+        print_refused(refused, form)
         return None
     return [report for report in reports if report is not None]
 
@@ -163,7 +171,7 @@ def _check(arguments: Namespace) -> int:
     plan = opened(read_plan, arguments.plan, refused)
     reports = _reports(arguments.reports, arguments.format)
     if contract is None or evidence is None or plan is None or reports is None:
-        refuse(refused, arguments.format)
+        print_refused(refused, arguments.format)
         return Exit.BAD_INPUT
     try:
         _, trial = planned_trial(contract, evidence, plan)

@@ -19,7 +19,7 @@ from planner.importers.model import Place
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
 
-__all__ = ["CUMULATIVE", "Sample", "Scrape", "Series", "Window", "anonymous", "take_notes", "take_times", "window"]
+__all__ = ["NO_VALUE", "Sample", "Scrape", "Series", "Window", "anonymous", "take_notes", "take_times", "window"]
 
 MAX_SAMPLE_LINE = 16 * 2**10
 """The parser of labels takes quadratic time, and no exporter writes more."""

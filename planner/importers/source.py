@@ -18,7 +18,7 @@ from planner.importers.loose_yaml import yaml_tree
 from planner.importers.packing import unpacked
 from planner.strict_json import MAX_BYTES
 
-__all__ = ["HEAD_BYTES", "Source"]
+__all__ = ["Source"]
 
 HEAD_BYTES = 64 * 2**10
 MAX_TEXT_LINE = 2**20

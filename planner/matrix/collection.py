@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from planner.matrix.runs import Reads
 from planner.records.matrix import Answer, Brought
 
-__all__ = ["BY_HAND", "ENGINE_TOOLS", "TOOLS", "answers_of"]
+__all__ = ["BY_HAND", "CLIENT_FIELDS", "ENGINE_TOOLS", "TOOLS", "answers_of"]
 
 CLIENT_FIELDS: Mapping[str, Mapping[str, str]] = {
     "vllm-bench-serve": {

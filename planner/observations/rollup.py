@@ -50,11 +50,6 @@ class Rolled:
     lows: Buckets = ()
     highs: Buckets = ()
 
-    @property
-    def mean(self) -> float:
-        """The mean of all values."""
-        return self.sum / self.count
-
 
 def bucket_of(value: float) -> int:
     """Return the bucket of a value; exact on every machine."""

@@ -28,7 +28,7 @@ LATE_US = 100.0
 MOSTLY = 0.8
 MOST_LATE = 1000
 RISES = (11, 10)
-"""More than a tenth more, as steady state has it of a backlog."""
+"""More than a tenth more, as steady state has it of a backlog; moving counts as slower from there on as well."""
 HANDOFF = "hand-off or allocation on the decode side, not prefill: transfers queue while decode devices idle."
 
 Pattern = Literal["one_rank", "one_node", "one_stage", "rotating", "symmetric", "none"]
@@ -262,7 +262,11 @@ class _Analysis:
         return call.start - ends[at - 1] if at else None
 
     def _slower_than(self, expected: Mapping[tuple[str, int | float], float]) -> bool:
-        return any(median(self.moves[key]) > usual * 1.1 for key, usual in expected.items() if key in self.moves)
+        return any(
+            median(self.moves[key]) * RISES[1] > usual * RISES[0]
+            for key, usual in expected.items()
+            if key in self.moves
+        )
 
     def _rank_times(self, rank: int) -> RankTimes:
         sums, (node, device) = self.sums[rank], self.places.get(rank, ("", ""))

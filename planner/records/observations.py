@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 from planner.records.base import Count, Digest, Id, Number, PositiveCount, Record, Text, Time
 from planner.records.figures import Phase
 
-__all__ = ["MAX_EDGES", "MAX_SEGMENTS", "Batch", "Histogram", "Observed", "Segment"]
+__all__ = ["Batch", "Histogram", "Observed", "Segment"]
 
 MAX_SEGMENTS = 200_000
 MAX_EDGES = 512

@@ -37,7 +37,7 @@ from planner.pointers import child, steps
 from planner.strict_json import MAX_BYTES
 from reviews.errors import Finding, printable
 
-__all__ = ["Edited", "edited", "given_files"]
+__all__ = ["Edited", "RefusedActError", "edited", "given_files"]
 
 Files: TypeAlias = "MultiValueDict[str, UploadedFile[bytes]]"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,47}\Z")

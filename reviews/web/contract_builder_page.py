@@ -32,7 +32,7 @@ from reviews.web.contract_builder_rows import (
 )
 from reviews.web.formats import count
 
-__all__ = ["StepRow", "builder_page", "step_after", "step_before"]
+__all__ = ["StepRow", "builder_page", "problems_by_step", "step_after", "step_before"]
 
 ALL_LINES = 40
 """Lines up to which the document is shown whole beside every step; of a longer one, the lines of the step."""

@@ -106,7 +106,8 @@ def test_batches_are_rolled_up_by_segment() -> None:
     second = a_batch({"rank": 1, "metrics": {"device_used_bytes": level(11)}}, started_at="2026-11-30T12:05:00Z")
     found = rolled_up([first, second])
     assert found[Key(SUBJECT, "device_used_bytes", rank=1)] == Rolled(20, 200.0, 9.0, 11.0)
-    assert found[Key(SUBJECT, "itl_ms", group=0, shape="short", phase="decode")].mean == pytest.approx(50 / 3)
+    times_of_short = found[Key(SUBJECT, "itl_ms", group=0, shape="short", phase="decode")]
+    assert (times_of_short.count, times_of_short.sum) == (3, 50.0)
     assert len(found) == 3
 
 
