@@ -261,8 +261,11 @@ def _differences(contract: ContractDocument, trees: Trees) -> Iterator[Differenc
 
 
 def _spelled(one: Json, other: Json) -> bool:
-    """Say whether two texts differ in case, blanks and dashes only."""
+    """Say whether two texts differ in case, blanks, dashes and slashes only: a folder has dashes for a slash."""
     if not isinstance(one, str) or not isinstance(other, str):
         return False
-    plain = [text.casefold().replace("-", "").replace("_", "").replace(" ", "") for text in (one, other)]
+    plain = [text.casefold().translate(_SEPARATORS) for text in (one, other)]
     return plain[0] == plain[1]
+
+
+_SEPARATORS = str.maketrans("", "", "-_ /")

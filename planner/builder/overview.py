@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from planner.builder.assembly import assembled
+from planner.builder.by_hand import asked_by_hand, with_asked
 from planner.builder.conflicts import conflicts_of
 from planner.builder.coverage import judged_trials
 from planner.builder.facts import RunFacts, facts_of
@@ -13,12 +14,15 @@ from planner.builder.grouping import repeats, why_unused
 from planner.builder.pointing import ANY
 from planner.builder.questions import questions_of
 from planner.builder.records import Draft, ReadRun
+from planner.builder.shapes import DEVICE_NAMES
 from planner.builder.state import DraftState, HeldRun, Prediction, Question, RunNote, TrialCoverage, Unplaced
 from planner.builder.trees import Trees, trees_of
 from planner.documents import ContractDocument
-from planner.pointers import steps
+from planner.pointers import joined, steps
 
 __all__ = ["state_of"]
+
+DEVICES = ("hardware", "devices")
 
 
 def state_of(draft: Draft, contract: ContractDocument, as_of: str) -> DraftState:
@@ -33,9 +37,10 @@ def state_of(draft: Draft, contract: ContractDocument, as_of: str) -> DraftState
     questions = questions_of(draft, contract, trees.trials)
     made = assembled(draft, contract, trees, questions)
     judged = judged_trials(draft, contract, trees, questions, as_of)
+    by_hand = asked_by_hand(draft, questions, judged.coverage)
     return DraftState(
         complete=bool(made.document),
-        questions=tuple(_with_gates(questions, judged.coverage)),
+        questions=tuple(_with_gates((*questions, *by_hand), judged.coverage)),
         conflicts=conflicts_of(draft, trees),
         held=tuple(_held(draft)),
         refused=tuple(_refused(draft)),
@@ -46,18 +51,21 @@ def state_of(draft: Draft, contract: ContractDocument, as_of: str) -> DraftState
         predictions=tuple(_predictions(draft)),
         differences=judged.differences,
         checks=judged.checks,
-        coverage=judged.coverage,
+        coverage=with_asked(judged.coverage, by_hand),
         open=made.open,
     )
 
 
 def _with_gates(questions: Iterable[Question], coverage: Iterable[TrialCoverage]) -> Iterator[Question]:
-    """Add to each question the gates that lack its answer."""
+    """Add to each question the gates that lack its answer; names of devices stand for what files say of devices."""
     titles: dict[str, dict[str, None]] = {}
     for trial in coverage:
         for gate in trial.gates:
             for lack in gate.lacks:
-                titles.setdefault(lack.field, {})[gate.title] = None
+                path = steps(lack.field)
+                named = {joined(("trials", trial.trial, DEVICE_NAMES))} if path[2:4] == DEVICES else set()
+                for field in (lack.field, *named):
+                    titles.setdefault(field, {})[gate.title] = None
     for question in questions:
         yield replace(question, gates=tuple(titles.get(question.field, ())))
 

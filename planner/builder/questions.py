@@ -49,13 +49,21 @@ _TEXT: Mapping[Path, str] = {
 }
 
 
-_THINGS = {
-    "devices": "the device",
-    "nodes": "the node",
-    "nics": "the NIC",
-    "islands": "the island",
-    "links": "the link",
+_THINGS = {"devices": "device", "nodes": "node", "nics": "NIC", "islands": "island", "links": "link"}
+_HARDWARE: Mapping[Path, str] = {
+    ("devices", "node"): "On which node was the device?",
+    ("devices", "type"): "Of which type was the device?",
+    ("devices", "memory_bytes"): "How many bytes of memory had the device?",
+    ("nics", "node"): "On which node was the NIC?",
+    ("nics", "use"): "What was the NIC used for?",
+    ("islands", "devices"): "Which devices did the island join?",
+    ("islands", "kind"): "Of which kind was the island?",
+    ("islands", "bytes_per_s_one_way"): "How many bytes per second did the island carry in one direction?",
+    ("links", "class"): "Of which class was the link?",
+    ("links", "nic"): "On which NIC was the link?",
+    ("links", "bytes_per_s_one_way"): "How many bytes per second did the link carry in one direction?",
 }
+"""Leaves of hardware, asked in the same words of every device or the like, so that one answer may do for all."""
 
 
 def questions_of(draft: Draft, contract: ContractDocument, trees: Mapping[str, TrialTree]) -> tuple[Question, ...]:
@@ -256,9 +264,10 @@ def _of_identity(draft: Draft, contract: ContractDocument, tree: TrialTree) -> I
 
 
 def _asked_of(path: Path) -> str:
-    """Ask for a leaf; of hardware in the same words for every device or the like, so that one answer may do for all."""
+    """Ask for a leaf; of hardware in the same words for every device or the like."""
     if path[0] == "hardware" and len(path) > 3:
-        return f"What is {'.'.join(path[3:])} of the {_THINGS.get(path[1], path[1])} really?"
+        thing = _THINGS.get(path[1], path[1])
+        return _HARDWARE.get((path[1], *path[3:])) or f"What was {'.'.join(path[3:])} of the {thing} really?"
     return f"What was {'.'.join(path)} really?"
 
 

@@ -23,7 +23,7 @@ from planner.records.contract import Identity
 from planner.records.evidence import Evidence
 from planner.strict_json import read
 
-__all__ = ["DEVICE_NAMES", "LINK_NAMES", "SAME_RUN", "choices_of", "kind_of", "problems_of"]
+__all__ = ["DEVICE_NAMES", "LINK_NAMES", "SAME_RUN", "choices_of", "is_field", "kind_of", "problems_of"]
 
 SAME_RUN = "same_run"
 DEVICE_NAMES = "device_names"
@@ -90,6 +90,11 @@ def _is_key(step: str, kind: Any) -> bool:
 @cache
 def _hints(kind: type[msgspec.Struct]) -> dict[str, Any]:
     return get_type_hints(kind, include_extras=True)
+
+
+def is_field(pointer: str) -> bool:
+    """Say whether the evidence document has such a field."""
+    return _type_at(pointer) is not None
 
 
 def problems_of(pointer: str, value: Any) -> tuple[Problem, ...]:

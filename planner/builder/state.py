@@ -138,7 +138,7 @@ class Prediction(Record, frozen=True, kw_only=True):
 
 
 class Difference(Record, frozen=True, kw_only=True):
-    """A leaf of what ran that is not the contract's; ``spelling`` where only case or blanks differ."""
+    """A leaf of what ran that is not the contract's; ``spelling`` where only case and separators differ."""
 
     trial: str
     field: str
