@@ -122,7 +122,6 @@ def refused(people: Cast, name: str, arguments: dict[str, Any]) -> Actions | Non
 
 def test_every_act_writes_its_entry_and_every_refusal_one(db: None, settings: Any) -> None:
     settings.WEBHOOK_HOSTS = ["hooks.example.org"]
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     answers: dict[str, Actions] = {}
     with watched() as watch:
         people = board()

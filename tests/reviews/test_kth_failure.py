@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connection, models, transaction
+from django.db import OperationalError, connection, models
 
 from reviews import models as tables
 from reviews.models import AuditEntry, PlanJob
@@ -14,6 +14,7 @@ from reviews.services.people import member_add, policy_set, seat_give, seat_take
 from reviews.services.withdrawals import signoff_withdraw
 from reviews.verification import verify
 from tests.reviews.factories import POLICY, Cast, cast, documents, planned, sign, submitted
+from tests.reviews.failing import Fail, entries_after_every_failure
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
@@ -30,21 +31,6 @@ FACTS = (
     tables.Submission,
 )
 """Tables whose rows each come with an entry; blobs, documents and queued jobs state nothing by themselves."""
-
-
-class Fail:
-    """Fails the k-th statement with what a database that went away raises."""
-
-    def __init__(self, k: int) -> None:
-        self.left = k
-
-    def __call__(self, execute: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
-        if sql.startswith(("SAVEPOINT", "RELEASE", "ROLLBACK")):
-            return execute(sql, params, many, context)
-        self.left -= 1
-        if self.left == 0:
-            raise OperationalError("gone")
-        return execute(sql, params, many, context)
 
 
 def state() -> dict[str, Any]:
@@ -117,21 +103,7 @@ def prepare_leaving(people: Cast) -> Callable[[], Any]:
 def test_a_write_that_fails_anywhere_leaves_nothing_and_one_that_does_not_leaves_one_entry(
     people: Cast, prepare: Callable[[Cast], Callable[[], Any]]
 ) -> None:
-    act = prepare(people)
-    before = state()
-    failed = 0
-    for k in range(1, 200):
-        try:
-            with transaction.atomic(), connection.execute_wrapper(Fail(k)):
-                act()
-        except OperationalError:
-            failed += 1
-            assert state() == before, f"statement {k}"
-        else:
-            break
-    assert failed >= 5
-    assert state()["entries"] == before["entries"] + 1
-    assert {**state(), "entries": 0} != {**before, "entries": 0}
+    assert entries_after_every_failure(prepare(people), state) == 1
     assert verify(people.workspace).holds
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connection, models, transaction
+from django.db import models
 
 from reviews import models as tables
 from reviews.models import AuditEntry
@@ -20,10 +20,10 @@ from reviews.services.tokens import token_create
 from reviews.services.two_persons import proposal_countersign
 from reviews.verification import verify
 from tests.reviews.factories import Cast, planned
+from tests.reviews.failing import entries_after_every_failure
 from tests.reviews.rules.board import BOARD, TRACE, board, propose, someone
 from tests.reviews.rules.test_rule_10_activation import approved
 from tests.reviews.rules.test_rule_14_threads import about
-from tests.reviews.test_kth_failure import Fail
 
 pytestmark = pytest.mark.django_db
 
@@ -132,19 +132,5 @@ def export(people: Cast) -> Act:
     ],
 )
 def test_an_act_that_fails_anywhere_leaves_nothing(people: Cast, prepare: Callable[[Cast], Act], entries: int) -> None:
-    act = prepare(people)
-    before = state()
-    failed = 0
-    for k in range(1, 300):
-        try:
-            with transaction.atomic(), connection.execute_wrapper(Fail(k)):
-                act()
-        except OperationalError:
-            failed += 1
-            assert state() == before, f"statement {k}"
-        else:
-            break
-    assert failed >= 5
-    assert state()["entries"] == before["entries"] + entries
-    assert {**state(), "entries": 0} != {**before, "entries": 0}
+    assert entries_after_every_failure(prepare(people), state) == entries
     assert verify(people.workspace).holds

@@ -6,7 +6,6 @@ import pytest
 from django.test import Client
 
 from reviews.models import Person
-from tests.reviews.factories import example_pair as example_pair
 from tests.reviews.logins import log_in
 
 Visit = Callable[[Person], Client]

@@ -18,8 +18,8 @@ from reviews.models import Decision
 from reviews.web.document_lines import DocumentPlace, place_of
 from reviews.web.document_links import DocumentLinks
 from tests.queries import cost
-from tests.reviews.factories import Cast, Pair, planned
-from tests.web.conftest import Visit, example_pair
+from tests.reviews.factories import Cast, Pair, example_pair, planned
+from tests.web.conftest import Visit
 from tests.web.plans import example_plan
 
 PAGE = "/w/lab/decisions/1/documents"

@@ -25,7 +25,6 @@ pytestmark = pytest.mark.django_db
 def people(db: None, settings: Any) -> Cast:
     """A board with one decision in review, on a server with webhooks, where everybody has a password."""
     settings.WEBHOOK_HOSTS = ["hooks.example.org"]
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     people = board()
     planned(people)
     people.bob.set_password(PASSWORD)
