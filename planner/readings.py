@@ -214,6 +214,11 @@ def zero(at: str, *fields: str, no: str) -> tuple[Unfit, ...]:
     return (Unfit(at=tuple(at + field for field in fields), sentence=sentence),)
 
 
+def other_groups(window: WindowView) -> Unfit:
+    """Say of recorded replicas that a figure of other ranks is no figure of a serving group (settled question 34)."""
+    return Unfit(at=(f"{window.at}/replicas",), sentence="The recorded replicas are not the serving groups.")
+
+
 def unusable(sample: Sample, *, missing: str, note: str) -> Sample:
     """Keep the value for show, but let it answer nothing, because what ``missing`` names is not there."""
     return replace(sample, low=None, high=None, missing=(*sample.missing, missing), notes=(*sample.notes, note))

@@ -14,7 +14,7 @@ from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, gate
 from planner.gates.wording import apart, named, no_window, share
 from planner.numbers import exact
-from planner.readings import WindowView, number, zero
+from planner.readings import Unfit, WindowView, number, zero
 from planner.records.base import UNSET, Id, Share, UnsetType, is_set
 from planner.records.contract import Lengths, LoadPoint
 from planner.records.evidence import Load, Requests
@@ -163,7 +163,21 @@ def _lengths(view: TrialView, window: WindowView, load: Load, kind: str, most: F
         found, read = _length(window, load, kind, point)
         if found is None and by_digest:
             continue
+        if found is None and point == "mean" and (nobody := _no_mean(window, load, kind)):
+            yield Match(
+                sentence=f"{kind.capitalize()} mean cannot be judged", read=nobody.at, doubt=f" {nobody.sentence}"
+            )
+            continue
         yield _compared(f"{kind.capitalize()} {point} is", found, wanted, "tokens", read, most)
+
+
+def _no_mean(window: WindowView, load: Load, kind: str) -> Unfit | None:
+    """Say that a total of no request has no mean; None where the total is not recorded, or completed requests are."""
+    requests = Requests() if isinstance(load.requests, UnsetType) else load.requests
+    total = load.input_tokens_total if kind == "prompt" else load.output_tokens_total
+    if number(total) is None or number(requests.completed) != 0:
+        return None
+    return zero(window.at, "/load/requests/completed", no="mean")[0]
 
 
 def _length(window: WindowView, load: Load, kind: str, point: str) -> tuple[Fraction | None, tuple[str, ...]]:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from planner.failure import Loss, Range, capacity_left, distinct, parts_lost, pools_left, pools_left_bounds
 from planner.figures import grouped
 from planner.gates.wording import counted
-from planner.readings import Unfit, WindowView, number, throughput, zero
+from planner.readings import Unfit, WindowView, number, other_groups, throughput, zero
 from planner.records.base import UnsetType
 from planner.records.evidence import Handoff, Injection
 from planner.view import TrialView
@@ -143,8 +143,7 @@ def _pool_rates(view: TrialView, window: WindowView, pools: Mapping[str, tuple[i
 def _replica_rates(view: TrialView, window: WindowView) -> Capacity:
     replicas = view.replicas(window.record)
     if replicas is None:
-        note = "The recorded replicas are not the serving groups."
-        return Capacity(missing=(f"{window.at}/replicas",), note=note)
+        return Capacity(unfit=(other_groups(window),))
     load = window.record.load
     duration = None if isinstance(load, UnsetType) else number(load.duration_s)
     fields = _token_fields(tuple([name for name, _ in replicas]))

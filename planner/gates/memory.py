@@ -16,7 +16,19 @@ from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicab
 from planner.gates.memory_parts import COMPONENTS, EVERY_COMPONENT, PEAK, metrics_of, unexplained
 from planner.gates.wording import apart, gib, no_window, share, why
 from planner.numbers import exact
-from planner.readings import Reading, Sample, Side, WindowView, absent, bounded, number, number_at, peak_bound
+from planner.readings import (
+    Reading,
+    Sample,
+    Side,
+    Unfit,
+    WindowView,
+    absent,
+    bounded,
+    number,
+    number_at,
+    other_groups,
+    peak_bound,
+)
 from planner.records.base import UNSET, Bytes, Id, Number, Share, UnsetType
 from planner.records.contract import Contract
 from planner.records.evidence import PerRank
@@ -71,6 +83,7 @@ class Hindrance:
     may_pass: bool = True
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    unfit: tuple[Unfit, ...] = ()
 
 
 UNHINDERED = Hindrance()
@@ -189,6 +202,7 @@ def _peak(
         missing=hindrance.missing,
         doubts=doubts,
         notes=(*hindrance.notes, *SAMPLED.get(side, ())),
+        unfit=hindrance.unfit,
         limit=ceiling,
     )
 
@@ -221,6 +235,9 @@ def _context(view: TrialView, window: WindowView) -> Hindrance:
     missing = tuple(at for at, tokens in found if tokens is None)
     if isinstance(wanted, UnsetType):
         return Hindrance(may_pass=False, notes=("The contract has no context_tokens to reach.",))
+    if missing == (f"{window.at}/replicas",) and not isinstance(window.record.replicas, UnsetType):
+        unfit = other_groups(window)
+        return Hindrance(may_pass=False, notes=(unfit.sentence,), unfit=(unfit,))
     if missing:
         return Hindrance(may_pass=False, missing=missing, notes=("The longest sequence reached is not recorded.",))
     short = [(at, tokens) for at, tokens in found if tokens is not None and tokens < wanted]

@@ -15,7 +15,7 @@ from planner.compare import Comparison, compare
 from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate, unknown
 from planner.gates.wording import count, counted, no_window, unjudged, why
-from planner.readings import Reading, Sample, Side, Unfit, WindowView, bounded, number, number_at
+from planner.readings import Reading, Sample, Side, Unfit, WindowView, bounded, number, number_at, other_groups
 from planner.records.base import UNSET, Count, Id, PositiveCount, UnsetType
 from planner.records.evidence import PerRank, Replica
 from planner.view import TrialView
@@ -105,6 +105,7 @@ def _sample(view: TrialView, window: WindowView, context: int, block: int, in_to
     whole = sum(known, Fraction(0)) if len(known) == len(values) and known else None
     missing = tuple(dict.fromkeys(at for each in held for at in each.missing))
     side: Side = next((each.side for each in held if each.side != "exact"), "exact")
+    unfit = tuple(dict.fromkeys(each.unfit for each in held if each.unfit))
     if missing or (whole is None and known):
         side = "none"
     low, high = (None, None) if whole is None else bounded(whole, side)
@@ -115,10 +116,10 @@ def _sample(view: TrialView, window: WindowView, context: int, block: int, in_to
         high=high,
         where=(("window", window.id), *_least(view, values)),
         read=read,
-        missing=missing or (() if whole is not None else (f"{window.at}/replicas",)),
+        missing=missing or (() if whole is not None or unfit else (f"{window.at}/replicas",)),
         doubts=window.doubts(at.removeprefix(window.at) for at in read),
         notes=tuple(dict.fromkeys(note for each in held for note in each.notes)),
-        unfit=next((each.unfit for each in held if each.unfit), ()),
+        unfit=unfit[0] if unfit else (),
     )
 
 
@@ -142,6 +143,8 @@ def _held(view: TrialView, window: WindowView, group: int, context: int, block: 
         if number(replica.kv_capacity_tokens) is not None or number(replica.kv_max_concurrent_requests) is not None:
             return _by_replica(f"{window.at}/replicas/{name}", replica, context, block)
     metric = {} if isinstance(window.record.per_rank, UnsetType) else window.record.per_rank
+    if METRIC not in metric and replicas is None and not isinstance(window.record.replicas, UnsetType):
+        return Held(unfit=(other_groups(window),))
     if METRIC not in metric:
         return Held(missing=(f"{window.at}/replicas",), notes=("KV capacity is not recorded for every replica.",))
     return _by_ranks(view, window, metric[METRIC], group, context, block)

@@ -133,7 +133,7 @@ CASES = [
         trial=replicas(12000, 8000, ranks=([0, 2], [1, 3])),
         sentence="Node node-a takes down 1 of 2 serving groups; the capacity of each is not known. "
         "The recorded replicas are not the serving groups.",
-        also={"missing": ("/trials/t/windows/w1/replicas",)},
+        also={"missing": (), "measured_at": ("/trials/t/windows/w1/replicas",)},
     ),
     Case(
         name="a replica without its total",

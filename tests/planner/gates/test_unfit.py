@@ -11,6 +11,8 @@ from tests.planner.gates.test_cost import per_million
 from tests.planner.gates.test_cost_power import TOKEN, metric
 from tests.planner.gates.test_evidence_steady import STEADY
 from tests.planner.gates.test_evidence_workload import open_loop
+from tests.planner.gates.test_memory import TWO_GROUPS, replicas
+from tests.planner.gates.test_memory_kv import two
 from tests.planner.gates.test_service_scale import SPEEDUP, baseline
 
 SATURATED = {"load_point": "saturated"}
@@ -200,7 +202,51 @@ RATES = [
     ),
 ]
 
-CASES = [*SHARES, *RATES]
+OTHER_GROUPS: tuple[Change, ...] = tuple(
+    (f"/windows/{w}/replicas/{name}/ranks", ranks)
+    for w in ("w1", "w2")
+    for name, ranks in (("r0", [0, 2]), ("r1", [1, 3]))
+)
+"""Replicas that are recorded of other ranks than the serving groups have."""
+REPLICAS = ("/windows/w1/replicas", "/windows/w2/replicas")
+
+OTHERS = [
+    case(
+        "workload_match",
+        "a total of nobody has no mean",
+        SATURATED | {"max_difference_share": 0.1},
+        tuple(
+            (f"{LOAD}/{field}", value)
+            for field, value in (
+                ("requests", {"sent": 200, "completed": 0, "failed": 200, "cut_off": 0}),
+                ("output_tokens_mean", ABSENT),
+                ("in_flight_mean", 8),
+                ("e2e_ms", ABSENT),
+                *((f"{name}_ms", ABSENT) for name in ("ttft", "tpot", "itl")),
+            )
+        ),
+        "Output mean cannot be judged in window w1. completed is 0: no mean follows from it.",
+        (f"{LOAD}/requests/completed",),
+    ),
+    case(
+        "kv_capacity",
+        "replicas of other ranks",
+        SATURATED,
+        (*two(40_000, 40_000), *OTHER_GROUPS),
+        "KV capacity cannot be judged in window w1. The recorded replicas are not the serving groups.",
+        REPLICAS,
+    ),
+    case(
+        "memory_headroom",
+        "sequences of other ranks",
+        SATURATED,
+        (*TWO_GROUPS, *replicas(4096, 5000), *OTHER_GROUPS),
+        "Rank 3 on node-b uses 54.0 GiB of 64.0 GiB. The recorded replicas are not the serving groups.",
+        ("/windows/w2/per_rank/device_used_peak_bytes/values/3", *REPLICAS),
+    ),
+]
+
+CASES = [*SHARES, *RATES, *OTHERS]
 
 
 @pytest.mark.parametrize("row", parameters(CASES))
