@@ -193,6 +193,7 @@ ASKED = (
     "/w/lab/decisions/1/",
     "/w/lab/decisions/1/history/",
     "/api/v1/workspaces/lab/audit",
+    "/api/v1/workspaces/lab/audit/{seq}",
 )
 
 
