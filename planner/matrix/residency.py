@@ -245,7 +245,8 @@ class Weighing:
 def _named(missing: tuple[str, ...]) -> str:
     """Name fields shortly, the first few."""
     names = [name.removeprefix("/identity/").replace("/", ".") for name in missing[:MOST_NAMED]]
-    more = f" and {len(missing) - len(names)} more fields" if len(missing) > len(names) else ""
+    others = len(missing) - len(names)
+    more = f" and {others} more field{'s' if others > 1 else ''}" if others else ""
     return f"{', '.join(names)}{more}" if names else "how many parameters the model has"
 
 

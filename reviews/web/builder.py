@@ -5,6 +5,7 @@ form names the version that it was made from; where the draft moved on since, no
 so, with what was typed still in its fields.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -29,12 +30,11 @@ from reviews.web.builder_conflict_rows import conflict_rows
 from reviews.web.builder_coverage_rows import (
     breach_rows,
     coverage_page,
-    difference_rows,
     prediction_rows,
-    unplaced_rows,
     value_row,
 )
 from reviews.web.builder_files import given_of, outcome_strips
+from reviews.web.builder_loose_rows import difference_rows, open_rows, unplaced_rows
 from reviews.web.builder_open_rows import OPTIONAL, Given, held_rows, questions_page, rank_of
 from reviews.web.builder_rows import FILES_A_PAGE, file_line, meter_of, places_of, trials_page
 from reviews.web.formats import count, when
@@ -49,6 +49,8 @@ TABS = (
     ("builder-questions", "Questions"),
     ("builder-coverage", "Coverage"),
 )
+_CHANGE = re.compile(r"\A/changes/[0-9]+(?=/)")
+"""Where a change stands in its request: on a page it is the field that counts."""
 Context = dict[str, Any]
 Rows = Callable[[PersonRequest, EvidenceDraft, DraftState], Context]
 
@@ -159,7 +161,13 @@ def refusal_strips(refused: ReviewError | None) -> tuple[Strip, ...]:
     if isinstance(refused, InvalidRequestError):
         lead = f"{count(len(refused.problems), 'problem')}, nothing was changed."
         return tuple(
-            Strip(lead=lead if not number else "And:", text=one.sentence, icon="fail-o", css="fail", is_alert=True)
+            Strip(
+                lead=lead if not number else "And:",
+                text=_CHANGE.sub("", one.sentence),
+                icon="fail-o",
+                css="fail",
+                is_alert=True,
+            )
             for number, one in enumerate(refused.problems[:8])
         )
     lead = "Not saved." if isinstance(refused, ConflictError) else "Not allowed."
@@ -244,7 +252,7 @@ def coverage_rows(request: PersonRequest, found: EvidenceDraft, state: DraftStat
         "differences": difference_rows(state),
         "unplaced": unplaced_rows(state),
         "predictions": prediction_rows(state),
-        "open_points": state.open[:50],
+        "open_points": open_rows(state),
         "pager": pager(Query(), shown.page, shown.pages),
     }
 

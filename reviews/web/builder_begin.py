@@ -109,8 +109,9 @@ def contract_among(files: MultiValueDict[str, UploadedFile[bytes]]) -> UploadedF
 
 
 def handed_over(request: PersonRequest, workspace: Workspace) -> str:
-    """Return the contract of a draft that the contract builder hands over; empty where none is named."""
-    return of_draft(request, workspace, request.GET.get("contract_draft", ""))
+    """Return the choice that is the draft which the contract builder hands over; empty where none is named."""
+    named = request.GET.get("contract_draft", "")
+    return f"{OF_DRAFT}{named}" if of_draft(request, workspace, named) else ""
 
 
 def of_draft(request: PersonRequest, workspace: Workspace, draft_id: str) -> str:
@@ -121,12 +122,21 @@ def of_draft(request: PersonRequest, workspace: Workspace, draft_id: str) -> str
     return contract_of_draft(actor=request.user, workspace=workspace, draft_id=number).decode()
 
 
+def draft_title(slot: str, name: str) -> str:
+    """Name a contract's draft by its slot and its name, each as far as there is one."""
+    return " · ".join(dict.fromkeys(part for part in (slot, name) if part)) or "Without a name"
+
+
 def answer(request: PersonRequest, slug: str, problems: tuple[str, ...] = (), status: int = 200) -> HttpResponse:
     """Render the list, with what is wrong and what was typed."""
     workspace, now = workspace_of(slug), database_now()
     drafts = drafts_of(actor=request.user, workspace=workspace, kind=DocumentKind.EVIDENCE)
     contracts = contract_rows(actor=request.user, workspace=workspace)
-    chosen = request.POST.get("contract_sha256") or request.GET.get("contract", "")
+    named = request.GET.get("contract_draft", "")
+    handed = request.method != "POST" and bool(handed_over(request, workspace))
+    chosen = request.POST.get("contract_sha256") or (
+        f"{OF_DRAFT}{named}" if handed else request.GET.get("contract", "")
+    )
     own = drafts_of(actor=request.user, workspace=workspace, kind=DocumentKind.CONTRACT)
     context = frame(
         slug,
@@ -145,12 +155,12 @@ def answer(request: PersonRequest, slug: str, problems: tuple[str, ...] = (), st
         draft_count=count(len(drafts), "draft"),
         contracts=[(row.sha256, f"{row.slot}, {row.content_id[7:15]}, {when(row.stored_at)}") for row in contracts],
         contract_drafts=[
-            (f"{OF_DRAFT}{row.id}", f"{row.name or row.slot or 'Without a name'}, changed {ago(row.changed_at, now)}")
+            (f"{OF_DRAFT}{row.id}", f"{draft_title(row.slot, row.name)}, changed {ago(row.changed_at, now)}")
             for row in own
         ],
         chosen=chosen,
         problems=problems,
-        typed=request.POST or {"contract": handed_over(request, workspace)},
+        typed=request.POST,
         off=may_submit(standing_of(request.user, workspace)).reason,
     )
     return render(request, "reviews/builder_list.html", context, status=status)

@@ -1,4 +1,4 @@
-"""Rows of what a draft of evidence answers: gates by trials, identities of consistency, differences. Pure.
+"""Rows of what a draft of evidence answers: gates by trials, identities of consistency, values. Pure.
 
 Rules kept: what is missing names the field and the files that would bring it; a gate that waits for another's gap is
 not one that lacks something.
@@ -12,7 +12,7 @@ from planner.builder.records import ReadValue
 from planner.builder.state import GateCoverage, Lack, TrialCoverage
 from planner.pointers import steps
 from reviews.web.builder_rows import TITLES, value_text
-from reviews.web.builder_texts import place_text, shown_value
+from reviews.web.builder_texts import place_text
 from reviews.web.formats import count, listed
 from reviews.web.words import Word
 
@@ -185,31 +185,6 @@ def breach_rows(state: DraftState) -> tuple[tuple[BreachRow, ...], str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DifferenceRow:
-    """A value of what ran that is not the contract's."""
-
-    trial: str
-    field: str
-    expected: str
-    found: str
-    note: str
-
-
-def difference_rows(state: DraftState) -> tuple[DifferenceRow, ...]:
-    """Make rows of what ran otherwise than the contract says."""
-    return tuple(
-        DifferenceRow(
-            trial=one.trial,
-            field=one.field,
-            expected=shown_value(one.expected),
-            found=shown_value(one.found),
-            note="Only the spelling differs." if one.spelling else "",
-        )
-        for one in state.differences
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ValueRow:
     """A value of a run, with where it came from and what it fills."""
 
@@ -234,24 +209,6 @@ def value_row(run: str, value: ReadValue, note: str = "") -> ValueRow:
         where=place_text(value.place),
         field=f"{value.document} {value.field}" if value.field else "",
         note=note or ("" if value.standing == "measured" else value.standing),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class UnplacedRow:
-    """Values of a run that have a field in the document and no place there yet."""
-
-    trial: str
-    file: str
-    names: str
-    sentence: str
-
-
-def unplaced_rows(state: DraftState) -> tuple[UnplacedRow, ...]:
-    """Make rows of what has no place yet, the first ones."""
-    return tuple(
-        UnplacedRow(one.trial, one.file, listed(list(one.names[:6])), one.sentence)
-        for one in state.unplaced[:MOST_BREACHES]
     )
 
 

@@ -37,6 +37,8 @@ document.addEventListener("htmx:afterSettle", (event) => {
   const target = document.getElementById(event.detail.target.id) ?? document;
   const heading = document.querySelector("[data-focus]");
   const { elt } = event.detail.requestConfig;
+  // What was refused is said at the top of its part, and the button may be far below it.
+  if (event.detail.xhr.status >= 400) target.querySelector("[role=alert]")?.scrollIntoView({ block: "center" });
   if (heading && opens(elt)) {
     heading.focus({ preventScroll: true });
     // Only where it is out of sight: what is seen already does not move.

@@ -23,7 +23,9 @@ def test_a_draft_of_a_contract_is_chosen_by_its_name(people: Cast, visit: Visit)
     )
     client, where = visit(people.alice), reverse("builder-list", args=["lab"])
     value = f"draft-{written.pk}"
-    assert f'<option value="{value}">{written.name}, changed ' in client.get(where).content.decode()
+    assert f'<option value="{value}">own/one-device · {written.name}, changed ' in client.get(where).content.decode()
+    handed = client.get(where, {"contract_draft": written.pk}).content.decode()
+    assert (f'<option value="{value}" selected>' in handed, "topogate.contract/v1&quot;," in handed) == (True, False)
     client.post(where, {"contract_sha256": value, "name": "May"})
     made = Draft.objects.get(kind="evidence")
     assert (
