@@ -77,6 +77,24 @@ ROWS: dict[str, Row] = {
         outcome="PASS",
         says="serves 1 device; at most 1",
     ),
+    "C40: a crossing rank on the storage NIC, its fabric NIC idle": Row(
+        gate="nic_map",
+        contract={**TWO_NODES, "hardware": {"nics": {**NICS["nics"], "s0": {"node": "n0", "use": "storage"}}}},
+        trial={"tp": 4},
+        places=ACROSS,
+        nics=["a0", "s0", "a1", "b1"],
+        outcome="FAIL",
+        says="Rank 1 on n0 crosses on NIC s0, a storage NIC.",
+    ),
+    "C40: two trays of one island cross on its links": Row(
+        gate="nic_map",
+        contract={**TWO_NODES, "hardware": {**NICS, "islands": {"rack": {"devices": ["g0", "g1", "g2", "g3"]}}}},
+        trial={"tp": 4},
+        places=ACROSS,
+        nics=["a0", "a0", "a1", "a1"],
+        outcome="NOT_APPLICABLE",
+        says="Every group that crosses a node lies inside one island.",
+    ),
     # C39, C17, C02: paths
     "C39: copies through the host where direct access is owed": Row(
         gate="transport",
