@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from planner.verifier.verify import Bundle, chained, replayed, root_of
+from planner.verifier.verify import Bundle, Rules, chained, replay, root_of
 from reviews.bundle.archive import Archive
 from tests.verifier.making import KEY, SIGNER
 from tests.verifier.story import ORIGIN, PROVEN, Story, activate, revise, sign, story, token
@@ -119,7 +119,7 @@ def chain_and_root(lines: Iterable[bytes]) -> None:
 def everything(bundle: Bundle) -> None:
     """Check all of the log: canonical form, payloads, chain, root, rules, and the digest of the archive."""
     leaves: list[bytes] = []
-    replayed(bundle.read("log/entries.jsonl"), bundle.read("log/payloads.jsonl"), ORIGIN, leaves)
+    replay(Rules(), bundle.read("log/entries.jsonl"), bundle.read("log/payloads.jsonl"), ORIGIN, leaves)
     root_of(leaves)
     bundle.digest()
 

@@ -5,23 +5,22 @@ Exit 0 VERIFIED: all holds and is signed by keys that you gave. 3 CONSISTENT ONL
 the bundle. 1 BROKEN: what is wrong, and at which entry. 2 INCOMPLETE: something is missing or cannot be read.
 """
 # Laid out by hand, to be read in one sitting: five parts, each resting on those before it.
-import argparse, io, json, re, zipfile, zlib
+import argparse, io, json, re, zipfile
 from base64 import b64decode
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from hashlib import sha256
 from typing import Any, BinaryIO
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
 VERIFIED, BROKEN, INCOMPLETE, CONSISTENT = range(4)
-WORDS, FLAT = ("VERIFIED", "BROKEN", "INCOMPLETE", "CONSISTENT ONLY"), {str, int, bool, type(None)}
+WORDS, FLAT = ("VERIFIED", "BROKEN", "INCOMPLETE", "CONSISTENT ONLY"), {str, int, type(None)}
 COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode  # RFC 8785 without doubles
 Tree = dict[str, Any]  # a JSON object
-BAD = (AttributeError, EOFError, LookupError, OSError, RuntimeError, TypeError, ValueError, zipfile.error, zlib.error)
 class Fault(Exception): """Its arguments: what is wrong, at which entry (None: at no one), the exit code."""
 def require(holds: object, text: str, seq: int | None = None, code: int = BROKEN) -> None:
     if not holds: raise Fault(text, seq, code)
+STRICT = json.JSONDecoder(parse_constant=int, object_pairs_hook=lambda pairs: (  # raises at NaN, and at a key twice
+    dict(pairs) if len(dict(pairs)) == len(pairs) else Tree()["a key stands there twice"])).decode
 
 # 1. The container: a zip archive, bounded before anything is unpacked; its comment is a signature over all before it.
 MAX_FILES, MAX_DIRECTORY, MAX_BYTES, MAX_RATIO, MAX_LINE = 60_000, 1 << 24, 1 << 32, 400, 1 << 24
@@ -35,9 +34,10 @@ class Bundle:
         count, length = int.from_bytes(end[10:12], "little"), int.from_bytes(end[12:16], "little")
         require(count <= MAX_FILES and length <= MAX_DIRECTORY and more != b"PK\6\7", "there are too many files")
         self.zip = zipfile.ZipFile(file)
-        self.names, total = set(self.zip.namelist()), sum(info.file_size for info in self.zip.infolist())
-        strange = [name for name in self.names if not NAME.fullmatch(name)]
+        infos, self.names = self.zip.infolist(), set(self.zip.namelist())
+        strange = [one.filename for one in infos if not NAME.fullmatch(one.filename) or one.compress_type not in (0, 8)]
         require(not strange and len(self.names) == count, f"the archive has files that no bundle has: {strange[:3]}")
+        total = sum(one.file_size for one in infos)
         require(total <= min(MAX_BYTES, MAX_RATIO * self.size), f"the archive would unpack to {total:,} bytes")
     def read(self, name: str, by_line: bool = True) -> Iterator[bytes]:
         require(name in self.names, f"{name} is missing", None, INCOMPLETE)
@@ -46,27 +46,25 @@ class Bundle:
                 if by_line and part[-1] != 10: raise Fault(f"a line of {name} has no end", None, INCOMPLETE)
                 yield part[:-1] if by_line else part
     def digest(self) -> bytes:
-        digest = sha256(b"topogate.bundle/v1\n")
-        for at in range(0, self.size, 1 << 20):
-            self.file.seek(at)
-            digest.update(self.file.read(min(1 << 20, self.size - at)))
+        digest, _ = sha256(b"topogate.bundle/v1\n"), self.file.seek(0)
+        for at in range(0, self.size, 1 << 20): digest.update(self.file.read(min(1 << 20, self.size - at)))
         return digest.digest()
 
 # 2. Signatures by keys that are written name+id+base64 of a byte 1 and an Ed25519 key (C2SP signed-note).
 def signers_of(keys: Sequence[str], message: bytes, signatures: Sequence[bytes]) -> list[str]:
-    signers = []
-    for key, signature in ((key, signature) for key in keys for signature in signatures):
-        with suppress(InvalidSignature):
-            Ed25519PublicKey.from_public_bytes(b64decode(key.split("+", 2)[2])[1:]).verify(signature, message)
-            signers.append(key)
-    return signers
+    def signed(key: str, signature: bytes) -> bool:
+        try: Ed25519PublicKey.from_public_bytes(b64decode(key.split("+", 2)[2])[1:]).verify(signature, message)
+        except InvalidSignature: return False
+        return True
+    return [key for key in keys if any(signed(key, signature) for signature in signatures)]
+CHECKPOINT = re.compile(r"[!-~]+\n(?:0|[1-9][0-9]{0,15})\n[+/-9A-Za-z]{43}=")
 def checkpoint_of(raw: bytes, keys: Sequence[str]) -> tuple[int, bytes, str, list[str]]:
     """Return size, root and origin of a checkpoint, and which of the keys signed it. Other signatures say nothing."""
     text, _, block = raw.decode().rpartition("\n\n")
-    origin, size, root = text.split("\n")
+    require(CHECKPOINT.fullmatch(text), "a checkpoint cannot be read", None, INCOMPLETE)
+    (origin, size, root), mine = text.split("\n"), [key for key in keys if key.startswith(f"{text.split()[0]}+")]
     blobs = [b64decode(line.split(" ")[2])[4:] for line in block.splitlines() if line.startswith(f"— {origin} ")]
-    mine = [key for key in keys if key.startswith(f"{origin}+")]
-    return int(size), b64decode(root, validate=True), origin, signers_of(mine, f"{text}\n".encode(), blobs)
+    return int(size), b64decode(root), origin, signers_of(mine, f"{text}\n".encode(), blobs)
 
 # 3. The log: bytes, chain, Merkle tree (RFC 9162).
 def root_of(hashes: list[bytes]) -> bytes:
@@ -89,13 +87,11 @@ def chained(lines: Iterator[bytes], leaves: list[bytes]) -> Iterator[bytes]:
             prev, leaf = mine, sha256(b"\0" + line).digest()
         leaves.append(leaf)
         yield line
-def replayed(lines: Iterator[bytes], payloads: Iterator[bytes], origin: str, leaves: list[bytes]) -> "Rules":
+def replay(rules: "Rules", lines: Iterator[bytes], payloads: Iterator[bytes], origin: str, leaves: list[bytes]) -> None:
     """Check every entry and its payload, and carry out what it says; both come in the order of the log."""
-    rules = Rules()
     for seq, line in enumerate(chained(lines, leaves)):
-        if line[:1] == b'"':
-            rules.hidden += 1
-            continue
+        rules.hidden += (hidden := line[:1] == b'"')
+        if hidden: continue
         try:
             entry, payload = json.loads(line.decode()), b"{}"
             require(entry["v"] == 1, "was written by a later version: take its verify.py", seq, INCOMPLETE)
@@ -106,11 +102,11 @@ def replayed(lines: Iterator[bytes], payloads: Iterator[bytes], origin: str, lea
                 payload = next(payloads, b"")
                 same = "sha256:" + sha256(payload).hexdigest() == entry["payload_sha256"]
                 require(same, "has not the payload that it names", seq, BROKEN if payload else INCOMPLETE)
-            rules.apply(entry, json.loads(payload.decode()))
-        except BAD as error:
+            rules.apply(entry, STRICT(payload.decode()))
+        except Fault: raise
+        except Exception as error:
             raise Fault(f"does not say what an entry has to ({error!r})", seq, BROKEN) from error
     require(next(payloads, None) is None, "a payload belongs to no entry")
-    return rules
 
 # 4. The rules of reviewing: who signs, what counts, what is carried, what is put into force.
 ROLES, SAID = ("member", "author"), "seq team person meaning revision turn subject scope status".split()
@@ -119,8 +115,8 @@ class Rules:
     def __init__(self) -> None:
         self.roles, self.policies, self.decisions = dict[str, str](), dict[str, Tree](), dict[int, Tree]()
         self.seats, self.closed, self.lent = set[tuple[str, str]](), set[str](), list[tuple[Any, ...]]()
-        self.reviews, self.subjects, self.documents = dict[int, Tree](), set[str](), set[str]()
-        self.policy, self.key, self.hidden, self.older = "", "", 0, 0
+        self.reviews, self.subjects, self.documents = dict[int, Tree](), set[str](), dict[str, int]()
+        self.policy, self.key, self.hidden, self.older, self.about = "", "", 0, 0, dict[int, set[str]]()
     def apply(self, e: Tree, p: Tree) -> None:  # an entry, its payload; d: what is known of its decision
         d: Tree = self.decisions.setdefault(e["decision"] or 0, {
             "authors": set(), "revisions": {}, "newest": 0, "signs": [], "waivers": [], "blocked": set(), "again": {}})
@@ -168,13 +164,13 @@ class Rules:
         require(e["revision"] > d["newest"] and p["policy"] == self.policy, "is not under the newest policy", e["seq"])
         d["newest"], d["revisions"][e["revision"]], self.older = e["revision"], p, self.older + ("author" not in p)
         d["authors"] |= {p.get(by, e["actor"]) for by in ("author", "contract_by", "evidence_by")}
-        self.documents |= {p["contract_file_sha256"], p["evidence_file_sha256"]}
+        for name in ("contract_file_sha256", "evidence_file_sha256"): self.documents.setdefault(p[name], e["seq"])
     def plan(self, e: Tree, p: Tree, r: Tree) -> None:
         parts = {part: r.get(part) for part in ("contract", "evidence", "identity", "planner_version", "policy")}
         subject = "sha256:" + sha256(COMPACT(parts | {"plan": p["plan"]}).encode()).hexdigest()
         require(subject == e["subject"], "names a subject that is not made of its parts", e["seq"])
         r |= {name: p.get(name) for name in ("plan_sha256", "scopes", "evidence_until")} | {"subject": e["subject"]}
-        self.documents.add(p["plan_sha256"])
+        self.documents.setdefault(p["plan_sha256"], e["seq"])
         self.subjects |= {e["subject"], p["plan_sha256"]}
         self.older += "scopes" not in p
     def sign(self, e: Tree, p: Tree, d: Tree, people: set[str]) -> None:
@@ -200,8 +196,7 @@ class Rules:
         stays = s["meaning"] == "object" or (same and s["meaning"] != "accept_risk")
         require(stays and now, "carries a sign-off over what its team owns", e["seq"])
         s["carried"], s["carry"] = d["newest"], e["seq"]
-    def status(self, s: Tree, d: Tree, at: str, seq: int) -> str:
-        """Return CURRENT or CARRIED, empty where a sign-off says nothing about the newest revision any more."""
+    def status(self, s: Tree, d: Tree, at: str, seq: int) -> str:  # empty: it says nothing of the newest any more
         r, again = d["revisions"][d["newest"]], d["again"].get(s["team"], -1) > s["seq"]
         later = [o for o in d["signs"] if (o["team"], o["person"]) == (s["team"], s["person"]) and o["seq"] > s["seq"]]
         able = self.able(s["person"], "") and self.able(s.get("in_place_of", s["person"]), s["team"])
@@ -233,22 +228,24 @@ class Rules:
             require(free, f"lacks what {team} owes: {given} of {quorum}", seq)
         enough = any(quorums.values()) and len({s["person"] for s in approving}) > 1
         require(enough and quorums.keys() == policy["teams"].keys(), "rests on too few people or teams", seq)
-        self.reviews[seq] = {"decision": e["decision"], "revision": e["revision"], "authors": sorted(d["authors"]),
-                             "quorum": quorums, "approvals": [{name: s[name] for name in SAID} for s in approving],
+        self.about[seq] = {e["subject"], r["plan_sha256"]}
+        facts = {n: e[n] for n in ("decision", "revision")} | {n: r[n] for n in ("slot", "policy", "planner_version")}
+        self.reviews[seq] = facts | {"log": e["origin"], "authors": sorted(d["authors"]), "quorum": quorums,
+                             "approvals": [{name: s[name] for name in SAID} for s in approving],
                              "carries": [s["carry"] for s in approving if s["carry"]]}
 
 # 5. All of it.
 Result = tuple[int, str, int | None, list[str]]  # exit code, headline, entry, what was not checked
 def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = ()) -> Result:
     """Check a bundle for a reader who trusts the keys ``pinned`` and kept the checkpoints ``olds``."""
-    rules, leaves, seq, good = Rules(), list[bytes](), None, 0
+    rules, leaves, seq, good, code = Rules(), list[bytes](), None, 0, VERIFIED if pinned else CONSISTENT
     try:
         bundle = Bundle(file)
         keys = pinned or [line.decode() for line in bundle.read("log/keys.txt")]
         newest = next(bundle.read("log/newest.checkpoint", False), b"")
         (*_, origin, signers), *_ = points = [checkpoint_of(note, keys) for note in (newest, *olds)]
         require(all(by for *_, by in points), "a checkpoint is signed by none of the keys")
-        rules = replayed(bundle.read("log/entries.jsonl"), bundle.read("log/payloads.jsonl"), origin, leaves)
+        replay(rules, bundle.read("log/entries.jsonl"), bundle.read("log/payloads.jsonl"), origin, leaves)
         require(leaves, "there is no entry", None, INCOMPLETE)
         for size, root, name, _ in sorted(points):
             require(name == origin and size <= len(leaves), f"{size:,} entries were signed once", len(leaves))
@@ -256,44 +253,47 @@ def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = (
             good = size
         require(good == len(leaves), "no checkpoint covers the entries from here on", good)
         require(rules.key in signers, "the log names another key than the one that signed it", good - 1)
+        named = {f"documents/{digest[7:]}.json": seq for digest, seq in rules.documents.items()}
+        for name in sorted({*named, *(name for name in bundle.names if name[:10] == "documents/")}):
+            content = sha256()
+            for block in bundle.read(name, False): content.update(block)
+            require(name == f"documents/{content.hexdigest()}.json", f"{name} has another digest", named.get(name))
         found: Tree = {"schema": "topogate.bundle/v1", "entries": good, "hashes": rules.hidden, "statements": 0}
-        for found["statements"], envelope in enumerate(map(json.loads, bundle.read("statements.jsonl")), 1):  # DSSE
-            kind, body = envelope["payloadType"].encode(), b64decode(envelope["payload"])
-            signatures, statement = [b64decode(one["sig"]) for one in envelope["signatures"]], json.loads(body)
+        for found["statements"], dsse in enumerate(map(STRICT, map(bytes.decode, bundle.read("statements.jsonl"))), 1):
+            kind, body = dsse["payloadType"].encode(), b64decode(dsse["payload"])
+            signatures, statement = [b64decode(one["sig"]) for one in dsse["signatures"]], STRICT(body.decode())
             message = b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(body), body)
             require(signers_of(keys, message, signatures), "a statement is signed by none of the keys")
             about, said = {f"sha256:{one['digest']['sha256']}" for one in statement["subject"]}, statement["predicate"]
             require(about & rules.subjects, "a statement is about nothing that this log has planned")
-            known = "entry" not in said or said.items() >= rules.reviews.pop(said["entry"], {"": 0}).items()
-            require(known, "a statement tells of another review than the log", said.get("entry"))
+            review, is_review = rules.reviews.pop(at := said.get("entry"), {}), "review" in statement["predicateType"]
+            right = review and said == review | {"entry": at} and rules.about[at] <= about if is_review else at is None
+            require(right, "a statement tells of another review than the log", at)
         require(not rules.reviews, "no statement tells of this activation", next(iter(rules.reviews), None), INCOMPLETE)
-        for digest in sorted(rules.documents):
-            content, name = sha256(), f"documents/{digest[7:]}.json"
-            for block in bundle.read(name, False): content.update(block)
-            require(content.hexdigest() == digest[7:], f"{name} has another digest")
         trailer = json.loads(next(bundle.read("TRAILER.json", False), b""))
         require(trailer == found | {"files": sorted(bundle.names)}, "the trailer lists more or less", None, INCOMPLETE)
         require(signers_of(keys, bundle.digest(), [bundle.signature]), "the archive is not the one that was signed")
-        code = VERIFIED if pinned else CONSISTENT
         text = f"{good:,} entries of {origin}, signed by keys that {'you gave' if pinned else 'came with them'}"
     except Fault as fault:
         text, seq, code = (*fault.args, None, BROKEN)[:3]
-    except BAD as error:
+    except Exception as error:
         text, code = f"the bundle cannot be read: {error!r}", INCOMPLETE
     counts = ((rules.hidden, "entries that are only hashes here"), (rules.older, "entries without scope or uploader"))
     unchecked = ["the planner was not run", "who is behind a token", *(f"{n:,} {what}" for n, what in counts if n)]
     where = "" if seq is None else f" at seq {seq}"
+    text = "".join(one if " " <= one <= "~" else "?" for one in text)  # what a bundle says moves no cursor
     return code, f"{WORDS[code]}{where}: {text}. Not checked: {'; '.join(unchecked)}.", seq, unchecked
-
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Check a bundle that Topogate exported.")
     parser.add_argument("bundle", type=argparse.FileType("rb"))
     parser.add_argument("--key", action="append", default=[], help="a key that you trust, or a file that holds it")
     parser.add_argument("--checkpoint", action="append", default=[], help="a file with a checkpoint that you kept")
     asked = parser.parse_args(argv)
-    keys = [(key if "+" in key else open(key).read()).strip() for key in asked.key]
-    code, headline, *_ = verify(asked.bundle, keys, [open(name, "rb").read() for name in asked.checkpoint])
+    try:
+        keys = [one for key in asked.key for one in (key if "+" in key else open(key).read()).split() or [""]]
+        code, headline, *_ = verify(asked.bundle, keys, [open(name, "rb").read() for name in asked.checkpoint])
+    except (OSError, ValueError) as error:  # with an exit code of its own, as 1 speaks of the log
+        code, headline = INCOMPLETE, f"INCOMPLETE: a key or a checkpoint cannot be read: {error}"
     print(headline)
     return code
-
 if __name__ == "__main__": raise SystemExit(main())

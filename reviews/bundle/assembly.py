@@ -1,18 +1,23 @@
 """Puts a bundle together: log, keys, checkpoints, proofs, statements, documents, forms for people, verifier, trailer.
 
 The order is that of dependence: first the log, which is replayed while it is written; everything after rests on what
-that found. Nothing is held that grows with the log but its leaf hashes and what the rules remember.
+that found. What does not hold ends no export: it is written as it is stored, so that the verifier names it, and what
+cannot be stated or told of it is left out and named in the report. Nothing is held that grows with the log but its leaf
+hashes, which rows are about which decision, and what the rules remember.
 """
 
 import base64
+import re
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
+from itertools import chain
 from typing import BinaryIO
 
-from planner.canonical import canonical_bytes
-from reviews.blobs import blob_read
+from django.db.models import QuerySet
+
+from planner.canonical import canonical_bytes, file_sha256
 from reviews.bundle.archive import MOST_BYTES, Archive, fitting
 from reviews.bundle.log_files import Progress, WrittenLog, write_log
 from reviews.bundle.record import decision_record
@@ -21,100 +26,166 @@ from reviews.bundle.reviewed import (
     Names,
     ReviewedRevision,
     decision_numbers,
-    planned_revisions,
+    entries_about,
+    planned_numbers,
+    planned_revision,
     reviewed_decision,
     reviews_of,
 )
 from reviews.bundle.tables import entries_csv, signoffs_csv
-from reviews.models import AuditEntry, Checkpoint
+from reviews.errors import TamperedError
+from reviews.models import AuditEntry, Blob, Checkpoint
 from reviews.statements.intoto import envelope
 from reviews.statements.planning import gate_results, verification_summary
 from reviews.statements.review import topology_review
-from reviews.transparency.merkle import inclusion_proof, nodes_of
+from reviews.transparency.merkle import inclusion_proof, nodes_of, root_at
 from reviews.transparency.notes import Signer
 
 SCHEMA = "topogate.bundle/v1"
 TRAILER = "TRAILER.json"
+MOST_FAULTS = 20
+"""How many things that do not hold are named; one is enough to doubt all."""
+UNTELLABLE = (TamperedError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What telling of stored values that are not as they have to be raises."""
 _BLOCK = 1 << 20
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What is exported: the log as far as a checkpoint covers it, of one decision or of all (None)."""
+    """What is exported: the log of one decision or of all (None), as far as a checkpoint covers it.
+
+    ``notes`` are files with checkpoints beside the newest one. ``unsigned`` says why the log could not be signed as it
+    is now; then all entries are exported with the last checkpoint that was.
+    """
 
     checkpoint: Checkpoint
     signer: Signer
     decision: int | None = None
     most_bytes: int = MOST_BYTES
+    notes: dict[str, bytes] = field(default_factory=dict)
+    unsigned: str = ""
 
     @property
     def scope(self) -> str:
         """Its name for people."""
         return "all decisions" if self.decision is None else f"D-{self.decision:04d}"
 
+    @property
+    def entries(self) -> QuerySet[AuditEntry]:
+        """The entries that are exported."""
+        entries = AuditEntry.objects.filter(workspace=self.checkpoint.workspace)
+        return entries if self.unsigned else entries.filter(seq__lt=self.checkpoint.size)
 
-def bundle_write(file: BinaryIO, wanted: Wanted, progress: Progress = lambda done: None) -> int:
-    """Write a bundle into an open file that is empty; return its size in bytes. ``progress`` counts entries.
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A bundle that is written: its size in bytes, and what of the log or beside it does not hold."""
+
+    size_bytes: int
+    faults: tuple[str, ...]
+
+
+def bundle_write(file: BinaryIO, wanted: Wanted, progress: Progress = lambda done: None) -> Written:
+    """Write a bundle into an open file that is empty. ``progress`` counts entries.
 
     Raises:
-        TamperedError: the log or something that it names is not what was stored.
         TooLargeError: it does not fit.
     """
-    archive = Archive(file, most_bytes=wanted.most_bytes)
-    written = write_log(archive, wanted.checkpoint, wanted.decision, progress)
-    _signatures(archive, wanted, written)
-    names = Names()
-    with (
-        tempfile.TemporaryFile() as statements,
-        tempfile.TemporaryFile() as report,
-    ):
-        report.write(report_begin(wanted.checkpoint, wanted.scope))
-        count, workspace, size = 0, wanted.checkpoint.workspace, wanted.checkpoint.size
-        reviews = reviews_of(written.rules)
-        for number in decision_numbers(written.rules):
-            newest: ReviewedRevision | None = None
-            for newest in planned_revisions(workspace, written.rules, reviews, number, size):
-                for line in _statements(newest, wanted):
-                    statements.write(fitting(line) + b"\n")
-                    count += 1
-            decision = reviewed_decision(workspace, number, size, newest)
-            report.write(report_decision(decision, names))
-            archive.add(f"decisions/{decision.label}.md", [decision_record(decision, names)])
-        report.write(report_end())
+    archive, names = Archive(file, most_bytes=wanted.most_bytes), Names()
+    origin = wanted.checkpoint.workspace.log_origin
+    written = write_log(archive, wanted.entries, origin, wanted.decision, progress)
+    faults = list(_log_faults(wanted, written))
+    _signatures(archive, wanted, written, whole=not faults)
+    faults += _documents(archive, written)
+    with tempfile.TemporaryFile() as statements, tempfile.TemporaryFile() as report:
+        count = _decisions(archive, wanted, written, names, statements, report, faults)
         archive.add("statements.jsonl", _blocks(statements))
-        archive.add("report.html", _blocks(report))
-    _documents(archive, written)
-    archive.add("tables/entries.csv", entries_csv(wanted.checkpoint, wanted.decision, names))
-    archive.add("tables/signoffs.csv", signoffs_csv(wanted.checkpoint, wanted.decision, names))
+        begin = report_begin(wanted.checkpoint, wanted.scope, faults[:MOST_FAULTS])
+        archive.add("report.html", chain([begin], _blocks(report), [report_end()]))
+    archive.add("tables/entries.csv", entries_csv(wanted.entries, wanted.decision, names))
+    archive.add("tables/signoffs.csv", signoffs_csv(wanted.entries, wanted.decision, names))
     archive.add("verify.py", [resources.files("planner.verifier").joinpath("verify.py").read_bytes()])
     trailer = {
         "schema": SCHEMA,
-        "entries": wanted.checkpoint.size,
-        "hashes": written.rules.hidden,
+        "entries": written.lines,
+        "hashes": written.hidden,
         "statements": count,
         "files": sorted((*archive.names, TRAILER)),
     }
     archive.add(TRAILER, [canonical_bytes(trailer)])
-    return archive.seal(wanted.signer)
+    return Written(archive.seal(wanted.signer), tuple(faults[:MOST_FAULTS]))
 
 
-def _signatures(archive: Archive, wanted: Wanted, written: WrittenLog) -> None:
-    """Write the newest checkpoint, the keys that the log named, and proofs that show one entry without the others."""
+def _log_faults(wanted: Wanted, written: WrittenLog) -> Iterator[str]:
+    size, root = wanted.checkpoint.size, bytes(wanted.checkpoint.root)
+    if written.fault is not None:
+        yield f"Entry {written.bad_seq} {written.fault.args[0]}."
+    elif written.lines < size or not size or root_at(nodes_of(written.leaves[:size]), size) != root:
+        yield f"The log is not the one that was signed at {size:,} entries."
+    if wanted.unsigned:
+        yield f"The log could not be signed as it is now: {wanted.unsigned}"
+
+
+def _decisions(
+    archive: Archive,
+    wanted: Wanted,
+    written: WrittenLog,
+    names: Names,
+    statements: BinaryIO,
+    report: BinaryIO,
+    faults: list[str],
+) -> int:
+    """Write what is stated and told of every decision; return how many statements that are. Appends to ``faults``."""
+    count, reviews = 0, reviews_of(written.rules)
+    for number in decision_numbers(written.rules):
+        newest: ReviewedRevision | None = None
+        entries = entries_about(written.own.get(number, ()))
+        for revision in planned_numbers(written.rules, number):
+            try:
+                planned = planned_revision(written.rules, reviews, number, revision, entries)
+                lines = list(_statements(planned, wanted))
+            except UNTELLABLE as error:
+                faults.append(f"D-{number:04d} r{revision} cannot be stated. {_said(error)}")
+                continue
+            newest = planned
+            count += len(lines)
+            for line in lines:
+                statements.write(fitting(line) + b"\n")
+        try:
+            decision = reviewed_decision(number, entries, newest)
+            told, record = report_decision(decision, names), decision_record(decision, names)
+        except UNTELLABLE as error:
+            faults.append(f"D-{number:04d} cannot be told. {_said(error)}")
+            continue
+        report.write(told)
+        archive.add(f"decisions/{decision.label}.md", [record])
+    return count
+
+
+def _said(error: Exception) -> str:
+    return error.message if isinstance(error, TamperedError) else f"Its entries are not as they have to be: {error!r}."
+
+
+def _signatures(archive: Archive, wanted: Wanted, written: WrittenLog, *, whole: bool) -> None:
+    """Write the checkpoints, the keys that signed them, and proofs that show one entry of a whole log by itself."""
     checkpoint = wanted.checkpoint
     earlier = Checkpoint.objects.filter(workspace=checkpoint.workspace, size__lt=checkpoint.size)
     keys = dict.fromkeys((checkpoint.key, *earlier.order_by("-size").values_list("key", flat=True).distinct()))
-    archive.add("log/newest.checkpoint", [bytes(checkpoint.note)])
+    for name, note in wanted.notes.items():
+        archive.add(name, [note])
     archive.add("log/keys.txt", [f"{key}\n".encode() for key in keys])
-    if wanted.decision is not None:
-        archive.add("log/proofs.jsonl", _proofs(checkpoint, wanted.decision, written))
+    if wanted.decision is not None and whole:
+        archive.add("log/proofs.jsonl", _proofs(wanted, written))
 
 
-def _proofs(checkpoint: Checkpoint, decision: int, written: WrittenLog) -> Iterator[bytes]:
-    node, size = nodes_of(written.leaves), checkpoint.size
-    own = AuditEntry.objects.filter(workspace=checkpoint.workspace, decision_number=decision, seq__lt=size)
-    for seq in own.order_by("seq").values_list("seq", flat=True):
-        hashes = [base64.b64encode(one).decode() for one in inclusion_proof(node, seq, size)]
-        yield canonical_bytes({"seq": seq, "size": size, "hashes": hashes}) + b"\n"
+def _proofs(wanted: Wanted, written: WrittenLog) -> Iterator[bytes]:
+    node, size, own = nodes_of(written.leaves), wanted.checkpoint.size, written.own.get(wanted.decision or 0, ())
+    for at in range(0, len(own), 500):
+        rows = wanted.entries.filter(pk__in=own[at : at + 500]).order_by("seq")
+        for seq in rows.values_list("seq", flat=True):
+            hashes = [base64.b64encode(one).decode() for one in inclusion_proof(node, seq, size)]
+            yield canonical_bytes({"seq": seq, "size": size, "hashes": hashes}) + b"\n"
 
 
 def _statements(revision: ReviewedRevision, wanted: Wanted) -> Iterator[bytes]:
@@ -127,11 +198,19 @@ def _statements(revision: ReviewedRevision, wanted: Wanted) -> Iterator[bytes]:
         yield envelope(topology_review(revision.facts, origin=origin, entry=seq, review=review), wanted.signer)
 
 
-def _documents(archive: Archive, written: WrittenLog) -> None:
-    """Write contract, evidence, plan and policy of every revision under the digests that the entries name."""
+def _documents(archive: Archive, written: WrittenLog) -> Iterator[str]:
+    """Write contract, evidence, plan and policy of every revision as they are stored; yield which are not as named."""
     revisions = [said for one in written.rules.decisions.values() for said in one["revisions"].values()]
-    for digest in sorted({*written.rules.documents, *(said["policy"] for said in revisions)}):
-        archive.add(f"documents/{digest.removeprefix('sha256:')}.json", [blob_read(digest, "document")])
+    named = {*written.rules.documents, *(said["policy"] for said in revisions)}
+    for digest in sorted(one for one in named if isinstance(one, str) and _DIGEST.fullmatch(one)):
+        data = Blob.objects.filter(pk=digest).values_list("data", flat=True).first()
+        where = f"Entry {written.rules.documents.get(digest, 'of the policy')} names {digest}"
+        if data is None:
+            yield f"{where}, which is gone."
+            continue
+        archive.add(f"documents/{digest.removeprefix('sha256:')}.json", [bytes(data)])
+        if file_sha256(bytes(data)) != digest:
+            yield f"{where}, and something else is stored there."
 
 
 def _blocks(file: BinaryIO) -> Iterator[bytes]:

@@ -1,19 +1,27 @@
 """Writes the entries of a log and their payloads, each exactly as stored, in one pass over the database.
 
-What is written is replayed by the verifier's own code at once: a log that it would not take is never signed for
-anybody. Of an export of one decision the entries of other decisions are there as their leaf hashes, so that the root
-can still be computed; what the rules need beside the decision (policy, roster, delegations, keys) is there in full.
+What is written is replayed by the verifier's own code at once. Where that finds a fault the rest is written all the
+same, since a log that breaks a rule is what an auditor has to see; only what holds is stated and told of then. What is
+read are the bytes: a column that somebody changed hides no entry. Of an export of one decision the entries of other
+decisions are there as their leaf hashes, so that the root can still be computed; what the rules need beside the
+decision (policy, roster, delegations, keys) is there in full.
 """
 
 import tempfile
+from array import array
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
 
-from planner.verifier.verify import Fault, Rules, replayed, root_of
-from reviews.bundle.archive import Archive, fitting
-from reviews.errors import TamperedError
-from reviews.models import AuditEntry, Checkpoint
+import msgspec
+from django.db.models import QuerySet
+
+from planner.canonical import file_sha256
+from planner.verifier.verify import Fault, Rules, replay
+from reviews.bundle.archive import MOST_LINE_BYTES, Archive, fitting
+from reviews.models import AuditEntry
 from reviews.transparency.merkle import leaf_hash
 
 Progress = Callable[[int], None]
@@ -25,65 +33,130 @@ _ROWS = 500
 _BLOCK = 1 << 20
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An entry as it is written: its key in the database, what its bytes say, its line and its payload."""
+
+    pk: int
+    fields: dict[str, Any]
+    line: bytes
+    payload: bytes | None
+
+    @property
+    def decision(self) -> int | None:
+        """The decision that it is about, if it is shown and about one."""
+        number = self.fields.get("decision")
+        return number if type(number) is int and self.line[:1] != b'"' else None
+
+
 @dataclass
 class WrittenLog:
-    """What was written: the rules as they stand after the last entry, and all leaf hashes in order."""
+    """The log as far as it holds: the rules after it, all leaf hashes, and which rows are about which decision.
 
-    rules: Rules
+    ``fault`` is the first one, with its entry where it is one's; ``lines`` counts what was written, fault or not.
+    """
+
+    rules: Rules = field(default_factory=Rules)
     leaves: list[bytes] = field(default_factory=list)
+    own: "dict[int, array[int]]" = field(default_factory=dict)
+    fault: Fault | None = None
+    lines: int = 0
+    hidden: int = 0
+
+    @property
+    def bad_seq(self) -> int:
+        """How many entries hold."""
+        return self.lines if self.fault is None or self.fault.args[1] is None else int(self.fault.args[1])
 
 
-def is_shown(action: str, about: int | None, decision: int | None) -> bool:
-    """Whether an entry is in the bundle in full; ``about`` is its own decision, ``decision`` the exported one."""
-    if decision is None or action.startswith(SHARED) or action == RETRACTED:
+def fields_of(data: bytes | memoryview | None) -> dict[str, Any]:
+    """Return what stored bytes say, nothing where they are no JSON object."""
+    try:
+        tree = msgspec.json.decode(bytes(data or b""))
+    except (ValueError, RecursionError):
+        return {}
+    return tree if isinstance(tree, dict) else {}
+
+
+def is_shown(fields: dict[str, Any], decision: int | None) -> bool:
+    """Whether an entry is in the bundle in full; what cannot be read is."""
+    action = fields.get("action")
+    if decision is None or not isinstance(action, str) or action.startswith(SHARED) or action == RETRACTED:
         return True
-    return about == decision
+    return bool(fields.get("decision") == decision)
 
 
-def write_log(archive: Archive, checkpoint: Checkpoint, decision: int | None, progress: Progress) -> WrittenLog:
-    """Write the entries that a checkpoint covers.
+def write_log(
+    archive: Archive, entries: QuerySet[AuditEntry], origin: str, decision: int | None, progress: Progress
+) -> WrittenLog:
+    """Write entries, whether they hold or not.
 
     Raises:
-        TamperedError: the log does not hold, or is not the one that was signed.
-        TooLargeError: it does not fit.
+        TooLargeError: they do not fit.
     """
-    leaves: list[bytes] = []
-    queue: deque[bytes] = deque()
     with tempfile.TemporaryFile() as kept:
-        with archive.writing("log/entries.jsonl") as entries:
+        with archive.writing("log/entries.jsonl") as handle:
 
-            def lines() -> Iterator[bytes]:
-                for seq, (line, payload) in enumerate(_rows(checkpoint, decision)):
-                    entries.write(line + b"\n")
-                    if payload is not None:
-                        fitting(payload)
-                        kept.write(payload + b"\n")
-                        queue.append(payload)
-                    progress(seq + 1)
-                    yield line
+            def taken(rows: Iterable[Row]) -> Iterator[Row]:
+                for done, row in enumerate(rows, 1):
+                    handle.write(row.line + b"\n")
+                    if row.payload is not None:
+                        kept.write(row.payload + b"\n")
+                    progress(done)
+                    yield row
 
-            payloads: Iterator[bytes] = iter(lambda: queue.popleft() if queue else b"", b"")
-            try:
-                rules = replayed(lines(), payloads, checkpoint.workspace.log_origin, leaves)
-            except Fault as fault:
-                raise TamperedError(f"The log does not hold at entry {fault.args[1]}: {fault.args[0]}.") from fault
+            written = _replayed(taken(_rows(entries, decision)), origin)
         kept.seek(0)
         archive.add("log/payloads.jsonl", iter(lambda: kept.read(_BLOCK), b""))
-    if len(leaves) != checkpoint.size or root_of(leaves) != bytes(checkpoint.root):
-        raise TamperedError(f"The log is not the one that was signed at {checkpoint.size} entries.")
-    return WrittenLog(rules, leaves)
+    if written.fault is not None:  # what is wrong may be applied already: once more, up to it
+        held = _replayed(islice(_rows(entries, decision), written.bad_seq), origin)
+        written.rules, written.own = held.rules, held.own
+    return written
 
 
-def _rows(checkpoint: Checkpoint, decision: int | None) -> Iterator[tuple[bytes, bytes | None]]:
+def _replayed(rows: Iterator[Row], origin: str) -> WrittenLog:
+    """Replay rows and take them all, those after a fault too."""
+    found, queue = WrittenLog(), deque[bytes]()
+
+    def lines() -> Iterator[bytes]:
+        for row in rows:
+            found.lines += 1
+            found.hidden += row.line[:1] == b'"'
+            if row.payload is not None:
+                queue.append(row.payload)
+            if row.decision is not None:
+                found.own.setdefault(row.decision, array("q")).append(row.pk)
+            yield row.line
+
+    all_lines = lines()
+    payloads: Iterator[bytes] = iter(lambda: queue.popleft() if queue else None, None)
+    try:
+        replay(found.rules, all_lines, payloads, origin, found.leaves)
+    except Fault as fault:
+        found.fault = fault
+        deque(all_lines, maxlen=0)
+    return found
+
+
+def _rows(entries: QuerySet[AuditEntry], decision: int | None) -> Iterator[Row]:
     """Yield every line of the log with its payload; of entries that are not shown the leaf hash in quotes."""
-    entries = AuditEntry.objects.filter(workspace=checkpoint.workspace, seq__lt=checkpoint.size).order_by("seq")
-    rows = entries.values_list("action", "decision_number", "data", "payload__data").iterator(chunk_size=_ROWS)
-    for action, about, data, payload in rows:
-        if is_shown(action, about, decision):
-            yield bytes(data), _kept(payload)
+    rows = entries.order_by("seq", "pk").values_list("pk", "data", "payload__data").iterator(chunk_size=_ROWS)
+    for pk, data, payload in rows:
+        line = bytes(data)
+        fields = fields_of(line)
+        if is_shown(fields, decision):
+            yield Row(pk, fields, line[: MOST_LINE_BYTES - 1], _payload(fields.get("payload_sha256"), payload))
         else:
-            yield f'"{leaf_hash(bytes(data)).hex()}"'.encode(), None
+            yield Row(pk, fields, f'"{leaf_hash(line).hex()}"'.encode(), None)
 
 
-def _kept(payload: bytes | memoryview | None) -> bytes | None:
-    return None if payload is None else bytes(payload)
+def _payload(named: object, payload: bytes | memoryview | None) -> bytes | None:
+    """Return the payload of an entry that names one: an empty line where it is gone, and cut where it is none.
+
+    Raises:
+        TooLargeError: it is longer than the verifier takes, and is the one that was stored.
+    """
+    if not named:
+        return None
+    raw = bytes(payload or b"")
+    return raw if len(raw) < MOST_LINE_BYTES else fitting(raw) if file_sha256(raw) == named else raw[:_BLOCK]

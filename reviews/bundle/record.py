@@ -82,7 +82,7 @@ def _outcome(decision: ReviewedDecision, names: Names) -> Iterator[str]:
     if put is not None:
         yield f"Chosen option: {plain(put.payload['trial'])} ({plain(put.payload['topology'])})."
         who, why = plain(names(put.fields["actor"])), plain(put.fields["reason"] or "")
-        yield f"Put into force by {who} on {put.fields['at']}: {why}"
+        yield f"Put into force by {who} on {plain(put.fields['at'])}: {why}"
         yield from ("", "### Consequences", "", *_consequences(put))
     else:
         word = decision.newest.plan["decision"] if decision.newest else "no plan yet"

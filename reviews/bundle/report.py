@@ -18,8 +18,8 @@ MOST_ENTRIES = 2_000
 """How many entries of one decision the report lists; the table of entries lists all."""
 
 
-def report_begin(checkpoint: Checkpoint, scope: str) -> bytes:
-    """Return what stands before the decisions."""
+def report_begin(checkpoint: Checkpoint, scope: str, faults: Sequence[str]) -> bytes:
+    """Return what stands before the decisions. ``faults``: what does not hold."""
     title = f"Review of {scope} in {checkpoint.workspace.title}"
     log = [
         ("Log", checkpoint.workspace.log_origin),
@@ -35,9 +35,19 @@ def report_begin(checkpoint: Checkpoint, scope: str) -> bytes:
             "<p>This page tells in words what the files beside it prove. Check them before you rely on it: ",
             "<code>python3 verify.py BUNDLE.zip --key KEY</code>, with a <code>verify.py</code> and a key that did ",
             "not come in this bundle.</p>\n",
+            *_warning(faults),
             _table(("", ""), log),
         )
     ).encode()
+
+
+def _warning(faults: Sequence[str]) -> Iterator[str]:
+    if faults:
+        yield "<h2>This log does not hold</h2>\n<p>Everything that is stored is in the bundle. Decisions are told "
+        yield "below, and stated in statements.jsonl, only as far as the log holds; tables/ list all entries.</p>\n"
+        yield "<ul>\n"
+        yield from (f"<li>{escape(fault)}</li>\n" for fault in faults)
+        yield "</ul>\n"
 
 
 def report_decision(decision: ReviewedDecision, names: Names) -> bytes:

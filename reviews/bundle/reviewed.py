@@ -4,7 +4,7 @@ Facts come from the log as the verifier replays it; only the printed names of pe
 the stored plans are read beside it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,12 @@ import msgspec
 
 from planner.verifier.verify import Rules
 from reviews.blobs import blob_read
-from reviews.models import AuditEntry, Person, Workspace
+from reviews.models import AuditEntry, Person
 from reviews.planning import plan_tree
 from reviews.statements.planning import PlannedFacts
 
 ERASED = "erased person"
+_ROWS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +73,8 @@ class Names:
 
 def decision_numbers(rules: Rules) -> list[int]:
     """Return the decisions that the replayed log made a revision of."""
-    return sorted(number for number, decision in rules.decisions.items() if number and decision["revisions"])
+    known = rules.decisions.items()
+    return sorted(number for number, said in known if type(number) is int and number > 0 and said["revisions"])
 
 
 Reviews = Mapping[tuple[int, int], Mapping[int, Mapping[str, Any]]]
@@ -87,43 +89,52 @@ def reviews_of(rules: Rules) -> Reviews:
     return found
 
 
-def planned_revisions(
-    workspace: Workspace, rules: Rules, reviews: Reviews, number: int, size: int
-) -> Iterator[ReviewedRevision]:
-    """Yield the planned revisions of a decision in order, one plan in memory at a time.
+def entries_about(own: Sequence[int]) -> tuple[Entry, ...]:
+    """Return entries by their rows, in that order.
 
     Raises:
-        TamperedError: a stored plan is not the one that the log names.
+        ValueError: one of them or its payload is no JSON.
     """
-    times = dict(
-        AuditEntry.objects.filter(
-            workspace=workspace, seq__lt=size, decision_number=number, action="revision.planned"
-        ).values_list("revision_number", "at")
+    found: dict[int, Entry] = {}
+    for at in range(0, len(own), _ROWS):
+        rows = AuditEntry.objects.filter(pk__in=own[at : at + _ROWS]).values_list("pk", "data", "payload__data")
+        found |= {pk: _entry(data, payload) for pk, data, payload in rows}
+    return tuple(found[pk] for pk in own)
+
+
+def planned_numbers(rules: Rules, number: int) -> list[int]:
+    """Return the revisions of a decision that are planned, in order."""
+    return [revision for revision, said in rules.decisions[number]["revisions"].items() if "plan_sha256" in said]
+
+
+def planned_revision(
+    rules: Rules, reviews: Reviews, number: int, revision: int, entries: Sequence[Entry]
+) -> ReviewedRevision:
+    """Return a planned revision of a decision; ``entries`` are those about the decision.
+
+    Raises:
+        TamperedError: the stored plan is not the one that the log names.
+    """
+    said = rules.decisions[number]["revisions"][revision]
+    planned = (one.fields for one in entries if one.action == "revision.planned" and one.fields["revision"] == revision)
+    facts = PlannedFacts(
+        label=f"D-{number:04d} r{revision}",
+        slot=said["slot"],
+        subject=said["subject"],
+        contract=said["contract_file_sha256"],
+        evidence=said["evidence_file_sha256"],
+        policy=said["policy"],
+        plan=said["plan_sha256"],
+        planner_version=said["planner_version"],
+        planned_at=[fields["at"] for fields in planned][-1],
     )
-    for revision, said in rules.decisions[number]["revisions"].items():
-        if "plan_sha256" in said:
-            facts = PlannedFacts(
-                label=f"D-{number:04d} r{revision}",
-                slot=said["slot"],
-                subject=said["subject"],
-                contract=said["contract_file_sha256"],
-                evidence=said["evidence_file_sha256"],
-                policy=said["policy"],
-                plan=said["plan_sha256"],
-                planner_version=said["planner_version"],
-                planned_at=times[revision],
-            )
-            plan = plan_tree(blob_read(facts.plan, "plan"))
-            own = reviews.get((number, revision), {})
-            yield ReviewedRevision(number=revision, facts=facts, plan=plan, said=said, reviews=own)
+    plan = plan_tree(blob_read(facts.plan, "plan"))
+    own = reviews.get((number, revision), {})
+    return ReviewedRevision(number=revision, facts=facts, plan=plan, said=said, reviews=own)
 
 
-def reviewed_decision(
-    workspace: Workspace, number: int, size: int, newest: ReviewedRevision | None
-) -> ReviewedDecision:
-    """Return a decision with its entries below ``size``."""
-    rows = AuditEntry.objects.filter(workspace=workspace, decision_number=number, seq__lt=size).order_by("seq")
-    entries = tuple(_entry(*row) for row in rows.values_list("data", "payload__data").iterator(chunk_size=500))
+def reviewed_decision(number: int, entries: tuple[Entry, ...], newest: ReviewedRevision | None) -> ReviewedDecision:
+    """Return a decision with the entries about it."""
     created = next((entry.payload for entry in entries if entry.action == "revision.created"), {})
     return ReviewedDecision(
         number=number,

@@ -1,12 +1,14 @@
 """The tables of a bundle: entries of the log and sign-offs, as CSV that runs nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-import msgspec
+from django.db.models import QuerySet
 
-from reviews.bundle.log_files import is_shown
+from planner.canonical import file_sha256
+from reviews.bundle.log_files import fields_of, is_shown
 from reviews.bundle.reviewed import Names
-from reviews.models import AuditEntry, Checkpoint
+from reviews.models import AuditEntry
 from reviews.spreadsheet import Value, csv_lines
 
 ENTRY_COLUMNS = (
@@ -19,39 +21,42 @@ SIGNOFF_COLUMNS = (
 )
 
 
-def entries_csv(checkpoint: Checkpoint, decision: int | None, names: Names) -> Iterator[bytes]:
-    """Yield the entries that are in the bundle in full."""
-    entries = AuditEntry.objects.filter(workspace=checkpoint.workspace, seq__lt=checkpoint.size).order_by("seq")
-    rows = entries.values_list("action", "decision_number", "sha256", "data").iterator(chunk_size=500)
+def entries_csv(entries: QuerySet[AuditEntry], decision: int | None, names: Names) -> Iterator[bytes]:
+    """Yield the entries that are in the bundle in full; of what cannot be read its place and digest."""
+    rows = entries.order_by("seq", "pk").values_list("seq", "data").iterator(chunk_size=500)
     return csv_lines(
         ENTRY_COLUMNS,
         (
-            _entry(msgspec.json.decode(bytes(data)), sha256, names)
-            for action, about, sha256, data in rows
-            if is_shown(action, about, decision)
+            _entry({"seq": seq} | fields, file_sha256(bytes(data)), names)
+            for seq, data in rows
+            if is_shown(fields := fields_of(data), decision)
         ),
     )
 
 
-def _entry(fields: dict[str, Value], sha256: str, names: Names) -> list[Value]:
-    values = fields | {"who": names(fields["actor"]), "sha256": sha256}
-    return [values[column] for column in ENTRY_COLUMNS]
+def _entry(fields: dict[str, Any], sha256: str, names: Names) -> list[Value]:
+    return _cells(fields | {"who": names(fields.get("actor")), "sha256": sha256}, ENTRY_COLUMNS)
 
 
-def signoffs_csv(checkpoint: Checkpoint, decision: int | None, names: Names) -> Iterator[bytes]:
+def signoffs_csv(entries: QuerySet[AuditEntry], decision: int | None, names: Names) -> Iterator[bytes]:
     """Yield every sign-off that was given, whatever became of it."""
-    entries = AuditEntry.objects.filter(
-        workspace=checkpoint.workspace, seq__lt=checkpoint.size, action="signoff.given"
-    ).order_by("seq")
-    if decision is not None:
-        entries = entries.filter(decision_number=decision)
-    rows = entries.values_list("data", "payload__data").iterator(chunk_size=500)
+    rows = entries.order_by("seq", "pk").values_list("data", "payload__data").iterator(chunk_size=500)
     return csv_lines(
         SIGNOFF_COLUMNS,
-        (_signoff(msgspec.json.decode(bytes(data)), msgspec.json.decode(bytes(said)), names) for data, said in rows),
+        (
+            _signoff(fields, fields_of(said), names)
+            for data, said in rows
+            if (fields := fields_of(data)).get("action") == "signoff.given"
+            and decision in (None, fields.get("decision"))
+        ),
     )
 
 
-def _signoff(fields: dict[str, Value], said: dict[str, Value], names: Names) -> list[Value]:
-    values = {"in_place_of": None} | fields | said | {"who": names(said["person"])}
-    return [values[column] for column in SIGNOFF_COLUMNS]
+def _signoff(fields: dict[str, Any], said: dict[str, Any], names: Names) -> list[Value]:
+    return _cells(fields | said | {"who": names(said.get("person"))}, SIGNOFF_COLUMNS)
+
+
+def _cells(values: dict[str, Any], columns: Sequence[str]) -> list[Value]:
+    """Return the cells of a row; what is absent is empty, and what is neither text nor number is shown as text."""
+    cells = (values.get(column) for column in columns)
+    return [cell if cell is None or type(cell) in (str, int) else str(cell) for cell in cells]

@@ -19,7 +19,7 @@ from django.db.models.functions import Now
 
 from reviews import queue
 from reviews.bundle.archive import TooLargeError
-from reviews.errors import ConflictError, NotFoundError, TamperedError
+from reviews.errors import ConflictError
 from reviews.models import AuditEntry, Export, ExportPiece, ExportState
 from reviews.services.exports import write_bundle
 from reviews.services.leases import HEARTBEATS_PER_LEASE, in_seconds
@@ -60,13 +60,13 @@ def export_run(export_id: int) -> ExportState | None:
         with tempfile.TemporaryFile() as file:
             try:
                 with _beating(hold):
-                    write_bundle(export.workspace, file, decision=export.decision_number, progress=hold.wrote)
-            except (ConflictError, NotFoundError, TamperedError) as error:
+                    written = write_bundle(export.workspace, file, decision=export.decision_number, progress=hold.wrote)
+            except ConflictError as error:
                 state = _end(hold, ExportState.FAILED, error=error.message)
             except TooLargeError as error:
                 state = _end(hold, ExportState.FAILED, error=str(error))
             else:
-                state = _keep(export, hold, file)
+                state = _keep(export, hold, file, written.faults)
         finished = True
         return state
     finally:
@@ -100,8 +100,8 @@ def _end(hold: _Hold, state: ExportState, *, error: str = "") -> ExportState | N
     return state if ended else None
 
 
-def _keep(export: Export, hold: _Hold, file: BinaryIO) -> ExportState | None:
-    """Store the bytes of a bundle; None where somebody else works on it by now."""
+def _keep(export: Export, hold: _Hold, file: BinaryIO, faults: tuple[str, ...]) -> ExportState | None:
+    """Store the bytes of a bundle, and what it holds that does not hold; None where somebody else works on it."""
     with transaction.atomic():
         ExportPiece.objects.filter(export=export).delete()
         file.seek(0)
@@ -121,6 +121,7 @@ def _keep(export: Export, hold: _Hold, file: BinaryIO) -> ExportState | None:
             checkpoint_size=hold.done,
             size_bytes=size,
             sha256=f"sha256:{digest.hexdigest()}",
+            error=f"The log does not hold: {' '.join(faults)}"[:2000] if faults else "",
         )
         if not kept:
             transaction.set_rollback(True)

@@ -5,6 +5,8 @@ same export again, while one waits, is that one; only so many wait at once. As w
 a lease says who works on it. The key that signs is the log's, which web processes do not have.
 """
 
+import base64
+import hashlib
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, BinaryIO
@@ -14,17 +16,18 @@ from django.db import transaction
 
 from reviews import queue
 from reviews.audit import Act, append, refusals_recorded, workspace_write
-from reviews.bundle.assembly import Wanted, bundle_write
+from reviews.bundle.assembly import Wanted, Written, bundle_write
 from reviews.bundle.log_files import Progress
 from reviews.clock import database_now
-from reviews.errors import ConflictError
+from reviews.errors import ConflictError, TamperedError
 from reviews.log_keys import log_signer
-from reviews.models import Export, ExportPiece, ExportState, Person, Workspace
+from reviews.models import Checkpoint, Cosignature, Export, ExportPiece, ExportState, Person, Workspace
 from reviews.selectors.decision_page import decision_named
 from reviews.selectors.exports import ExportRow, export_named, export_row
 from reviews.selectors.people import standing_of
 from reviews.services.checkpoints import checkpoint_sign
 from reviews.services.people import UNTRACED, Trace
+from reviews.transparency.notes import Signer
 
 OPEN = (ExportState.QUEUED, ExportState.RUNNING)
 MOST_OPEN = 5
@@ -33,19 +36,63 @@ MOST_OPEN = 5
 
 def write_bundle(
     workspace: Workspace, file: BinaryIO, *, decision: int | None = None, progress: Progress = lambda done: None
-) -> int:
-    """Sign the log as it is now and write its bundle into an open file that is empty; return its size in bytes.
+) -> Written:
+    """Sign the log as it is now and write its bundle into an open file that is empty.
+
+    A log that does not hold is written too, and all of it, with the last checkpoint that could be signed.
 
     Raises:
         ConflictError: this process holds no key to sign with.
-        TamperedError: the log or something that it names is not what was stored.
         TooLargeError: it does not fit into one bundle.
     """
-    signer, checkpoint = log_signer(workspace), checkpoint_sign(workspace)
-    if signer is None or checkpoint is None:
+    signer = log_signer(workspace)
+    if signer is None:
         raise ConflictError("There is no key that signs the log, so nothing can be exported.")
-    wanted = Wanted(checkpoint=checkpoint, signer=signer, decision=decision, most_bytes=settings.EXPORT_BYTES)
+    checkpoint, unsigned = _signed(workspace, signer)
+    wanted = Wanted(
+        checkpoint=checkpoint,
+        signer=signer,
+        decision=decision,
+        most_bytes=settings.EXPORT_BYTES,
+        notes=_notes(checkpoint),
+        unsigned=unsigned,
+    )
     return bundle_write(file, wanted, progress)
+
+
+def _signed(workspace: Workspace, signer: Signer) -> tuple[Checkpoint, str]:
+    """Return the newest checkpoint, and why the log as it is now is not signed; a log that never was has an empty one.
+
+    Raises:
+        ConflictError: this process holds no key.
+    """
+    try:
+        checkpoint = checkpoint_sign(workspace)
+    except TamperedError as tampered:
+        newest = Checkpoint.objects.filter(workspace=workspace).order_by("size", "pk").last()
+        return newest or _nothing_signed(workspace, signer), tampered.message
+    if checkpoint is None:
+        raise ConflictError("There is no key that signs the log, so nothing can be exported.")
+    return checkpoint, ""
+
+
+def _nothing_signed(workspace: Workspace, signer: Signer) -> Checkpoint:
+    root = hashlib.sha256().digest()
+    note = f"{workspace.log_origin}\n0\n{base64.b64encode(root).decode()}\n\n".encode()
+    return Checkpoint(workspace=workspace, size=0, root=root, key=str(signer.verifier), note=note)
+
+
+def _notes(checkpoint: Checkpoint) -> dict[str, bytes]:
+    """Return the newest checkpoint as a file, and beside it the newest one that a witness has cosigned, if any."""
+    notes = {"log/newest.checkpoint": _note(checkpoint)}
+    cosigned = Checkpoint.objects.filter(workspace=checkpoint.workspace, cosignatures__isnull=False)
+    newest = cosigned.order_by("size", "pk").last()
+    return notes if newest is None else notes | {"log/cosigned.checkpoint": _note(newest)}
+
+
+def _note(checkpoint: Checkpoint) -> bytes:
+    lines = Cosignature.objects.filter(checkpoint_id=checkpoint.pk).order_by("pk").values_list("line", flat=True)
+    return bytes(checkpoint.note) + "".join(lines).encode()
 
 
 def export_request(

@@ -17,12 +17,12 @@ from django.db import DatabaseError, connection
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from planner.verifier.verify import BROKEN, CONSISTENT, INCOMPLETE, VERIFIED, WORDS, Fault, Result
+from planner.verifier.verify import BROKEN, CONSISTENT, INCOMPLETE, VERIFIED, WORDS, Result
 from planner.verifier.verify import verify as verify_bundle
 from reviews import queue
 from reviews.audit import Act, append, workspace_write
 from reviews.bundle.archive import TooLargeError
-from reviews.errors import ConflictError, TamperedError
+from reviews.errors import ConflictError
 from reviews.log_keys import log_signer
 from reviews.models import AuditEntry, JobState, Verification, VerificationOutcome, Workspace
 from reviews.services.exports import write_bundle
@@ -124,15 +124,14 @@ def _verified(workspace: Workspace, hold: _Hold) -> tuple[Found, Result]:
         return stored, (INCOMPLETE, _headline(INCOMPLETE, "this installation has no key that signs its logs"), None, [])
     with tempfile.TemporaryFile() as file:
         try:
-            write_bundle(workspace, file, progress=bundled)
-        except TamperedError as tampered:
-            cause = tampered.__cause__
-            seq = cause.args[1] if isinstance(cause, Fault) else None
-            return stored, (BROKEN, _headline(BROKEN, tampered.message, seq), seq, [])
+            written = write_bundle(workspace, file, progress=bundled)
         except (ConflictError, TooLargeError) as error:
             return stored, (INCOMPLETE, _headline(INCOMPLETE, str(error)), None, [])
         file.seek(0)
-        return stored, verify_bundle(file, [str(signer.verifier)])
+        result = verify_bundle(file, [str(signer.verifier)])
+    if written.faults and result[0] == VERIFIED:
+        return stored, (BROKEN, _headline(BROKEN, written.faults[0]), None, result[3])
+    return stored, result
 
 
 def _headline(code: int, text: str, seq: int | None = None) -> str:

@@ -20,6 +20,7 @@ STATES: dict[str, Word] = {
     "queued": Word("Waiting", "wait", "na"),
     "running": Word("Being written", "wait", "na"),
     "done": Word("Ready", "pass", "pass"),
+    "doubtful": Word("Ready, does not hold", "fail", "fail"),
     "failed": Word("Failed", "fail", "fail"),
 }
 CONTENTS = (
@@ -55,7 +56,7 @@ def _context(request: PersonRequest, slug: str, workspace: Workspace, rows: tupl
         is_running=any(row.is_open for row in rows),
         contents=CONTENTS,
         key=key,
-        command=f"unzip -j bundle.zip verify.py && python3 verify.py bundle.zip --key '{key or 'KEY'}'",
+        command=f"unzip -j bundle.zip verify.py && python3 -I verify.py bundle.zip --key '{key or 'KEY'}'",
         wanted=request.GET.get("decision", "")[:20],
     )
 
@@ -81,7 +82,7 @@ def export_line(row: ExportRow) -> dict[str, Any]:
     return {
         "id": row.id,
         "scope": "All decisions" if row.decision is None else f"D-{row.decision:04d}",
-        "word": STATES[row.state],
+        "word": STATES["doubtful" if row.is_ready and row.error else row.state],
         "is_open": row.is_open,
         "is_ready": row.is_ready,
         "progress": f"{done:,} of {count(total, 'entry', 'entries')}" if total else "",

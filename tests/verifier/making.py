@@ -10,7 +10,8 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from planner.canonical import canonical_bytes
-from planner.verifier.verify import Rules, replayed
+from planner.verifier.verify import Rules
+from planner.verifier.verify import replay as replay_lines
 from reviews.bundle.archive import Archive
 from reviews.statements.intoto import envelope
 from reviews.statements.planning import PlannedFacts, gate_results, verification_summary
@@ -83,7 +84,9 @@ def replay(log: Story) -> Rules:
     """Replay a sound story."""
     entries = list(log.entries())
     payloads = (raw for _, raw in entries if raw is not None)
-    return replayed(iter([line for line, _ in entries]), payloads, ORIGIN, [])
+    rules = Rules()
+    replay_lines(rules, iter([line for line, _ in entries]), payloads, ORIGIN, [])
+    return rules
 
 
 def statements(log: Story, signer: Signer) -> list[bytes]:

@@ -203,7 +203,7 @@ DAMAGED: dict[str, tuple[Change, int, int | None, str]] = {
     "another document": (
         lambda m: setattr(m, "documents", m.documents | {next(iter(m.documents)): b"{}"}),
         1,
-        None,
+        12,
         "has another digest",
     ),
     "no checkpoint": (lambda m: m.files.update({"log/newest.checkpoint": None}), 2, None, "missing"),

@@ -12,13 +12,12 @@ from planner.canonical import file_sha256
 from planner.verifier.verify import verify
 from reviews import queue
 from reviews.errors import ConflictError, NotFoundError
-from reviews.models import AuditEntry, Blob, Export, ExportPiece, ExportState, Plan
+from reviews.models import AuditEntry, Export, ExportPiece, ExportState
 from reviews.selectors.exports import export_detail, export_rows
 from reviews.services.export_runs import MOST_ATTEMPTS, export_run, exports_sweep
 from reviews.services.exports import MOST_OPEN, export_fetch, export_request
 from reviews.tasks import export_write
 from tests.api.asking import Caller, problem, token_of
-from tests.plugins.append_only import lifted
 from tests.reviews.factories import Cast, last_entry, planned
 from tests.reviews.rules.board import TRACE
 
@@ -106,15 +105,6 @@ def test_a_bundle_that_would_be_too_large_is_not_written(people: Cast, settings:
     assert export_run(export.pk) == ExportState.FAILED
     assert Export.objects.get().error == "The bundle would be larger than 100 bytes. Export decisions one by one."
     assert not ExportPiece.objects.exists()
-
-
-def test_a_plan_that_is_not_what_was_stored_is_not_exported(people: Cast) -> None:
-    planned(people)
-    with lifted():
-        Blob.objects.filter(pk=Plan.objects.get().blob_id).update(data=b"{}")
-    export = asked(people)
-    assert export_run(export.pk) == ExportState.FAILED
-    assert "The stored plan is not what was stored" in Export.objects.get().error
 
 
 def test_one_that_a_worker_died_of_is_taken_over_and_given_up_at_last(
