@@ -25,7 +25,7 @@ __all__ = ["benchmark_download", "decision_benchmark", "draft_benchmark_download
 KEPT = ("revision", "page")
 PLANNED = Strip(
     lead="A plan of measurements, not evidence.",
-    text="Figures of memory and traffic are hypotheses: they order what to measure, and decide nothing.",
+    text="Nothing in it was measured.",
     icon="unk",
     css="unk",
 )

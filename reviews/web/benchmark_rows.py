@@ -209,7 +209,8 @@ def _facts(matrix: Matrix) -> Iterator[tuple[str, str]]:
         f"{bytes_text(fleet.memory_bytes)} each",
     )
     yield "Lengths", f"prompts {shared.prompt_tokens}; outputs {shared.output_tokens}"
-    yield "Batching and affinity", f"{shared.batching}; {shared.affinity}"
+    yield "Batching", shared.batching
+    yield "Affinity", shared.affinity
     yield "Prefix cache", shared.cache
     yield "Quality parity", shared.quality
     yield "Power", shared.power

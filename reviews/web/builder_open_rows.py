@@ -14,7 +14,7 @@ from planner.builder.state import Proposal, Question
 from planner.pointers import steps
 from reviews.web.builder_acts import DEGREES
 from reviews.web.builder_rows import RunLine, run_line
-from reviews.web.builder_texts import place_text, scope_text, shown_json
+from reviews.web.builder_texts import json_example, place_text, scope_text, shown_json
 from reviews.web.formats import count, listed
 from reviews.web.words import Word
 
@@ -38,6 +38,8 @@ GROUPS = {
     "asked": "What no file says",
 }
 OPTIONAL = 2
+LEAST_ROWS = {"rank_map": 4, "json": 2}
+"""Kind of a question -> lines of its field while nothing stands in it."""
 RANKS = ("", ", which gates read", ", if you know")
 
 
@@ -97,6 +99,7 @@ class QuestionRow:
     answered_at: str
     text: str
     was: str
+    example: str
     rows: int
     choices: tuple[tuple[str, bool], ...]
     parts: tuple[tuple[str, str, tuple[tuple[str, bool], ...]], ...]
@@ -208,7 +211,8 @@ def question_row(number: int, same: Sequence[Question], given: Given, group: str
         answered_at=question.answered or "",
         text=shown.get("", ""),
         was=was,
-        rows=min(12, shown.get("", "").count("\n") + (4 if question.kind == "rank_map" else 1)),
+        example=json_example(question.field) if question.kind == "json" else "",
+        rows=min(12, shown.get("", "").count("\n") + LEAST_ROWS.get(question.kind, 1)),
         choices=tuple((choice, choice == shown.get("")) for choice in question.choices),
         parts=tuple(
             (name, shown.get(name, ""), tuple((choice, choice == shown.get(name)) for choice in question.choices))

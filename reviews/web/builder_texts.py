@@ -7,7 +7,7 @@ import msgspec
 from planner.builder.records import ReadPlace
 from planner.pointers import steps
 
-__all__ = ["field_title", "place_text", "scope_text", "shown_json", "shown_value"]
+__all__ = ["field_title", "json_example", "place_text", "scope_text", "shown_json", "shown_value"]
 
 
 def place_text(place: ReadPlace) -> str:
@@ -38,6 +38,14 @@ def field_title(field: str) -> str:
     if len(parts) > 2 and parts[0] in ("trials", "identities"):
         return f"{parts[1]}: {' '.join(parts[2:])}".replace("_", " ")
     return " ".join(parts).replace("_", " ")
+
+
+def json_example(field: str) -> str:
+    """Return what an answer in JSON looks like: of a metric of ranks its record, else only that it is JSON."""
+    path = steps(field)
+    if path[2:3] == ("windows",) and path[4:5] == ("per_rank",) and len(path) == 6:
+        return '{"values": [95316061716, null], "scope": "device", "sample_interval_s": 1, "samples": 300}'
+    return "JSON"
 
 
 THINGS = {"devices": "device", "nodes": "node", "nics": "NIC", "islands": "island", "links": "link"}

@@ -181,6 +181,10 @@ class _Rows:
         choices = field.choices
         if field.control == "choice" and field.text and field.text not in choices:
             choices = (*choices, field.text)  # what fits nowhere is still what the document holds
+        said = self._said(field.pointer)
+        if said.needed and field.control == "choice":
+            # What it may be is in the list; how its words are written is of no use beside it.
+            said = Said(said.wrong, "Still needed.")
         return FieldRow(
             id=dom_id(field.pointer),
             name=field.pointer,
@@ -194,7 +198,7 @@ class _Rows:
             suggestions=field.suggestions,
             decides=field.decides,
             is_required=field.is_required,
-            said=self._said(field.pointer),
+            said=said,
             origin=self.origins.get(field.pointer, ""),
         )
 

@@ -84,6 +84,20 @@ def test_what_a_button_leads_to(alice: Client) -> None:
     )
 
 
+def test_a_list_of_load_points_is_not_told_how_an_id_is_written(alice: Client) -> None:
+    draft = begin(alice)
+    send(alice, draft, "workload", "add:/identity/workload/load_points|saturated")
+    send(alice, draft, "limits", "limit", limit_gate="ttft", limit_id="p95")
+    page = shown(alice, draft, "limits")
+    assert ("an id: 1 to 64" in page, "Still needed: a number" in page) == (False, True)
+
+
+def test_needs_say_what_they_mean_and_the_document_counts_its_lines(alice: Client) -> None:
+    page = shown(alice, begin(alice), "needs")
+    assert "Devices must be dedicated. No gate holds it; teams judge it." in page
+    assert "1 lines of" not in page
+
+
 def test_two_tabs_do_not_overwrite_one_another(alice: Client) -> None:
     draft = begin(alice)
     send(alice, draft, "service", typed={"/slot": "first/tab"}, version=1)
