@@ -115,16 +115,25 @@ def sent_file(request: Request, name: str) -> bytes:
     raise InvalidRequestError((problem,))
 
 
-def proposed_body(request: Request, kind: str) -> dict[str, Any]:
-    """Read the body of a proposal of one kind.
+def shape_of(kind: str) -> type[msgspec.Struct]:
+    """Return what the body of a proposal of one kind holds.
 
     Raises:
-        InvalidRequestError: there is no such kind, or its body has another form.
+        InvalidRequestError: there is no such kind.
     """
     shape = BODIES.get(kind)
     if shape is None:
         found = printable(kind) or "nothing"
         raise InvalidRequestError((Finding("request", "request/kind", "kind", f"one of {', '.join(BODIES)}", found),))
+    return shape
+
+
+def proposed_body(request: Request, shape: type[msgspec.Struct]) -> dict[str, Any]:
+    """Read the body of a proposal.
+
+    Raises:
+        InvalidRequestError: it is not there, or has another form.
+    """
     raw = sent_file(request, "body") if "body" in request.FILES or shape is not Revocation else b"{}"
     try:
         body: dict[str, Any] = msgspec.to_builtins(msgspec.json.decode(raw, type=shape))

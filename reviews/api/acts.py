@@ -13,7 +13,7 @@ from reviews.api import serializers
 from reviews.api import serializers_acts as shapes
 from reviews.api.act_parts import REASON, TIME, act_of, sent_fields, sent_times
 from reviews.api.authentication import actor
-from reviews.api.base import WorkspaceView, wanted_versions
+from reviews.api.base import WorkspaceView, version_seen
 from reviews.api.documentation import IF_MATCH, READING, SENDING, body, refusals
 from reviews.api.queries import read_query
 from reviews.api.rows import decision_detail_value
@@ -58,8 +58,8 @@ class Activation(DecisionAct):
     def post(self, request: Request, workspace: str, number: int) -> Response:
         """Put the newest revision into force, the one whose ETag If-Match names. A login is needed."""
         fields = sent_fields(request, "statement", "rollback")
-        seen = min(wanted_versions(request) or (), default="")
-        decision_activate(number=number, seen_subject=seen, **(act_of(request, self.space) | fields))
+        asked = act_of(request, self.space) | fields
+        decision_activate(number=number, seen_subject=version_seen(request), **asked)
         return self.state(request, number)
 
 

@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from reviews.api.authentication import actor, grant
 from reviews.api.rows import Links
 from reviews.asked_once import reading
-from reviews.errors import NotFoundError
+from reviews.errors import NotFoundError, printable
 from reviews.models import Workspace
 from reviews.selectors.people import workspace_of_member
 
@@ -79,6 +79,17 @@ def wanted_versions(request: Request) -> frozenset[str] | None:
     given = request.META.get("HTTP_IF_MATCH")
     etags = parse_etags(given or "*")
     return None if etags == ["*"] else frozenset(etag.strip('"') for etag in etags if not etag.startswith("W/"))
+
+
+def version_seen(request: Request) -> str:
+    """Return the one version that the client saw, from If-Match; empty where it names none, or whichever there is.
+
+    What is not one strong ETag comes back as it is: it is the version of nothing, and must not pass for no condition.
+    """
+    wanted = wanted_versions(request)
+    if wanted is None:
+        return ""
+    return min(wanted) if len(wanted) == 1 else printable(request.META["HTTP_IF_MATCH"], 80)
 
 
 def unchanged(version: str, cache: str) -> HttpResponse:

@@ -8,9 +8,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from reviews.api import serializers_acts as shapes
-from reviews.api.act_parts import BODY, KIND, REASON, act_of, proposed_body, sent_fields, sent_file
+from reviews.api.act_parts import BODY, KIND, REASON, act_of, proposed_body, sent_fields, sent_file, shape_of
 from reviews.api.authentication import actor
-from reviews.api.base import KEPT_IF_UNCHANGED, WorkspaceView, known_versions, unchanged, wanted_versions
+from reviews.api.base import (
+    KEPT_IF_UNCHANGED,
+    WorkspaceView,
+    known_versions,
+    unchanged,
+    version_seen,
+    wanted_versions,
+)
 from reviews.api.documentation import (
     IF_MATCH,
     IF_NONE_MATCH,
@@ -68,12 +75,12 @@ class WorkspaceProposals(WorkspaceView):
     def post(self, request: Request, workspace: str) -> Response:
         """Propose another policy; with If-Match only in place of that version. A login of an admin is needed."""
         fields = sent_fields(request, "reason", files=("policy",))
-        tree = policy_tree(sent_file(request, "policy"))
         wanted = wanted_versions(request)
         base = policy_page(actor=actor(request), workspace=self.space).content_id
+        seen = base if wanted is None or base in wanted else min(wanted, default="")
         made = proposal_make(
             HANDLERS["policy"],
-            body={"base": base if wanted is None or base in wanted else min(wanted, default=""), "policy": tree},
+            body=lambda: {"base": seen, "policy": policy_tree(sent_file(request, "policy"))},
             reason=fields["reason"],
             **act_of(request, self.space),
         )
@@ -98,13 +105,13 @@ class DecisionProposals(WorkspaceView):
     def post(self, request: Request, workspace: str, number: int) -> Response:
         """Propose a waiver, an emergency, to lift an objection, to revoke or to roll back. A login is needed."""
         fields = sent_fields(request, "kind", "reason", files=("body",))
-        proposed = proposed_body(request, fields["kind"])
+        shape = shape_of(fields["kind"])
         made = proposal_make(
             HANDLERS[fields["kind"]],
-            body=proposed,
+            body=lambda: proposed_body(request, shape),
             reason=fields["reason"],
             number=number,
-            seen_subject=min(wanted_versions(request) or (), default=""),
+            seen_subject=version_seen(request),
             **act_of(request, self.space),
         )
         return shown(self, request, made.pk, 201)

@@ -48,7 +48,8 @@ class Thread(serializers.Serializer[object]):
 
 
 class Threads(serializers.Serializer[object]):
-    """The threads of a decision in order of their numbers, placed on the newest planned revision."""
+    """Threads of a decision, newest first, placed on the newest planned revision."""
 
     placed_on = serializers.IntegerField(allow_null=True)
     threads = Thread(many=True)
+    next = serializers.CharField(allow_null=True, help_text="address of the next page, null after the last one")

@@ -10,12 +10,15 @@ from rest_framework.response import Response
 from reviews.api import serializers_threads as shapes
 from reviews.api.authentication import actor, authentication, request_id
 from reviews.api.base import WorkspaceView
-from reviews.api.documentation import READING, SENDING, body, refusals
+from reviews.api.documentation import PAGING, READING, SENDING, body, refusals
 from reviews.api.draft_parts import BINARY, unknown_parts
+from reviews.api.queries import PAGING as PAGING_READERS
 from reviews.api.queries import read_query
 from reviews.api.rows import Links
 from reviews.api.uploads import check_outer_form
 from reviews.errors import Finding, InvalidRequestError, printable
+from reviews.selectors.decisions import PAGE_SIZE
+from reviews.selectors.thread_pages import Wanted
 from reviews.selectors.threads import ThreadRow, discussion
 from reviews.services.acting import PROSE_LENGTH
 from reviews.services.comment_checks import Written
@@ -58,34 +61,39 @@ class ThreadView(WorkspaceView):
         trace = Trace(request_id(), authentication(request))
         return {"actor": actor(request), "workspace": self.space, "number": number, "trace": trace}
 
-    def state(self, request: Request, number: int, status: int = 200) -> Response:
-        """Answer with all threads."""
-        found = discussion(actor=actor(request), workspace=self.space, number=number)
-        rows = [thread_value(row, number, self.links) for row in found.threads]
-        return Response(shapes.Threads({"placed_on": found.placed_on, "threads": rows}).data, status=status)
+    def state(self, request: Request, number: int, wanted: Wanted, status: int = 200) -> Response:
+        """Answer with threads, newest first."""
+        found = discussion(actor=actor(request), workspace=self.space, number=number, wanted=wanted)
+        value = {
+            "placed_on": found.placed_on,
+            "threads": [thread_value(row, number, self.links) for row in reversed(found.threads)],
+            "next": self.links.older(found.older_than),
+        }
+        return Response(shapes.Threads(value).data, status=status)
 
 
 class Threads(ThreadView):
     """The threads of a decision."""
 
-    @extend_schema(operation_id="thread_list", responses={200: shapes.Threads, **refusals(*READING)})
+    @extend_schema(operation_id="thread_list", parameters=PAGING, responses={200: shapes.Threads, **refusals(*READING)})
     def get(self, request: Request, workspace: str, number: int) -> Response:
-        """List threads with their comments, and where their items stand now."""
-        read_query(request.GET, {})
-        return self.state(request, number)
+        """List threads with their comments, and where their items stand now, newest first."""
+        query = read_query(request.GET, PAGING_READERS)
+        return self.state(request, number, Wanted(most=query.get("limit", PAGE_SIZE), older_than=query.get("before")))
 
     @extend_schema(
         operation_id="comments_publish",
         request=body(("comments",), comments=COMMENTS),
         responses={
-            201: OpenApiResponse(shapes.Threads, description="All threads as they are now"),
+            201: OpenApiResponse(shapes.Threads, description="The threads that were written in, as they are now"),
             **refusals(*SENDING),
         },
     )
     def post(self, request: Request, workspace: str, number: int) -> Response:
         """Publish comments in one act, all or none: each opens a thread about an item, or replies in one."""
-        comments_publish(comments=sent_comments(request), **self.asked(request, number))
-        return self.state(request, number, 201)
+        made = comments_publish(comments=sent_comments(request), **self.asked(request, number))
+        written_in = frozenset(comment.thread.number for comment in made)
+        return self.state(request, number, Wanted(numbers=written_in), 201)
 
 
 class ThreadResolution(ThreadView):
@@ -97,14 +105,14 @@ class ThreadResolution(ThreadView):
         responses={200: shapes.Threads, **refusals(*SENDING)},
     )
     def post(self, request: Request, workspace: str, number: int, thread: int) -> Response:
-        """Resolve a thread that does not block; a blocking one is resolved on the page."""
+        """Resolve a thread that does not block, and answer with it; a blocking one is resolved on the page."""
         check_outer_form(request)
         problems = unknown_parts(request, files=(), fields=("reason",))
         if problems:
             raise InvalidRequestError(tuple(problems))
         reason = str(request.POST.get("reason", ""))
         thread_resolve(thread=thread, reason=reason, **self.asked(request, number))
-        return self.state(request, number)
+        return self.state(request, number, Wanted(numbers=frozenset({thread})))
 
 
 def sent_comments(request: Request) -> tuple[Written, ...]:

@@ -113,6 +113,16 @@ def may_act_as_author(standing: Standing, *, author_ids: Collection[int]) -> Ver
     return ALLOWED
 
 
+def may_ask_again(standing: Standing, *, teams: Collection[str], author_ids: Collection[int]) -> Verdict:
+    """An author of the decision asks any team to review again, a member their own teams."""
+    writes = may_comment(standing)
+    if not writes.allowed:
+        return writes
+    if standing.person_id not in author_ids and (not standing.teams or not set(teams) <= standing.teams):
+        return Verdict(False, "Another review is asked for by an author of the decision, or by the team itself.")
+    return ALLOWED
+
+
 def may_comment(standing: Standing) -> Verdict:
     """Every member reads and comments, but an auditor only reads."""
     if standing.role == "auditor":

@@ -101,6 +101,20 @@ def people_of(signoff: JudgedSignOff) -> frozenset[int]:
     return frozenset((signoff.fact.person_id,) if giver is None else (signoff.fact.person_id, giver))
 
 
+def seats_filled(approving: Iterable[JudgedSignOff]) -> int:
+    """Return how many seats approvals fill; the first given fills it.
+
+    A member and whoever signs in their place share one seat, and so do all to whom it was lent one after another.
+    """
+    taken: set[int] = set()
+    given = 0
+    for signoff in approving:
+        people = people_of(signoff)
+        given += not people & taken
+        taken |= people
+    return given
+
+
 def judge_requirements(case: Case) -> tuple[Requirement, ...]:
     """Return what every team of the policy owes, in order of the team's name."""
     return tuple(_judged(case, team, quorum) for team, quorum in sorted(case.quorums.items()))
@@ -204,7 +218,7 @@ def _open_conditions(case: Case, team: str) -> Iterable[Blocker]:
 
 def _approved(case: Case, team: str, quorum: int) -> Requirement:
     approving = [signoff for signoff in case.counting(team) if signoff.fact.meaning in APPROVING]
-    given = len({signoff.fact.person_id for signoff in approving})
+    given = seats_filled(approving)
     if given < quorum:
         taken = {person for signoff in approving for person in people_of(signoff)}
         owed_by = tuple(
@@ -230,7 +244,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def _approvals(case: Case, team: str) -> int:
-    return len({signoff.fact.person_id for signoff in case.counting(team) if signoff.fact.meaning in APPROVING})
+    return seats_filled(signoff for signoff in case.counting(team) if signoff.fact.meaning in APPROVING)
 
 
 def _listed(names: Sequence[str]) -> str:

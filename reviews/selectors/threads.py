@@ -38,6 +38,7 @@ from reviews.selectors.judgement import UNDER_REVIEW, author_ids
 from reviews.selectors.people import standing_of
 from reviews.selectors.revisions import revisions_of
 from reviews.selectors.rows import DecisionPage
+from reviews.selectors.thread_pages import ALL, Wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +106,8 @@ class DraftRow:
 class Discussion:
     """The threads of a decision in order of their numbers, placed on revision ``placed_on``; None before any plan.
 
-    ``teams`` are those of the newest revision's policy.
+    ``teams`` are those of the newest revision's policy. ``older_than`` is what the next page begins below, None after
+    the last one.
     """
 
     page: DecisionPage
@@ -114,6 +116,7 @@ class Discussion:
     drafts: tuple[DraftRow, ...]
     may_comment: Verdict
     teams: tuple[str, ...]
+    older_than: int | None = None
 
     def thread(self, number: int) -> ThreadRow | None:
         """Return a thread by its number."""
@@ -125,7 +128,12 @@ class Discussion:
 
 
 def discussion(
-    *, actor: Person, workspace: Workspace, number: int, authentication: Authentication | None = None
+    *,
+    actor: Person,
+    workspace: Workspace,
+    number: int,
+    authentication: Authentication | None = None,
+    wanted: Wanted = ALL,
 ) -> Discussion:
     """Return the threads of a decision with the reader's own drafts.
 
@@ -139,10 +147,16 @@ def discussion(
     members = frozenset(
         Membership.objects.filter(workspace=workspace, person__is_active=True).values_list("person__login", flat=True)
     )
+    rows, older_than = wanted.of(
+        Thread.objects.filter(decision__workspace=workspace, decision__number=number).select_related(
+            "opener", "revision", "resolution__person"
+        )
+    )
     return Discussion(
         page=page,
         placed_on=newest.number if newest else None,
-        threads=_threads(page, standing, newest, members, authentication or Authentication("none")),
+        threads=_threads(rows, standing, newest, members, authentication or Authentication("none")),
+        older_than=older_than,
         drafts=_drafts(page, standing, members),
         may_comment=may_comment(standing),
         teams=teams_of(page),
@@ -157,17 +171,12 @@ def _newest_planned(page: DecisionPage, workspace: Workspace, number: int | None
 
 
 def _threads(
-    page: DecisionPage,
+    rows: Sequence[Thread],
     standing: Standing,
     newest: Revision | None,
     members: frozenset[str],
     authentication: Authentication,
 ) -> tuple[ThreadRow, ...]:
-    rows = list(
-        Thread.objects.filter(decision__workspace_id=standing.workspace_id, decision__number=page.number)
-        .select_related("opener", "revision", "resolution__person")
-        .order_by("number")
-    )
     if not rows or newest is None:
         return ()
     comments = _comments(rows, members)

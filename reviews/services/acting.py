@@ -6,9 +6,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from reviews.audit import Act, append, refusals_recorded, workspace_write
-from reviews.errors import Finding, InvalidRequestError, NotAllowedError, ProofNeededError, is_prose, length_of
+from reviews.errors import (
+    ConflictError,
+    Finding,
+    InvalidRequestError,
+    NotAllowedError,
+    ProofNeededError,
+    is_prose,
+    length_of,
+)
 from reviews.facts import Authentication, Standing
-from reviews.models import AuditEntry, Decision, Person, Workspace
+from reviews.models import AuditEntry, Decision, Person, Revision, Workspace
 from reviews.policies.permissions import Verdict
 from reviews.policies.proof import is_recent_proof
 from reviews.selectors.judgement import Judgement, judge_decisions
@@ -73,10 +81,29 @@ def acting(
         yield Acting(workspace, standing, decision_to_act_on(workspace, number), attempt)
 
 
+def not_what_was_seen(decision: Decision, newest: int, seen: str) -> ConflictError:
+    """Return the refusal of an act on another subject than that of the newest revision, whose number is given."""
+    if not seen:
+        words = (
+            f"It is not said which revision of {decision.label} was read. Name its subject (over the API in If-Match)."
+        )
+    elif not Revision.objects.filter(decision=decision, planned__subject=seen).exists():
+        words = f"The subject that you saw belongs to no revision of {decision.label}. Read it again."
+    else:
+        words = f"{decision.label} moved while you read it: the newest revision is r{newest}."
+    return ConflictError(words, revision=newest)
+
+
 def require(verdict: Verdict) -> None:
     """Raise NotAllowedError with the reason unless it is allowed."""
     if not verdict.allowed:
         raise NotAllowedError(verdict.reason)
+
+
+def require_person(authentication: Authentication) -> None:
+    """Raise NotAllowedError for an API token, which is nobody."""
+    if authentication.method == "token":
+        raise NotAllowedError("An API token does not do this. It takes a person who logged in.")
 
 
 def require_proof(authentication: Authentication, workspace_id: int) -> None:
@@ -86,8 +113,7 @@ def require_proof(authentication: Authentication, workspace_id: int) -> None:
         NotAllowedError: they came with an API token, which proves nobody.
         ProofNeededError: they have to show it again.
     """
-    if authentication.method == "token":
-        raise NotAllowedError("An API token does not do this. It takes a person who logged in.")
+    require_person(authentication)
     demanded = demands_second_factor(workspace_id)
     verdict = is_recent_proof(authentication, second_factor=demanded)
     if not verdict.allowed:

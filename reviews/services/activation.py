@@ -30,7 +30,7 @@ from reviews.selectors.retractions import retracted_in
 from reviews.selectors.revisions import with_digests
 from reviews.selectors.rollbacks import rollback_choices
 from reviews.selectors.waivers import waived_gates
-from reviews.services.acting import Acting, acting, require, require_proof, require_prose
+from reviews.services.acting import Acting, acting, not_what_was_seen, require, require_proof, require_prose
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.signoffs import require_untouched
 from reviews.services.states import decision_move
@@ -113,10 +113,7 @@ def _release(act: Acting, judgement: Judgement, seen_subject: str, statement: st
         raise ConflictError(f"{decision.label} is {DecisionState(decision.state).label.lower()}, not in review.")
     newest = judgement.newest
     if newest.subject != seen_subject:
-        raise ConflictError(
-            f"{decision.label} moved while you read it: the newest revision is r{newest.number}.",
-            revision=newest.number,
-        )
+        raise not_what_was_seen(decision, newest.number, seen_subject)
     if not judgement.approval.approved:
         raise ConflictError(f"{decision.label} r{newest.number} is not approved. {judgement.approval.because}")
     if retracted_in(decision):

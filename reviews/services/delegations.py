@@ -7,9 +7,9 @@ from reviews.clock import database_now, utc_text
 from reviews.errors import ConflictError, Finding, InvalidRequestError, NotAllowedError, NotFoundError, printable
 from reviews.facts import Standing
 from reviews.models import Delegation, DelegationEnd, Membership, Person, Role, Team, Workspace
-from reviews.policies.permissions import SIGNING_ROLES
+from reviews.policies.permissions import SIGNING_ROLES, may_comment
 from reviews.selectors.people import standing_of
-from reviews.services.acting import require_proof, require_prose
+from reviews.services.acting import require, require_proof, require_prose
 from reviews.services.people import UNTRACED, Trace
 
 LONGEST = timedelta(days=30)
@@ -80,6 +80,7 @@ def delegation_end(
         raise NotFoundError("There is no such delegation in this workspace.")
     attempt = _attempt("delegation.end_refused", standing, delegation.team.slug, trace)
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
+        require(may_comment(standing))
         if delegation.giver_id != standing.person_id and standing.role != Role.ADMIN:
             raise NotAllowedError("A delegation is ended by who gave it, or by an admin.")
         earlier = DelegationEnd.objects.filter(delegation=delegation).first()
@@ -114,7 +115,8 @@ def _taker(workspace: Workspace, standing: Standing, team: str, login: str) -> P
 
 def _require_time(starts_at: datetime, ends_at: datetime) -> None:
     now = database_now()
-    if not starts_at < ends_at <= starts_at + LONGEST or ends_at <= now:
+    # The difference, not the sum: a sum beyond the year 9999 is no time.
+    if not timedelta() < ends_at - starts_at <= LONGEST or ends_at <= now:
         expected = f"after the start and now, in at most {LONGEST.days} days"
         problem = Finding("request", "request/ends_at", "ends_at", expected, utc_text(ends_at))
         raise InvalidRequestError((problem,))

@@ -18,7 +18,7 @@ from reviews.selectors.rollbacks import NO_ROLLBACK
 from reviews.services.activation import requirements_record
 from reviews.services.signoffs import require_untouched
 from reviews.services.states import decision_move
-from reviews.services.two_persons import Handler, Proposing, seat_of, wrong
+from reviews.services.two_persons import Handler, Proposing, holder_of, holder_of_any_seat, seat_of, wrong
 
 LONGEST_HOURS = 72
 
@@ -107,5 +107,11 @@ def _carry_out(proposing: Proposing) -> None:
 
 
 EMERGENCY = Handler(
-    kind=ProposalKind.EMERGENCY, propose=_declare, countersign=_second, carry_out=_carry_out, names_subject=True
+    kind=ProposalKind.EMERGENCY,
+    may_propose=holder_of(lambda document: {document.duties.emergency}),
+    may_countersign=holder_of_any_seat,
+    propose=_declare,
+    countersign=_second,
+    carry_out=_carry_out,
+    names_subject=True,
 )

@@ -7,7 +7,7 @@ from reviews.errors import ConflictError, NotAllowedError
 from reviews.models import ProposalKind, SignOff, TeamSeat
 from reviews.policies.signoff_status import OBJECT
 from reviews.selectors.judgement import author_ids
-from reviews.services.two_persons import Handler, Proposing, seat_of, wrong
+from reviews.services.two_persons import Handler, Proposing, holder_of_any_seat, seat_of, wrong
 from reviews.services.withdrawals import signoff_named, signoff_take_back
 
 
@@ -54,4 +54,11 @@ def _carry_out(proposing: Proposing) -> None:
     signoff_take_back(proposing.workspace, proposing.acting().decision, signoff, act, proposing.reason)
 
 
-LIFTING = Handler(kind=ProposalKind.LIFT_OBJECTION, propose=_lead, countersign=_second, carry_out=_carry_out)
+LIFTING = Handler(
+    kind=ProposalKind.LIFT_OBJECTION,
+    may_propose=holder_of_any_seat,
+    may_countersign=holder_of_any_seat,
+    propose=_lead,
+    countersign=_second,
+    carry_out=_carry_out,
+)

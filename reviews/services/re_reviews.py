@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from reviews.clock import database_now
-from reviews.errors import ConflictError, Finding, InvalidRequestError, NotAllowedError, printable
+from reviews.errors import ConflictError, Finding, InvalidRequestError, printable
 from reviews.models import DecisionState, Person, ReReview, Revision, SignOff, Team, Workspace
-from reviews.services.acting import acting, require_prose
+from reviews.policies.permissions import may_ask_again
+from reviews.services.acting import acting, require, require_prose
 from reviews.services.people import UNTRACED, Trace
 
 OPEN = (DecisionState.IN_REVIEW, DecisionState.EMERGENCY)
@@ -14,7 +15,7 @@ OPEN = (DecisionState.IN_REVIEW, DecisionState.EMERGENCY)
 def re_review_ask(
     *, actor: Person, workspace: Workspace, number: int, teams: Sequence[str], reason: str, trace: Trace = UNTRACED
 ) -> tuple[ReReview, ...]:
-    """Ask teams to look again; an author asks any team, a member their own.
+    """Ask teams to look again; an author asks any team, a member their own. The same again changes nothing.
 
     Raises:
         NotFoundError: no such decision, or the actor is no member of the workspace.
@@ -25,18 +26,21 @@ def re_review_ask(
     with acting(actor=actor, workspace=workspace, number=number, refused="re_review.refused", trace=trace) as act:
         judgement = act.judged()
         wanted = sorted(set(teams))
+        require(may_ask_again(act.standing, teams=wanted, author_ids=judgement.author_ids))
         unknown = [team for team in wanted if team not in judgement.document.teams]
         if unknown or not wanted:
             expected = f"teams of the policy: {', '.join(sorted(judgement.document.teams))}"
             problem = Finding("request", "request/teams", "teams", expected, printable(", ".join(unknown)) or "nothing")
             raise InvalidRequestError((problem,))
-        if act.standing.person_id not in judgement.author_ids and not set(wanted) <= act.standing.teams:
-            raise NotAllowedError("Another review is asked for by an author of the decision, or by the team itself.")
         said = require_prose("reason", reason)
         if act.decision.state not in OPEN:
             raise ConflictError(f"{act.decision.label} is not in review.")
         last = SignOff.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
         newest = Revision.objects.get(decision=act.decision, number=judgement.newest.number)
+        same = ReReview.objects.filter(revision=newest, person_id=act.standing.person_id, reason=said, up_to=last)
+        earlier = {row.team.slug: row for row in same.filter(team__slug__in=wanted).select_related("team")}
+        if sorted(earlier) == wanted:  # as after a double click: nobody signed anything since
+            return tuple(earlier[team] for team in wanted)
         asked = tuple(
             ReReview.objects.create(
                 revision=newest,

@@ -4,7 +4,7 @@ from reviews.errors import ConflictError
 from reviews.models import DecisionState, ProposalKind
 from reviews.selectors.planned import PlannedNewest, planned_newest
 from reviews.services.states import decision_move
-from reviews.services.two_persons import Handler, Proposing, seat_of
+from reviews.services.two_persons import Handler, Proposing, holder_of, seat_of
 
 
 def _checked(proposing: Proposing) -> PlannedNewest:
@@ -31,4 +31,15 @@ def _carry_out(proposing: Proposing) -> None:
     proposing.record("decision.revoked", revision=newest.revision.number, subject=newest.revision.planned.subject)
 
 
-REVOCATION = Handler(kind=ProposalKind.REVOCATION, propose=_propose, countersign=_countersign, carry_out=_carry_out)
+def _may_countersign(proposing: Proposing) -> None:
+    holder_of(lambda document: set(document.duties.revocation) - {proposing.proposer_team})(proposing)
+
+
+REVOCATION = Handler(
+    kind=ProposalKind.REVOCATION,
+    may_propose=holder_of(lambda document: document.duties.revocation),
+    may_countersign=_may_countersign,
+    propose=_propose,
+    countersign=_countersign,
+    carry_out=_carry_out,
+)

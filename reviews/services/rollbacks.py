@@ -33,7 +33,7 @@ from reviews.services.planned import revision_take_plan
 from reviews.services.signoffs import require_untouched
 from reviews.services.states import decision_move
 from reviews.services.submission_entries import revision_act
-from reviews.services.two_persons import Handler, Proposing, seat_of, wrong
+from reviews.services.two_persons import Handler, Proposing, holder_of_any_seat, seat_of, wrong
 
 
 def _target(proposing: Proposing) -> tuple[PlannedNewest, Activation]:
@@ -149,4 +149,12 @@ def _copied(proposing: Proposing, target: PlannedNewest) -> Revision:
     )
 
 
-ROLLBACK = Handler(kind=ProposalKind.ROLLBACK, propose=_propose, countersign=_countersign, carry_out=_carry_out)
+ROLLBACK = Handler(
+    kind=ProposalKind.ROLLBACK,
+    # By the policy of the decision that is gone back to, which may be another one.
+    may_propose=holder_of_any_seat,
+    may_countersign=holder_of_any_seat,
+    propose=_propose,
+    countersign=_countersign,
+    carry_out=_carry_out,
+)

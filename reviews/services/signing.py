@@ -63,7 +63,7 @@ def require_signing(standing: Standing, decision: Decision, signing: Signing) ->
         ConflictError: their own objection stands.
     """
     problems = _problems(signing)
-    if problems:
+    if not signing.team:  # nobody can say yet whether they may
         raise InvalidRequestError(tuple(problems))
     given = SignOff.objects.filter(revision__decision=decision, withdrawal__isnull=True)
     delegation = None if signing.team in standing.teams else delegation_to(standing, signing.team)
@@ -79,6 +79,8 @@ def require_signing(standing: Standing, decision: Decision, signing: Signing) ->
             giver=giver,
         )
     )
+    if problems:
+        raise InvalidRequestError(tuple(problems))
     require_proof(signing.authentication, standing.workspace_id)
     if signing.meaning != OBJECT and given.filter(person_id=standing.person_id, meaning=OBJECT).exists():
         raise ConflictError("Your objection stands over every revision. Withdraw it before you sign anything else.")

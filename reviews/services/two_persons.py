@@ -5,7 +5,7 @@ act, under the lock, and of who proposed it once more at the end; what is about 
 not carried out once that moved; proposal, countersignature and the act itself are entries, refused attempts too.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -29,8 +29,18 @@ from reviews.models import (
     Revision,
     Workspace,
 )
+from reviews.policies.document import PolicyDocument, read_policy
+from reviews.policies.permissions import may_comment
+from reviews.selectors.judgement import author_ids
 from reviews.selectors.people import standing_of
-from reviews.services.acting import Acting, require_proof, require_prose
+from reviews.services.acting import (
+    Acting,
+    not_what_was_seen,
+    require,
+    require_person,
+    require_proof,
+    require_prose,
+)
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.sweeps import decision_to_act_on
 
@@ -73,12 +83,16 @@ class Proposing:
 class Handler:
     """One kind of proposal.
 
-    ``propose`` and ``countersign`` return the team from whose seat the person acts, empty where the role counts, and
-    raise where they may not or the body is wrong; ``carry_out`` does it. ``names_subject``: it is about what the newest
-    revision is, so that a later revision asks for another proposal.
+    ``may_propose`` and ``may_countersign`` raise for whoever may not whatever is proposed: they are asked before the
+    state and the body are looked at. ``propose`` and ``countersign`` return the team from whose seat the person acts,
+    empty where the role counts, and raise where the state does not take it, the body is wrong, or this very act takes
+    another seat; ``carry_out`` does it. ``names_subject``: it is about what the newest revision is, so that a later
+    revision asks for another proposal.
     """
 
     kind: ProposalKind
+    may_propose: Callable[[Proposing], None]
+    may_countersign: Callable[[Proposing], None]
     propose: Callable[[Proposing], str]
     countersign: Callable[[Proposing], str]
     carry_out: Callable[[Proposing], None]
@@ -90,7 +104,7 @@ def proposal_make(
     *,
     actor: Person,
     workspace: Workspace,
-    body: dict[str, Any],
+    body: dict[str, Any] | Callable[[], dict[str, Any]],
     reason: str,
     number: int | None = None,
     seen_subject: str = "",
@@ -98,7 +112,8 @@ def proposal_make(
 ) -> Proposal:
     """Propose an act; ``number`` is the decision that it is about. The same proposal again returns the open one.
 
-    ``seen_subject`` is the subject on the page that the proposer read, where there was one.
+    ``body`` may be what reads it from what was sent: a person who may not propose is told so, not what is wrong with
+    their file. ``seen_subject`` is the subject on the page that the proposer read, where there was one.
 
     Raises:
         NotFoundError: no such decision, or the actor is no member of the workspace.
@@ -109,13 +124,17 @@ def proposal_make(
     standing = standing_of(actor, workspace)
     attempt = _attempt("proposal.refused", handler.kind, standing, number, trace)
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
-        proposing = _proposing(workspace, standing, attempt, number, body, require_prose("reason", reason))
-        require_proof(proposing.authentication, workspace.pk)
+        asking = _proposing(workspace, standing, attempt, number, {}, "")
+        require_person(asking.authentication)
+        handler.may_propose(asking)
+        require_proof(asking.authentication, workspace.pk)
+        body = body() if callable(body) else body
+        proposing = replace(asking, body=body, reason=require_prose("reason", reason))
         team = handler.propose(proposing)
+        if seen_subject and proposing.decision is not None:
+            _require_unmoved(proposing, seen_subject)
         if handler.names_subject:
-            subject = _subject(proposing)
-            _require_unmoved(proposing, subject, seen_subject or subject)
-            body = {**body, "subject": subject}
+            body = {**body, "subject": _newest(proposing)[1]}
         kept = blob_keep(canonical_bytes(body)).sha256
         same = Proposal.objects.filter(
             workspace=workspace, kind=handler.kind, decision=proposing.decision, body_id=kept
@@ -147,7 +166,7 @@ def proposal_make(
 def proposal_countersign(
     handlers: dict[str, Handler], *, actor: Person, workspace: Workspace, proposal_id: int, trace: Trace = UNTRACED
 ) -> Proposal:
-    """Agree to a proposal of somebody else, which carries it out.
+    """Agree to a proposal of somebody else, which carries it out; once more by the same person changes nothing.
 
     Raises:
         NotFoundError: no such proposal, or the actor is no member of the workspace.
@@ -160,20 +179,24 @@ def proposal_countersign(
     attempt = _attempt("countersignature.refused", ProposalKind(proposal.kind), standing, number, trace)
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
         proposal = proposal_named(workspace, proposal_id)
-        _require_open(proposal)
         if proposal.person_id == standing.person_id:
             raise NotAllowedError("You proposed this. It takes a second person.")
         body = msgspec.json.decode(blob_read(proposal.body_id, "proposal"), type=dict[str, Any])
+        handler = handlers[proposal.kind]
         proposing = replace(
             _proposing(workspace, standing, attempt, number, body, proposal.reason),
             proposer_id=proposal.person_id,
             proposer_team=proposal.team,
             proposal_id=proposal.pk,
         )
+        require_person(proposing.authentication)
+        handler.may_countersign(proposing)
         require_proof(proposing.authentication, workspace.pk)
-        handler = handlers[proposal.kind]
+        if _was_countersigned_by(proposal, standing):
+            return proposal
+        _require_open(proposal)
         if handler.names_subject:
-            _require_unmoved(proposing, _subject(proposing), str(body.get("subject", "")))
+            _require_unmoved(proposing, str(body.get("subject", "")))
         proposing = replace(proposing, proposer_team=_proposer_team(handler, proposing, proposal.person))
         team = handler.countersign(proposing)
         Countersignature.objects.create(
@@ -206,6 +229,7 @@ def proposal_withdraw(
     attempt = _attempt("proposal.withdrawal_refused", ProposalKind(proposal.kind), standing, number, trace)
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
         proposal = proposal_named(workspace, proposal_id)
+        require(may_comment(standing))
         if proposal.person_id != standing.person_id:
             raise NotAllowedError("Only who proposed it withdraws a proposal.")
         said = require_prose("reason", reason)
@@ -233,16 +257,20 @@ def proposal_named(workspace: Workspace, proposal_id: int) -> Proposal:
     return proposal
 
 
-def _subject(proposing: Proposing) -> str:
-    newest = Revision.objects.filter(decision=proposing.decision).select_related("planned").order_by("-number").first()
+def _newest(proposing: Proposing) -> tuple[int, str]:
+    """Return number and subject of the newest revision; the subject is empty before there is a plan."""
+    newest = Revision.objects.filter(decision=proposing.decision).select_related("planned").order_by("-number")[0]
     planned = getattr(newest, "planned", None)
-    return planned.subject if planned else ""
+    return newest.number, planned.subject if planned else ""
 
 
-def _require_unmoved(proposing: Proposing, subject: str, seen: str) -> None:
-    if subject != seen:
-        label = proposing.acting().decision.label
-        raise ConflictError(f"{label} moved since: its newest revision is another one. Propose it for that one.")
+def _require_unmoved(proposing: Proposing, seen: str) -> None:
+    decision, (number, subject) = proposing.acting().decision, _newest(proposing)
+    if subject == seen:
+        return
+    if not Revision.objects.filter(decision=decision, planned__subject=seen).exists():
+        raise not_what_was_seen(decision, number, seen)
+    raise ConflictError(f"{decision.label} moved since: its newest revision is another one. Propose it for that one.")
 
 
 def _proposer_team(handler: Handler, proposing: Proposing, proposer: Person) -> str:
@@ -252,11 +280,19 @@ def _proposer_team(handler: Handler, proposing: Proposing, proposer: Person) -> 
         ConflictError: who proposed it may not any more.
     """
     try:
-        return handler.propose(replace(proposing, standing=standing_of(proposer, proposing.workspace)))
+        as_proposed = replace(proposing, standing=standing_of(proposer, proposing.workspace))
+        handler.may_propose(as_proposed)
+        return handler.propose(as_proposed)
     except (NotAllowedError, NotFoundError) as lost:
         raise ConflictError(
             f"{proposer.display_name}, who proposed this, may not propose it any more. Somebody else has to."
         ) from lost
+
+
+def _was_countersigned_by(proposal: Proposal, standing: Standing) -> bool:
+    """Whether the person agreed before, as after a double click."""
+    given = getattr(proposal, "countersignature", None)
+    return given is not None and given.person_id == standing.person_id
 
 
 def _require_open(proposal: Proposal) -> None:
@@ -296,6 +332,24 @@ def _proposing(
 def wrong(name: str, expected: str, found: object) -> InvalidRequestError:
     """Return the refusal of one field of a proposal."""
     return InvalidRequestError((Finding("request", f"request/{name}", name, expected, str(found)[:80] or "nothing"),))
+
+
+def holder_of(teams: Callable[[PolicyDocument], Collection[str]]) -> Callable[[Proposing], None]:
+    """Return what refuses whoever has no seat in one of the teams that the decision's policy gives such acts to."""
+
+    def ask(proposing: Proposing) -> None:
+        decision = proposing.acting().decision
+        newest = Revision.objects.filter(decision=decision).select_related("policy").order_by("-number")[0]
+        document = read_policy(blob_read(newest.policy.blob_id, "policy"))
+        seat_of(proposing, set(teams(document)), author_ids=author_ids(decision))
+
+    return ask
+
+
+def holder_of_any_seat(proposing: Proposing) -> None:
+    """Refuse whoever has no seat at all: of which team it takes one depends on what exactly is proposed."""
+    held = proposing.standing.teams
+    holder_of(lambda document: held or document.teams)(proposing)
 
 
 def seat_of(proposing: Proposing, teams: set[str], *, author_ids: frozenset[int]) -> str:

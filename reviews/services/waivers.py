@@ -7,10 +7,10 @@ from planner.times import parsed_time
 from reviews.clock import utc_text
 from reviews.errors import ConflictError, NotAllowedError
 from reviews.models import DecisionState, ProposalKind, Waiver
-from reviews.policies.document import gate_owner
+from reviews.policies.document import PolicyDocument, gate_owner
 from reviews.policies.waiving import INTEGRITY_GATES, MAY_BE_WAIVED
 from reviews.selectors.planned import PlannedNewest, planned_newest
-from reviews.services.two_persons import Handler, Proposing, seat_of, wrong
+from reviews.services.two_persons import Handler, Proposing, holder_of, seat_of, wrong
 
 LONGEST = timedelta(days=180)
 
@@ -87,6 +87,19 @@ def _carry_out(proposing: Proposing) -> None:
     )
 
 
+def _waiving_teams(document: PolicyDocument) -> set[str]:
+    """Return whoever may own a gate, and the team that countersigns every waiver."""
+    return {*document.gate_owners.values(), document.fallback_owner, document.duties.waiver}
+
+
+_may = holder_of(_waiving_teams)
+
 WAIVER = Handler(
-    kind=ProposalKind.WAIVER, propose=_propose, countersign=_countersign, carry_out=_carry_out, names_subject=True
+    kind=ProposalKind.WAIVER,
+    may_propose=_may,
+    may_countersign=_may,
+    propose=_propose,
+    countersign=_countersign,
+    carry_out=_carry_out,
+    names_subject=True,
 )

@@ -95,7 +95,9 @@ def _require_callable(url: str) -> None:
         target_of(url, settings.WEBHOOK_HOSTS)
     except CallRefusedError as refused:
         expected = "an https address on a listed host"
-        problem = Finding("request", "request/url", "url", expected, f"{printable(url, 80) or 'nothing'}. {refused}")
+        problem = Finding(
+            "request", "request/url", "url", expected, f"{printable(url, 80) or 'nothing'}. {refused}".rstrip(".")
+        )
         raise InvalidRequestError((problem,)) from refused
 
 

@@ -17,11 +17,12 @@ from reviews.models import (
     SignOffWithdrawal,
     Workspace,
 )
+from reviews.policies.permissions import may_comment
 from reviews.policies.signoff_status import OBJECT
 from reviews.policies.transitions import STANDS
 from reviews.selectors.people import standing_of
 from reviews.selectors.retractions import retracted_in
-from reviews.services.acting import require_prose
+from reviews.services.acting import require, require_prose
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.states import decision_move
 
@@ -51,6 +52,7 @@ def signoff_withdraw(
     signoff = signoff_named(workspace, signoff_id)
     act = _act(standing, signoff, authentication, request_id)
     with refusals_recorded(workspace, act), workspace_write(workspace.pk):
+        require(may_comment(standing))
         if signoff.person_id != standing.person_id or authentication.method == "token":
             raise NotAllowedError("Only its signer withdraws a sign-off, on the page.")
         said = require_prose("reason", reason)
@@ -140,6 +142,7 @@ def point_settle(
         payload={"signer": signoff.person.token, "turn": signoff.turn, "kind": point.kind, "text": point.text},
     )
     with refusals_recorded(workspace, act), workspace_write(workspace.pk):
+        require(may_comment(standing))
         _require_settling(standing, point)
         said = require_prose("note", note)
         earlier = PointSettlement.objects.filter(point=point).first()

@@ -60,7 +60,10 @@ def _change(request: PersonRequest, slug: str, typed: dict[str, str]) -> None:
     elif typed["act"] == "withdraw_proposal":
         proposal_withdraw(proposal_id=proposal_id, reason=typed["reason"], **common)
     else:
-        body = {"base": typed["base"], "policy": policy_tree(typed["policy"].encode())}
+
+        def body() -> dict[str, Any]:
+            return {"base": typed["base"], "policy": policy_tree(typed["policy"].encode())}
+
         proposal_make(HANDLERS["policy"], body=body, reason=typed["reason"], **common)
 
 

@@ -27,7 +27,7 @@ def test_threads_and_replies_are_published_in_one_entry(people: Cast, alice: Cal
     before = AuditEntry.objects.count()
     answer = alice.post(PATH, sent(GATE_THREAD, {"text": "Please.", "thread": 1}))
     assert (answer.status_code, AuditEntry.objects.count() - before) == (201, 1)
-    first, second = answer.json()["threads"]
+    second, first = answer.json()["threads"]
     assert [comment["text"] for comment in first["comments"]] == ["Rerun?", "Please."]
     assert (second["team"], second["blocking"], second["place"]) == ("serving", True, "SAME")
     assert (second["comments"][0]["mentions"], second["opener"]) == (["Bob"], "Alice")
@@ -40,7 +40,7 @@ def test_a_thread_tells_what_its_item_was_and_is(people: Cast, bob: Caller) -> N
     planned(people, pair=pair(note="another owner"), decision=revision.decision)
     found = bob.get(PATH).json()
     assert found["placed_on"] == 2
-    changed, gone = found["threads"]
+    gone, changed = found["threads"]
     assert (changed["place"], changed["before"], changed["after"]) == ("CHANGED", "serving", "another owner")
     assert (gone["place"], gone["after"], gone["revision"]) == ("GONE", None, 1)
 
@@ -54,7 +54,8 @@ def test_a_token_resolves_what_does_not_block_alone(people: Cast, alice: Caller)
         "An API token resolves no blocking thread. Do it on the page.",
     )
     answer = alice.post(f"{PATH}/2/resolution", {"reason": "Answered."})
-    resolution = answer.json()["threads"][1]["resolution"]
+    (resolved,) = answer.json()["threads"]
+    resolution = resolved["resolution"]
     assert (resolution["person"], resolution["reason"]) == ("Alice", "Answered.")
 
 
@@ -94,5 +95,16 @@ def test_the_cost_of_a_read_does_not_grow_with_the_threads(people: Cast, bob: Ca
     bob.get(PATH)  # the first use of a token is noted
     before = cost(bob, PATH)
     comments_publish(**at(people, comments=[about()] * 199))
-    assert cost(bob, PATH) == before
+    assert cost(bob, f"{PATH}?limit=100") == before
     assert Decision.objects.get().threads.count() == 200
+
+
+def test_threads_are_listed_in_pages_newest_first(people: Cast, bob: Caller) -> None:
+    planned(people)
+    comments_publish(**at(people, comments=[about()] * 27))
+    first = bob.get(PATH).json()
+    assert [row["number"] for row in first["threads"]] == list(range(27, 2, -1))
+    rest = bob.get(first["next"]).json()
+    assert ([row["number"] for row in rest["threads"]], rest["next"]) == ([2, 1], None)
+    (row,) = problem(bob.get(f"{PATH}?limit=101"))["problems"]
+    assert (row["code"], row["pointer"]) == ("request/query", "limit")

@@ -18,9 +18,9 @@ BOARD: dict[str, Any] = POLICY | {
 TRACE = Trace("req-9", PROVEN)
 
 
-def board() -> Cast:
+def board(*, policy: dict[str, Any] | None = None) -> Cast:
     """The cast with ada and abel as admins, erin of capacity and ivan of incident response."""
-    people = cast(policy=BOARD)
+    people = cast(policy=policy or BOARD)
     for login, role, team in (
         ("ada", Role.ADMIN, None),
         ("abel", Role.ADMIN, None),

@@ -68,9 +68,18 @@ def test_a_change_of_a_policy_that_moved_is_a_conflict(people: Cast) -> None:
         countersign(people, second, "ada")
 
 
-def test_what_is_no_policy_is_refused(people: Cast) -> None:
-    with pytest.raises(InvalidRequestError, match="policy: expected a policy document"):
-        propose(people, "policy", "ada", change(fallback_owner="nobody"), number=None)
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"fallback_owner": "nobody"}, "a policy document"),
+        ({"teams": BOARD["teams"] | {"serving": {"title": "gnivre\u202eS", "quorum": 1}}}, "a title of serving that"),
+        ({"teams": BOARD["teams"] | {"serving": {"title": " ", "quorum": 1}}}, "a title of serving that"),
+        ({"duties": {"revocation": ["capacity", "capacity"]}}, "two teams that revoke together"),
+    ],
+)
+def test_what_is_no_policy_is_refused(people: Cast, changes: dict[str, Any], expected: str) -> None:
+    with pytest.raises(InvalidRequestError, match=f"policy: expected {expected}"):
+        propose(people, "policy", "ada", change(**changes), number=None)
 
 
 def test_a_proposal_is_made_once_and_withdrawn_by_who_made_it(people: Cast) -> None:
@@ -111,3 +120,11 @@ def test_a_refused_signature_is_an_entry_too(people: Cast) -> None:
         sign(people, planned(people), people.audrey)
     entry = last_entry(people)
     assert (entry["action"], entry["team"], entry["meaning"]) == ("signoff.refused", "serving", "approve")
+
+
+def test_the_same_countersignature_again_changes_nothing(people: Cast) -> None:
+    proposal = propose(people, "policy", "ada", change(), number=None)
+    countersign(people, proposal, "abel")
+    before = AuditEntry.objects.count()
+    countersign(people, proposal, "abel")
+    assert (Policy.objects.count(), AuditEntry.objects.count()) == (2, before)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError, TamperedError
-from reviews.models import Blob, Reproduction, Revision
+from reviews.models import Blob, Membership, Reproduction, Revision
 from reviews.selectors.log import history_rows
 from reviews.services.people import Trace
 from reviews.services.re_reviews import re_review_ask
@@ -47,6 +47,22 @@ def test_a_request_stands_in_the_timeline_with_who_asked_whom_and_why(people: Ca
     newest = history_rows(actor=people.bob, workspace=people.workspace, number=1)[0]
     assert (newest.action, newest.who, newest.reason) == ("re_review.asked", "Alice", "The driver changed.")
     assert newest.payload == {"teams": ["serving"]}
+
+
+def test_the_same_request_again_changes_nothing_until_somebody_signed(people: Cast) -> None:
+    revision = planned(people)
+    first = ask(people, teams=["serving", "networking"])
+    assert ask(people, teams=["serving", "networking"]) == first
+    sign(people, revision)
+    assert ask(people, teams=["serving"]) != first[1:]
+    assert statuses(people) == [("VOID", "RE_REVIEW_REQUESTED", ())]
+
+
+def test_an_author_who_only_reads_now_asks_for_nothing(people: Cast) -> None:
+    planned(people)
+    Membership.objects.filter(person=people.alice).update(role="auditor")
+    with pytest.raises(NotAllowedError, match="Your role is auditor"):
+        ask(people)
 
 
 def test_a_team_asks_itself_and_nobody_else_asks(people: Cast) -> None:

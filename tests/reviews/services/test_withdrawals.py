@@ -4,7 +4,7 @@ import pytest
 
 from reviews.errors import InvalidRequestError, NotAllowedError, ReviewError
 from reviews.facts import Authentication
-from reviews.models import Revision, SignOffWithdrawal
+from reviews.models import Membership, Revision, SignOffWithdrawal
 from reviews.selectors.decision_page import decision_page
 from reviews.services.withdrawals import signoff_withdraw
 from tests.reviews.factories import Cast, last_entry, planned, sign, statuses
@@ -33,6 +33,13 @@ def test_withdrawing_twice_is_one_withdrawal(people: Cast, revision: Revision) -
         for _ in range(2)
     )
     assert (first, SignOffWithdrawal.objects.count()) == (second, 1)
+
+
+def test_a_signer_who_only_reads_now_takes_nothing_back(people: Cast, revision: Revision) -> None:
+    signoff = sign(people, revision)
+    Membership.objects.filter(person=people.bob).update(role="auditor")
+    with pytest.raises(NotAllowedError, match="Your role is auditor"):
+        signoff_withdraw(actor=people.bob, workspace=people.workspace, signoff_id=signoff.pk, reason="Misread.")
 
 
 def test_after_a_withdrawal_the_same_words_can_be_signed_again(people: Cast, revision: Revision) -> None:
