@@ -6,10 +6,11 @@ key signs; a log that has not grown is not signed again.
 
 import logging
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F, Max, OuterRef, Subquery
+from django.db.models import Max, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
 from reviews.audit import Act, append
@@ -29,8 +30,8 @@ LOCK_CLASS = 0x746F71  # another than that of the log's writers, who need not wa
 
 
 def checkpoints_sign() -> int:
-    """Sign every log that grew since its last checkpoint; return how many. One that cannot be signed stops no other."""
-    return sum(_signed_or_named(workspace) for workspace in _grown())
+    """Sign every log that grew, or that another key signed last; return how many. One that cannot be stops no other."""
+    return sum(_signed_or_named(workspace) for workspace in _unsigned())
 
 
 def checkpoint_sign(workspace: Workspace) -> Checkpoint | None:
@@ -54,13 +55,22 @@ def checkpoint_sign(workspace: Workspace) -> Checkpoint | None:
     return made
 
 
-def _grown() -> list[Workspace]:
+def _unsigned() -> list[Workspace]:
     entries = AuditEntry.objects.filter(workspace=OuterRef("pk")).order_by("-seq")
-    signed = Checkpoint.objects.filter(workspace=OuterRef("pk")).order_by("-size")
+    last = Checkpoint.objects.filter(workspace=OuterRef("pk")).order_by("-size", "-pk")
     rows = Workspace.objects.annotate(
-        held=Subquery(entries.values("seq")[:1]) + 1, signed=Coalesce(Subquery(signed.values("size")[:1]), 0)
+        held=Subquery(entries.values("seq")[:1]) + 1,
+        signed=Coalesce(Subquery(last.values("size")[:1]), 0),
+        signed_by=Subquery(last.values("key")[:1]),
     )
-    return list(rows.exclude(held=F("signed")).filter(held__isnull=False).order_by("pk"))
+    held = rows.filter(held__isnull=False).order_by("pk")
+    return [workspace for workspace in held if workspace.held != workspace.signed or _is_by_another_key(workspace)]
+
+
+def _is_by_another_key(workspace: Any) -> bool:
+    """Say whether the key was changed since the last checkpoint: a log where nothing happens is to learn of it, too."""
+    signer = log_signer(workspace)
+    return signer is not None and workspace.signed_by != str(signer.verifier)
 
 
 def _signed_or_named(workspace: Workspace) -> bool:

@@ -11,6 +11,7 @@ import fcntl
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit 0: cosigned. 1: not a continuation, nothing is signed. 2: input that is not as expected. 6: no answer."""
     asked = _parser().parse_args(arguments)
     try:
-        log = Verifier.of(asked.log)
+        log = tuple(map(Verifier.of, asked.log))
         signer = Signer(asked.name, read_key(asked.key.read_text()), COSIGNATURE)
         if asked.public:
             sys.stdout.write(f"{signer.verifier}\n")
@@ -56,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def fetched(url: str, log: Verifier, state: Path) -> bytes:
+def fetched(url: str, log: Sequence[Verifier], state: Path) -> bytes:
     """Ask a log for its update from what is in ``state``.
 
     Raises:
@@ -70,13 +71,13 @@ def fetched(url: str, log: Verifier, state: Path) -> bytes:
     return raw
 
 
-def send(url: str, signed: bytes, log: Verifier) -> None:
+def send(url: str, signed: bytes, log: Sequence[Verifier]) -> None:
     """Give a log the witness's line of a checkpoint, the last one of the note.
 
     Raises:
         URLError: the log is not reached, or does not take it.
     """
-    size = checkpoint_opened(signed, log)[0].size
+    size = _opened(signed, log).size
     line = signed[:-1].rpartition(b"\n")[2] + b"\n"
     address = f"{url.rstrip('/')}/checkpoints/{size}/witnesses"
     headers = {"Content-Type": "text/plain"}
@@ -91,12 +92,22 @@ def _answer(error: Exception) -> str:
     return str(error)
 
 
-def _last(state: Path, log: Verifier) -> Checkpoint | None:
-    return checkpoint_opened(state.read_bytes(), log)[0] if state.exists() else None
+def _opened(raw: bytes, log: Sequence[Verifier]) -> Checkpoint:
+    """Return a checkpoint that one of the log's keys signed; after a change of key the state is by the earlier one."""
+    for key in log[:-1]:
+        with suppress(NoteError):
+            return checkpoint_opened(raw, key)[0]
+    return checkpoint_opened(raw, log[-1])[0]
 
 
-def cosigned(raw: bytes, log: Verifier, signer: Signer, state: Path, *, now: int) -> bytes:
+def _last(state: Path, log: Sequence[Verifier]) -> Checkpoint | None:
+    return _opened(state.read_bytes(), log) if state.exists() else None
+
+
+def cosigned(raw: bytes, log: Sequence[Verifier], signer: Signer, state: Path, *, now: int) -> bytes:
     """Return the checkpoint of an update with the witness's signature; ``state`` then holds it, and only it.
+
+    ``log``: the keys of the log, one at least.
 
     Raises:
         NoteError: the update is none, or the log did not sign it.
@@ -106,7 +117,7 @@ def cosigned(raw: bytes, log: Verifier, signer: Signer, state: Path, *, now: int
     if len(raw) > MAX_UPDATE_BYTES:
         raise NoteError(f"update: expected at most {MAX_UPDATE_BYTES:,} bytes")
     _, proof, note = update_read(raw)
-    checkpoint, _ = checkpoint_opened(note, log)
+    checkpoint = _opened(note, log)
     with (state.with_name(f"{state.name}.lock")).open("a") as lock:
         # Check and write are one step: of two updates that run at once, the second is held against the first.
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -128,7 +139,11 @@ def _address(text: str) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="witness", description="Cosign a log's checkpoint if it continues the last.")
     parser.add_argument(
-        "--log", required=True, metavar="KEY", help="the log's public key, as `manage.py log_key` prints"
+        "--log",
+        required=True,
+        action="append",
+        metavar="KEY",
+        help="the log's public key, as `manage.py log_key` prints; after a change of key, both",
     )
     parser.add_argument("--key", required=True, type=Path, metavar="FILE", help="the witness's own private key, PEM")
     parser.add_argument("--name", default="witness", help="the name that the witness signs under")

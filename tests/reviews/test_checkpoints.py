@@ -89,6 +89,18 @@ def test_a_log_that_did_not_grow_is_not_signed_again(workspace: Workspace) -> No
     assert Checkpoint.objects.count() == 1
 
 
+def test_a_log_where_nothing_happens_learns_of_another_key(workspace: Workspace, settings: Any) -> None:
+    before = signed(workspace)
+    settings.LOG_SIGNING_KEY = new_key()
+    assert (checkpoints_sign(), checkpoints_sign()) == (1, 0)
+    after = Checkpoint.objects.order_by("size").last()
+    assert after is not None
+    assert after.size == before.size + 1
+    assert after.key != before.key
+    entry = AuditEntry.objects.select_related("payload").get(workspace=workspace, seq=before.size)
+    assert (entry.action, entry.payload is not None) == ("log.key_set", True)
+
+
 def test_every_log_that_grew_is_signed(workspace: Workspace) -> None:
     workspace_create(slug="other", title="Other", policy=POLICY)
     assert checkpoints_sign() == 2

@@ -16,6 +16,7 @@ from reviews.transparency.witness import RefusedError, cosigned, main
 from tests.shared import ROOT
 
 LOG = Signer("topogate/lab/00ff", Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
+NEW = Signer(LOG.name, Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33))))
 WITNESS = Signer("witness", Ed25519PrivateKey.from_private_bytes(bytes(range(2, 34))), COSIGNATURE)
 HONEST = nodes_of([leaf_hash(bytes([number])) for number in range(12)])
 REWRITTEN = nodes_of([leaf_hash(bytes([number, 1])) for number in range(12)])
@@ -27,8 +28,9 @@ def update(old: int, size: int, node: NodeReader = HONEST, signer: Signer = LOG)
     return update_of(old, proof, checkpoint_signed(Checkpoint(LOG.name, size, root_at(node, size)), [signer]))
 
 
-def witness(raw: bytes, state: Path) -> bytes:
-    return cosigned(raw, LOG.verifier, WITNESS, state, now=1_796_000_000)
+def witness(raw: bytes, state: Path, *log: Signer) -> bytes:
+    keys = [signer.verifier for signer in log or (LOG,)]
+    return cosigned(raw, keys, WITNESS, state, now=1_796_000_000)
 
 
 def test_an_update_reads_back() -> None:
@@ -84,6 +86,17 @@ def test_a_checkpoint_that_the_log_did_not_sign_is_refused(tmp_path: Path) -> No
     with pytest.raises(NoteError, match="expected one of a trusted key"):
         witness(update(0, 5, signer=Signer("other", LOG.private)), tmp_path / "state")
     assert not (tmp_path / "state").exists()
+
+
+def test_after_a_change_of_key_the_log_is_still_held_against_what_the_earlier_one_signed(tmp_path: Path) -> None:
+    witness(update(0, 5), tmp_path / "state")
+    with pytest.raises(NoteError, match="expected one of a trusted key"):
+        witness(update(5, 12, signer=NEW), tmp_path / "state", NEW)
+    with pytest.raises(RefusedError, match="first 5 entries are not those"):
+        witness(update(5, 12, REWRITTEN, NEW), tmp_path / "state", LOG, NEW)
+    signed = witness(update(5, 12, signer=NEW), tmp_path / "state", LOG, NEW)
+    assert checkpoint_opened(signed, NEW.verifier, [WITNESS.verifier])[0].size == 12
+    assert witness(update(12, 12, signer=NEW), tmp_path / "state", NEW), "then the earlier one is not needed any more"
 
 
 def test_an_update_that_is_too_long_is_refused(tmp_path: Path) -> None:
