@@ -36,7 +36,8 @@ def audit_entry(request: PersonRequest, slug: str, seq: str) -> HttpResponse:
         size=count(len(raw), "byte"),
         fields=fields_of(raw),
         payload=payload,
-        digests=digests_in(row.payload),
+        digests=[(name, value) for name, value in digests_in(row.payload) if value != row.subject],
+        statement=statement_in(row.payload),
         previous=row.seq - 1 if row.seq else None,
         following=None if is_last_entry(workspace, row.seq) else row.seq + 1,
         inclusion=inclusion_lines(inclusion_of(workspace, row.seq, raw)),
@@ -120,6 +121,12 @@ def digests_in(payload: dict[str, Any] | None) -> list[tuple[str, str]]:
         and value.startswith("sha256:")
         and name.removesuffix("_sha256") in DIGESTS_IN_PAYLOADS
     ]
+
+
+def statement_in(payload: dict[str, Any] | None) -> str:
+    """Return what somebody wrote beside a sign-off, as its payload holds it."""
+    statement = (payload or {}).get("statement")
+    return statement if isinstance(statement, str) else ""
 
 
 def signoff_href(row: EntryRow, slug: str) -> str:

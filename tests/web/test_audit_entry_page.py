@@ -96,7 +96,11 @@ def test_a_sign_off_leads_to_its_entry_and_back(people: Cast, visit: Visit) -> N
     assert (first, second) == tuple(f"/w/lab/audit/{seq}/" for seq in seqs)
     for page in ("/w/lab/decisions/1/", "/w/lab/decisions/1/history/"):
         assert f'<a href="/w/lab/audit/signoffs/{again.pk}/">entry</a>' in who.get(page).content.decode()
-    assert '<a href="/w/lab/decisions/1/history/#r1">' in who.get(second).content.decode()
+    page = who.get(second).content.decode()
+    assert '<a href="/w/lab/decisions/1/history/#r1">' in page
+    assert '<dt class="kv-name">Statement</dt><dd class="kv-value">Still.</dd>' in page
+    named = re.findall(r'<dt class="kv-name">(subject)</dt>', page, re.IGNORECASE)
+    assert named == ["Subject"], "once, not again as a digest of the payload"
     assert who.get("/w/lab/audit/signoffs/999/").status_code == 404
     with lifted():
         AuditEntry.objects.filter(action="signoff.given").update(action="something.else")

@@ -8,7 +8,9 @@ from reviews.audit import Act, append
 from reviews.models import AuditEntry
 from reviews.selectors import log
 from reviews.selectors.log_filters import EntryFilter
+from reviews.web.audit_rows import ACTIONS
 from tests.queries import cost
+from tests.reviews.acts import ACTS
 from tests.reviews.factories import Cast, documents, planned, sign
 from tests.web.conftest import Visit
 
@@ -85,6 +87,12 @@ def test_filters_are_kept_in_every_link(filled: Cast, visit: Visit) -> None:
 def test_an_action_that_the_list_does_not_offer_stays_chosen(people: Cast, visit: Visit) -> None:
     page = visit(people.audrey).get("/w/lab/audit/?action=policy.set").content.decode()
     assert "<option selected>policy.set</option>" in page
+
+
+def test_every_action_that_is_written_can_be_chosen() -> None:
+    beginnings = tuple(value for value, _ in ACTIONS if value.endswith("."))
+    written = {action for act in ACTS.values() for actions in act.writes for action in actions}
+    assert {action for action in written if not action.startswith(beginnings)} == set()
 
 
 def test_pages_turn_both_ways(filled: Cast) -> None:
