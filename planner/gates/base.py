@@ -208,6 +208,7 @@ def compared(
 ) -> Finding:
     """Make the finding of a comparison; ``sentence`` is what the gate says about it."""
     decides = comparison.decides
+    read = decides.read if decides else ()
     return Finding(
         outcome=comparison.outcome,
         sentence=sentence,
@@ -215,7 +216,7 @@ def compared(
         limit=comparison.limit,
         margin=comparison.margin,
         worst=decides.where if decides else (),
-        measured_at=tuple(dict.fromkeys((*decides.read, *comparison.unfit))) if decides else (),
+        measured_at=tuple(dict.fromkeys((*read, *comparison.unfit))) if comparison.unfit else read,
         missing=comparison.missing,
         notes=tuple(dict.fromkeys((*notes, *comparison.notes))),
         would=comparison.would,

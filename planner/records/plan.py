@@ -38,8 +38,8 @@ class LimitOutcome(Record, frozen=True, kw_only=True):
     ``margin`` is signed, in ``unit``, positive on the passing side; ``margin_share`` is margin / limit.
     ``would`` is given with UNKNOWN: what the reading would say if its evidence could be trusted.
     ``worst`` names what decided (rank, node, device, link, window, group, stage, domain, ...).
-    ``measured_at`` and ``limit_at`` are JSON pointers into evidence and contract; ``missing`` names the evidence
-    fields that are absent, null or unusable.
+    ``measured_at`` and ``limit_at`` are JSON pointers into evidence and contract, ``measured_at`` also to what is
+    recorded and gives no value; ``missing`` names the evidence fields that are absent, null or not enough.
     """
 
     outcome: Outcome
