@@ -10,8 +10,8 @@ from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from typing import Any, BinaryIO
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+try: import cryptography.exceptions as lib, cryptography.hazmat.primitives.asymmetric.ed25519 as ed25519
+except ImportError: argparse.ArgumentParser().exit(2, "INCOMPLETE: the package cryptography is not installed.\n")
 VERIFIED, BROKEN, INCOMPLETE, CONSISTENT = range(4)
 WORDS, FLAT = ("VERIFIED", "BROKEN", "INCOMPLETE", "CONSISTENT ONLY"), {str, int, type(None)}
 COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode  # RFC 8785 without doubles
@@ -53,8 +53,8 @@ class Bundle:
 # 2. Signatures by keys that are written name+id+base64 of a byte 1 and an Ed25519 key (C2SP signed-note).
 def signers_of(keys: Sequence[str], message: bytes, signatures: Sequence[bytes]) -> list[str]:
     def signed(key: str, signature: bytes) -> bool:
-        try: Ed25519PublicKey.from_public_bytes(b64decode(key.split("+", 2)[2])[1:]).verify(signature, message)
-        except InvalidSignature: return False
+        try: ed25519.Ed25519PublicKey.from_public_bytes(b64decode(key.split("+", 2)[2])[1:]).verify(signature, message)
+        except lib.InvalidSignature: return False
         return True
     return [key for key in keys if any(signed(key, signature) for signature in signatures)]
 CHECKPOINT = re.compile(r"[!-~]+\n(?:0|[1-9][0-9]{0,15})\n[+/-9A-Za-z]{43}=")

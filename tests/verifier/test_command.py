@@ -2,11 +2,14 @@
 
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from planner.command import main
+from planner.verifier import verify
 from planner.verifier.verify import main as standalone
 from tests.verifier.making import KEY, STRANGE_KEY, checkpoint, content, sound_story, written
 
@@ -78,3 +81,9 @@ def test_a_stream_is_not_read_from_any_place(
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(Stream(b"PK")))
     assert main(["verify", "-"]) == 2
     assert "expected a file that can be read from any place, found a stream" in capsys.readouterr().err
+
+
+def test_without_its_package_it_does_not_speak_of_the_bundle(bundle: Path) -> None:
+    command = [sys.executable, "-I", "-S", verify.__file__, str(bundle)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (answer.returncode, answer.stderr) == (2, "INCOMPLETE: the package cryptography is not installed.\n")
