@@ -73,6 +73,7 @@ class _Host:
                 bus_id=device.bus_id,
                 nearest_nics=tuple(self.ids[name] for name in names),
                 nearest_path=code,
+                line=device.line,
             )
 
     def nics(self) -> Iterator[Nic]:

@@ -40,7 +40,10 @@ class Note:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenDevice:
-    """A device in the file's own name; ``cpus`` and ``numa`` as the tool writes them, such as ``0-23,96-119``."""
+    """A device in the file's own name; ``cpus`` and ``numa`` as the tool writes them, such as ``0-23,96-119``.
+
+    ``line`` is where the text first lists its type or memory, from 1.
+    """
 
     name: str
     numa: str | None = None
@@ -48,6 +51,7 @@ class SeenDevice:
     bus_id: str | None = None
     type: str | None = None
     memory_bytes: int | None = None
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +106,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """An accelerator. ``nearest_nics`` are the NICs on its nearest kind of path, ``nearest_path`` that kind."""
+    """An accelerator. ``nearest_nics`` are the NICs on its nearest kind of path, ``nearest_path`` that kind.
+
+    ``line`` is where its file first lists type or memory.
+    """
 
     id: str
     node: str
@@ -114,6 +121,7 @@ class Device:
     bus_id: str | None = None
     nearest_nics: tuple[str, ...] = ()
     nearest_path: str | None = None
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

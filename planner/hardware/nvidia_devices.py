@@ -42,7 +42,9 @@ def with_listed(node: SeenNode, lines: Sequence[Line]) -> SeenNode:
         return _unread(node, f"contradicts itself, {contradiction}")
     if set(said) != set(numbers):
         return _unread(node, "has other devices than the matrix")
-    return replace(node, devices=tuple(_told(device, said[number]) for number, device in numbers.items()))
+    first = {number: line for line, about in reversed(entries) for number in about}
+    told = (_told(device, said[number], first[number]) for number, device in numbers.items())
+    return replace(node, devices=tuple(told))
 
 
 def _together(entries: Sequence[tuple[int, Said]]) -> tuple[Said, str | None]:
@@ -61,10 +63,10 @@ def _unread(node: SeenNode, reason: str) -> SeenNode:
     return replace(node, notes=(*node.notes, Note(sentence=f"Types and memory not read: the list {reason}.")))
 
 
-def _told(device: SeenDevice, words: Mapping[str, str]) -> SeenDevice:
+def _told(device: SeenDevice, words: Mapping[str, str], line: int) -> SeenDevice:
     memory = _MIB.fullmatch(words.get("memory", ""))
     size = int(memory[1]) * _BYTES_PER_MIB if memory is not None else None
-    return replace(device, type=words.get("type"), memory_bytes=size or None)
+    return replace(device, type=words.get("type"), memory_bytes=size or None, line=line)
 
 
 def _list(lines: Sequence[Line]) -> Iterator[tuple[int, Said]]:

@@ -4,7 +4,7 @@ An importer is one module with one ``Importer``, named in ``MODULES``. A format 
 name. Whatever the bytes are, ``import_file`` returns; what it cannot read it names.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from planner.errors import DocumentRefusedError, Problem
@@ -106,8 +106,7 @@ def import_file(source: Source, *, only: str | None = None) -> Imported:
     if not candidates and any(problem.code == "import/size" for problem in source.refused):
         return Imported(file=source.name, recognised=False, problems=source.refused)
     if not candidates:
-        expected = ", ".join(importer.title for importer in IMPORTERS if only in (None, importer.id))
-        problem = Problem("import/format", "", f"a file of one of: {expected}", _described(source))
+        problem = Problem("import/format", "", _expected(importers), _described(source))
         return Imported(file=source.name, recognised=False, problems=(problem,))
     importer, recognised = candidates[0]
     if len(candidates) > 1 and candidates[1][1].confidence == recognised.confidence:
@@ -115,6 +114,18 @@ def import_file(source: Source, *, only: str | None = None) -> Imported:
         problem = Problem("import/ambiguous", "", "the content of one format", both)
         return Imported(file=source.name, recognised=False, problems=(problem,))
     return _read(source, importer, recognised)
+
+
+MOST_NAMED = 4
+"""Kinds of files named where a file is none of them."""
+
+
+def _expected(importers: Sequence[Importer]) -> str:
+    """Name formats, the first few of many."""
+    named = ", ".join(importer.title for importer in importers[:MOST_NAMED])
+    if len(importers) == 1:
+        return f"a file of {named}"
+    return f"a file of one of {len(importers)} known kinds (topogate import --help names all), such as {named}"
 
 
 def _candidates(source: Source, importers: Iterable[Importer]) -> list[tuple[Importer, Recognised]]:

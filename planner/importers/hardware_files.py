@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from planner.errors import DocumentRefusedError
 from planner.hardware import SIGN, Hardware, missing, read_hardware
-from planner.importers.model import Importer, Recognised, Run
+from planner.importers.model import Importer, Place, Recognised, Run
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
 from planner.strict_json import MAX_BYTES
@@ -17,6 +17,8 @@ from planner.strict_json import MAX_BYTES
 __all__ = ["IMPORTER"]
 
 
+WHOLE = Place(pointer="")
+"""What a matrix shows, it shows as a whole."""
 _NUMBERED = re.compile(r"GPU ?\[?[0-9]")
 
 
@@ -46,9 +48,9 @@ def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
         raise recognised.kept
     hardware: Hardware = recognised.kept
     sheet = Sheet("run-1", {}, line=1)
-    sheet.put_text("tool_name", hardware.source, sheet.place())
-    sheet.put("nodes", len(hardware.nodes), sheet.place())
-    sheet.put("devices", len(hardware.devices), sheet.place())
+    sheet.put_text("tool_name", hardware.source, WHOLE)
+    sheet.put("nodes", len(hardware.nodes), WHOLE)
+    sheet.put("devices", len(hardware.devices), WHOLE)
     _take_devices(sheet, hardware)
     for note in hardware.notes:
         sheet.remark("import/hardware", note.sentence)
@@ -59,14 +61,15 @@ def _read(source: Source, recognised: Recognised) -> Iterator[Run]:
 
 def _take_devices(sheet: Sheet, hardware: Hardware) -> None:
     for device in hardware.devices:
+        place = WHOLE if device.line is None else Place(line=device.line)
         if device.type:
-            sheet.put_text("device_type", device.type, sheet.place(), of=device.id)
+            sheet.put_text("device_type", device.type, place, of=device.id)
         if device.memory_bytes is not None:
-            sheet.put("device_memory_bytes", device.memory_bytes, sheet.place(), of=device.id)
+            sheet.put("device_memory_bytes", device.memory_bytes, place, of=device.id)
     for island in hardware.islands or ():
-        sheet.put("devices", len(island.devices), sheet.place(), of=island.id)
+        sheet.put("devices", len(island.devices), WHOLE, of=island.id)
         if island.kind:
-            sheet.put_text("device_interconnect", island.kind, sheet.place(), of=island.id)
+            sheet.put_text("device_interconnect", island.kind, WHOLE, of=island.id)
 
 
 IMPORTER = Importer(id="hardware-topology", title="topology of a machine", recognise=_recognise, read=_read)

@@ -166,3 +166,13 @@ def test_any_bytes_give_an_answer(raw: bytes) -> None:
     read = import_file(Source("any", BytesIO(raw)))
     assert read.runs or read.problems
     assert all(problem.code in PROBLEM_CODES for problem in read.problems)
+
+
+def test_what_is_of_no_kind_names_a_few_and_where_all_are() -> None:
+    (problem,) = import_file(Source("a.txt", BytesIO(b"hello"))).problems
+    assert problem.expected.startswith(
+        f"a file of one of {len(IMPORTERS)} known kinds (topogate import --help names all)"
+    )
+    assert len(problem.expected) < 250
+    (only,) = import_file(Source("a.txt", BytesIO(b"hello")), only="guidellm").problems
+    assert only.expected == "a file of GuideLLM"

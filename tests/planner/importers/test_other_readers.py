@@ -29,6 +29,14 @@ def test_a_topology_gives_devices_and_islands() -> None:
     assert imported(PAIR).format == "hardware-topology"
 
 
+def test_a_device_that_a_list_names_has_the_line_of_the_list() -> None:
+    listed = "index, name, memory.total [MiB]\n0, NVIDIA H200, 143771 MiB\n1, NVIDIA H200, 143771 MiB\n"
+    (run,) = imported(listed + TWO).runs
+    places = {value.of: value.place for value in run.values if value.name in ("device_type", "device_memory_bytes")}
+    assert places == {"node-0-gpu0": Place(line=2), "node-0-gpu1": Place(line=3)}
+    assert place(run, "nodes") == Place(pointer="")
+
+
 def test_a_cut_topology_is_refused_with_its_reasons() -> None:
     read = imported("\n".join(TWO.split("\n")[:2]))
     assert (read.format, refusals(read)) == ("hardware-topology", [("hardware/missing_row", 2, None)])
