@@ -27,11 +27,20 @@ OUTCOMES = {
 PROPOSED = "proposed"
 IN_FORCE = ("decision.activated", "decision.rolled_back", "emergency.declared")
 MOST_OPTIONS = 50
-_MARKS = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&])")
+PARTS = {
+    "subject": "subject",
+    "contract file": "contract",
+    "evidence file": "evidence",
+    "plan file": "plan",
+    "policy": "policy",
+}
+"""What a digest is called, as pages call it -> the fact that holds it."""
+_MARKS = re.compile(r"([\\`*_{}\[\]<>()#+.!|~&]|(?<![^\W_])-|-(?![^\W_])|:(?=//))")
+_MARKS_IN_YAML = frozenset('\\"`*_{}[]<>#!|~&')
 
 
 def plain(text: object) -> str:
-    """Return text as Markdown shows it unchanged, on one line."""
+    """Return text as Markdown shows it unchanged, on one line. A hyphen inside of a word marks nothing."""
     return _MARKS.sub(r"\\\1", " ".join(str(text).split()))
 
 
@@ -39,6 +48,11 @@ def status_of(decision: ReviewedDecision) -> str:
     """Return what became of a decision, as far as its entries say."""
     found = (OUTCOMES[entry.action] for entry in reversed(decision.entries) if entry.action in OUTCOMES)
     return next(found, PROPOSED)
+
+
+def put_into_force(decision: ReviewedDecision) -> Entry | None:
+    """Return the entry that last put a revision of a decision into force."""
+    return next((entry for entry in reversed(decision.entries) if entry.action in IN_FORCE), None)
 
 
 def decision_record(decision: ReviewedDecision, names: Names) -> bytes:
@@ -78,7 +92,7 @@ def _options(decision: ReviewedDecision) -> Iterator[str]:
 
 def _outcome(decision: ReviewedDecision, names: Names) -> Iterator[str]:
     yield from ("## Decision Outcome", "")
-    put = next((entry for entry in reversed(decision.entries) if entry.action in IN_FORCE), None)
+    put = put_into_force(decision)
     if put is not None:
         yield f"Chosen option: {plain(put.payload['trial'])} ({plain(put.payload['topology'])})."
         who, why = plain(names(put.fields["actor"])), plain(put.fields["reason"] or "")
@@ -119,11 +133,18 @@ def _more(decision: ReviewedDecision) -> Iterator[str]:
     yield from ("## More Information", "")
     if decision.newest:
         facts = decision.newest.facts
-        for name in ("subject", "contract", "evidence", "plan", "policy"):
-            yield f"* {name}: {getattr(facts, name)}"
+        for name, fact in PARTS.items():
+            yield f"* {name}: {getattr(facts, fact)}"
     yield f"* {len(decision.entries)} entries of the log are about this decision."
     yield ""
 
 
 def _listed(names: set[str]) -> str:
-    return ", ".join(f'"{name}"' for name in sorted(plain(name).replace('"', "'") for name in names)) or "nobody yet"
+    return ", ".join(map(_quoted, sorted(names))) or "nobody yet"
+
+
+def _quoted(name: str) -> str:
+    """Return a name as YAML 1.2 quotes it; what Markdown or HTML would read as a mark stands there by its number."""
+    line = " ".join(name.split())
+    shown = (one if one.isprintable() and one not in _MARKS_IN_YAML else f"\\U{ord(one):08x}" for one in line)
+    return f'"{"".join(shown)}"'

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from reviews.bundle.record import status_of
+from reviews.bundle.record import PARTS, put_into_force, status_of
 from reviews.bundle.reviewed import Entry, Names, ReviewedDecision, ReviewedRevision
 from reviews.models import Checkpoint
 
@@ -11,6 +11,8 @@ STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; }
 table { border-collapse: collapse; margin: .5rem 0 1.5rem; width: 100%; }
 th, td { border-bottom: 1px solid #999; padding: .25rem .5rem; text-align: left; vertical-align: top; }
+div { overflow-x: auto; }
+td { overflow-wrap: break-word; }
 code { font: 13px/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
 """
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -55,12 +57,10 @@ def report_decision(decision: ReviewedDecision, names: Names) -> bytes:
     parts = [
         f"<h2>{escape(decision.label)}: {escape(decision.title)}</h2>\n",
         f"<p>Slot {escape(decision.slot)}. Status: {escape(status_of(decision))}.</p>\n",
+        *_put_into_force(decision, names),
         *(_planned(decision.newest) if decision.newest else ()),
         "<h3>Sign-offs</h3>\n",
-        _table(
-            ("Entry", "Time, UTC", "Who", "Team", "Revision", "Meaning", "Statement", "Status when put into force"),
-            _signoffs(decision, names),
-        ),
+        _signed(list(_signoffs(decision, names))),
         "<h3>History</h3>\n",
         _table(("Entry", "Time, UTC", "What", "Who", "Revision", "Reason"), _history(decision, names)),
     ]
@@ -74,10 +74,21 @@ def report_end() -> bytes:
     return b"</body></html>\n"
 
 
+def _put_into_force(decision: ReviewedDecision, names: Names) -> Iterator[str]:
+    put = put_into_force(decision)
+    if put is not None:
+        what = f"r{put.fields['revision']}, {put.payload['trial']} ({put.payload['topology']})"
+        who, why = names(put.fields["actor"]), put.fields["reason"] or ""
+        yield f"<p>Put into force: {escape(what)}, by {escape(who)} at {escape(put.fields['at'])}. {escape(why)}</p>\n"
+
+
 def _planned(newest: ReviewedRevision) -> Iterator[str]:
     facts = newest.facts
     yield f"<p>Newest planned revision: {escape(facts.label)}, by planner {escape(facts.planner_version)}.</p>\n"
-    digests = [(name, getattr(facts, name)) for name in ("subject", "contract", "evidence", "plan", "policy")]
+    chosen = newest.plan["selected"]
+    says = f"selects {chosen['trial']} ({chosen['topology']})" if chosen else f"says {newest.plan['decision']}"
+    yield f"<p>The planner {escape(says)}.</p>\n"
+    digests = [(name, getattr(facts, fact)) for name, fact in PARTS.items()]
     yield _table(("Part", "Digest"), digests)
     yield "<h3>Candidates</h3>\n"
     rows = [
@@ -85,6 +96,11 @@ def _planned(newest: ReviewedRevision) -> Iterator[str]:
         for trial, candidate in newest.plan["candidates"].items()
     ]
     yield _table(("Trial", "Topology", "State", "Gates not passed"), rows)
+
+
+def _signed(rows: Sequence[Sequence[str]]) -> str:
+    titles = ("Entry", "Time, UTC", "Who", "Team", "Revision", "Meaning", "Statement", "Status when put into force")
+    return _table(titles, rows) if rows else "<p>Nobody signed.</p>\n"
 
 
 def _signoffs(decision: ReviewedDecision, names: Names) -> Iterator[Sequence[str]]:
@@ -114,7 +130,7 @@ def _event(entry: Entry, names: Names) -> Sequence[str]:
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     titles = "".join(f"<th>{escape(title)}</th>" for title in head)
     lines = "".join(f"<tr>{''.join(f'<td>{_cell(cell)}</td>' for cell in row)}</tr>\n" for row in rows)
-    return f"<table><thead><tr>{titles}</tr></thead><tbody>\n{lines}</tbody></table>\n"
+    return f'<div tabindex="0"><table><thead><tr>{titles}</tr></thead><tbody>\n{lines}</tbody></table></div>\n'
 
 
 def _cell(text: str) -> str:

@@ -11,9 +11,11 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped] # ships no types
 import pytest
+import yaml
 
 from planner.command import main as topogate
 from planner.verifier.verify import verify
+from reviews.bundle.record import plain
 from reviews.log_keys import log_signer
 from reviews.models import AuditEntry, Checkpoint, Person
 from reviews.services.exports import write_bundle
@@ -148,7 +150,40 @@ def test_the_decision_record_has_the_parts_of_madr(forced: Cast) -> None:
         "## More Information",
     ]
     assert record.startswith("---\nstatus: in force\n")
-    assert "Chosen option: t\\-1 (tp1\\-pp1\\-ep1\\-dp1)." in record
+    assert "Chosen option: t-1 (tp1-pp1-ep1-dp1)." in record
+    review = next(one for one in statements(bundle(forced)) if "review" in one["predicateType"])
+    assert f"* plan file: sha256:{review['subject'][1]['digest']['sha256']}" in record.splitlines()
+
+
+@pytest.mark.parametrize("name", ["Bob (on call)", '"Bob" \\ <b>&</b> [x](http://y) \u200d\U0001f600', "- Bob: #1"])
+def test_the_head_of_a_record_is_yaml(name: str, people: Cast) -> None:
+    Person.objects.filter(pk=people.bob.pk).update(display_name=name)
+    sign(people, planned(people))
+    head = zipfile.ZipFile(bundle(people)).read("decisions/D-0001.md").decode().split("---\n")[1]
+    line = next(line for line in head.splitlines() if line.startswith("decision-makers"))
+    assert yaml.safe_load(line) == {"decision-makers": name}
+    assert set(line).isdisjoint("<>[]`*_#&")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("chat/eu-west", "chat/eu-west"),
+        ("- a -b c- --", r"\- a \-b c\- \-\-"),
+        ("http://a.b", r"http\://a\.b"),
+        ("www.a.b", r"www\.a\.b"),
+        ("1. a", r"1\. a"),
+    ],
+)
+def test_only_what_would_mark_something_is_escaped(text: str, shown: str) -> None:
+    assert plain(text) == shown
+
+
+def test_the_report_says_what_was_selected_and_put_into_force(forced: Cast) -> None:
+    report = zipfile.ZipFile(bundle(forced)).read("report.html").decode()
+    assert "<p>The planner selects t-1 (tp1-pp1-ep1-dp1).</p>" in report
+    assert "<p>Put into force: r1, t-1 (tp1-pp1-ep1-dp1), by " in report
+    assert "Nobody signed" not in report
 
 
 def test_the_verifier_in_the_bundle_stands_alone(forced: Cast, tmp_path: Path) -> None:
