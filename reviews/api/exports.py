@@ -19,7 +19,11 @@ from reviews.errors import Finding, InvalidRequestError
 from reviews.selectors.exports import ExportRow, export_detail, export_row, export_rows
 from reviews.services.exports import export_fetch, export_request
 
-DECISION = {"type": "string", "pattern": "^[0-9]{1,9}$", "description": "a decision's number; the whole workspace"}
+DECISION = {
+    "type": "string",
+    "pattern": "^[0-9]{0,9}$",
+    "description": "a decision's number; empty or left out, the whole workspace",
+}
 
 
 def export_value(row: ExportRow, links: Links) -> dict[str, Any]:

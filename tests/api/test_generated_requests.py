@@ -1,5 +1,6 @@
 """Requests generated from the OpenAPI document, against a live server: every answer is one that it describes."""
 
+import os
 from typing import Any
 
 import pytest
@@ -30,6 +31,8 @@ CHECKS = [
     negative_data_rejection,
     ensure_resource_availability,
 ]
+EXAMPLES = int(os.environ.get("TOPOGATE_API_EXAMPLES", "2"))
+"""Requests of each operation: few in the suite, as many as one likes by hand."""
 
 
 @pytest.fixture
@@ -51,10 +54,10 @@ schema = schemathesis.pytest.from_fixture("api")
 
 
 @pytest.mark.processes
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(300 * EXAMPLES)
 @schema.parametrize()
 @settings(
-    max_examples=2,
+    max_examples=EXAMPLES,
     deadline=None,
     database=None,
     derandomize=True,
