@@ -28,7 +28,7 @@ def _configure(parser: ArgumentParser) -> None:
 
 
 def _run(arguments: Namespace) -> int:
-    keys = [_key(name) for name in arguments.key]
+    keys = [key for name in arguments.key for key in _keys(name)]
     checkpoints = [_bytes(name) for name in arguments.checkpoint]
     with input_file(arguments.bundle) as file:
         if not file.seekable():
@@ -42,17 +42,17 @@ def _run(arguments: Namespace) -> int:
     return code
 
 
-def _key(name: str) -> str:
-    """Return a key as text: what was given, or the content of the file of that name.
+def _keys(name: str) -> list[str]:
+    """Return keys as text: what was given, or those in the file of that name.
 
     Raises:
         UnreadableInputError: it is none; a verdict about the bundle would be about what was mistyped.
     """
     is_text = "+" in name and not Path(name).is_file()
-    key = name.strip() if is_text else _bytes(name).decode(errors="replace").strip()
-    if not _is_key(key):
+    keys = (name if is_text else _bytes(name).decode(errors="replace")).split()
+    if not keys or not all(map(_is_key, keys)):
         raise UnreadableInputError(name, "something else", expected="a public key as `manage.py log_key` prints it")
-    return key
+    return keys
 
 
 def _is_key(text: str) -> bool:

@@ -5,7 +5,7 @@ Exit 0 VERIFIED: all holds and is signed by keys that you gave. 3 CONSISTENT ONL
 the bundle. 1 BROKEN: what is wrong, and at which entry. 2 INCOMPLETE: something is missing or cannot be read.
 """
 # Laid out by hand, to be read in one sitting: five parts, each resting on those before it.
-import argparse, io, json, re, zipfile
+import argparse, io, json, re, zipfile, zlib
 from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -16,6 +16,8 @@ VERIFIED, BROKEN, INCOMPLETE, CONSISTENT = range(4)
 WORDS, FLAT = ("VERIFIED", "BROKEN", "INCOMPLETE", "CONSISTENT ONLY"), {str, int, type(None)}
 COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode  # RFC 8785 without doubles
 Tree = dict[str, Any]  # a JSON object
+BAD = (ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError, TypeError,
+       ValueError, zipfile.error, zlib.error)  # what reading values that are not as they have to be raises
 class Fault(Exception): """Its arguments: what is wrong, at which entry (None: at no one), the exit code."""
 def require(holds: object, text: str, seq: int | None = None, code: int = BROKEN) -> None:
     if not holds: raise Fault(text, seq, code)
@@ -103,8 +105,7 @@ def replay(rules: "Rules", lines: Iterator[bytes], payloads: Iterator[bytes], or
                 same = "sha256:" + sha256(payload).hexdigest() == entry["payload_sha256"]
                 require(same, "has not the payload that it names", seq, BROKEN if payload else INCOMPLETE)
             rules.apply(entry, STRICT(payload.decode()))
-        except Fault: raise
-        except Exception as error:
+        except BAD as error:
             raise Fault(f"does not say what an entry has to ({error!r})", seq, BROKEN) from error
     require(next(payloads, None) is None, "a payload belongs to no entry")
 
@@ -170,16 +171,15 @@ class Rules:
         subject = "sha256:" + sha256(COMPACT(parts | {"plan": p["plan"]}).encode()).hexdigest()
         require(subject == e["subject"], "names a subject that is not made of its parts", e["seq"])
         r |= {name: p.get(name) for name in ("plan_sha256", "scopes", "evidence_until")} | {"subject": e["subject"]}
-        self.documents.setdefault(p["plan_sha256"], e["seq"])
+        self.older, _ = self.older + ("scopes" not in p), self.documents.setdefault(p["plan_sha256"], e["seq"])
         self.subjects |= {e["subject"], p["plan_sha256"]}
-        self.older += "scopes" not in p
     def sign(self, e: Tree, p: Tree, d: Tree, people: set[str]) -> None:
         r, team, who, giver = d["revisions"][d["newest"]], p["team"], p["person"], p.get("in_place_of")
         self.proven(e, d, people)
         scope = (r["scopes"] or {team: {"digest": p["scope"]}})[team]["digest"]
         said = (e["actor"], e["team"], e["revision"], e["subject"], p["subject"], p["scope"])
-        now = said == (who, team, d["newest"], r["subject"], r["subject"], scope)
-        require(now, "signs something else than what is newest", e["seq"])
+        now = (who, team, d["newest"], r["subject"], r["subject"], scope)
+        require(said == now, "signs something else than what is newest", e["seq"])
         lent = any(one[:3] == (team, who, giver) and one[3] <= p["at"] < one[4] for one in self.lent)
         seated = self.able(giver, team) and self.able(who, "") and lent if giver else self.able(who, team)
         taken = any(s["person"] in people and s["team"] != team and not s["gone"] for s in d["signs"])
@@ -276,24 +276,24 @@ def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = (
         text = f"{good:,} entries of {origin}, signed by keys that {'you gave' if pinned else 'came with them'}"
     except Fault as fault:
         text, seq, code = (*fault.args, None, BROKEN)[:3]
-    except Exception as error:
+    except BAD as error:
         text, code = f"the bundle cannot be read: {error!r}", INCOMPLETE
     counts = ((rules.hidden, "entries that are only hashes here"), (rules.older, "entries without scope or uploader"))
     unchecked = ["the planner was not run", "who is behind a token", *(f"{n:,} {what}" for n, what in counts if n)]
-    where = "" if seq is None else f" at seq {seq}"
-    text = "".join(one if " " <= one <= "~" else "?" for one in text)  # what a bundle says moves no cursor
-    return code, f"{WORDS[code]}{where}: {text}. Not checked: {'; '.join(unchecked)}.", seq, unchecked
+    where = ":" if seq is None else f" at seq {seq}:"  # and what a bundle says moves no cursor of a terminal
+    text = "".join(one if " " <= one <= "~" else "?" for one in f"{WORDS[code]}{where} {text}")
+    return code, f"{text}. Not checked: {'; '.join(unchecked)}.", seq, unchecked
+def key(text: str) -> list[str]:
+    keys = (text if "+" in text else str(argparse.FileType()(text).read())).split()
+    if keys and all(re.fullmatch(r"[!-*,-~]+\+[0-9a-f]{8}\+[+/0-9A-Za-z]{44}", one) for one in keys): return keys
+    raise ValueError  # argparse says which, and exits with 2, as 1 speaks of the log
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Check a bundle that Topogate exported.")
-    parser.add_argument("bundle", type=argparse.FileType("rb"))
-    parser.add_argument("--key", action="append", default=[], help="a key that you trust, or a file that holds it")
-    parser.add_argument("--checkpoint", action="append", default=[], help="a file with a checkpoint that you kept")
+    parser, more = argparse.ArgumentParser(description="Check an exported bundle."), argparse.FileType("rb")
+    parser.add_argument("bundle", type=more)
+    parser.add_argument("--key", action="extend", default=[], type=key, help="a key that you trust, or a file with it")
+    parser.add_argument("--checkpoint", action="append", default=[], type=more, help="a checkpoint that you kept")
     asked = parser.parse_args(argv)
-    try:
-        keys = [one for key in asked.key for one in (key if "+" in key else open(key).read()).split() or [""]]
-        code, headline, *_ = verify(asked.bundle, keys, [open(name, "rb").read() for name in asked.checkpoint])
-    except (OSError, ValueError) as error:  # with an exit code of its own, as 1 speaks of the log
-        code, headline = INCOMPLETE, f"INCOMPLETE: a key or a checkpoint cannot be read: {error}"
+    code, headline, *_ = verify(asked.bundle, asked.key, [old.read() for old in asked.checkpoint])
     print(headline)
     return code
 if __name__ == "__main__": raise SystemExit(main())

@@ -24,7 +24,7 @@ STATES: dict[str, Word] = {
     "failed": Word("Failed", "fail", "fail"),
 }
 CONTENTS = (
-    ("log/", "every entry as stored, with payloads; of another decision's entries the hashes alone; newest checkpoint"),
+    ("log/", "every entry as stored, with payloads; of another decision's entries the hashes alone; checkpoints"),
     ("statements.jsonl", "in-toto statements in DSSE envelopes: gate runs, planner verdict, reviews"),
     ("documents/", "contract, evidence, plan and policy, byte for byte, under their digests"),
     ("decisions/, report.html", "decision records and a report for people"),
