@@ -196,6 +196,10 @@ def refusals_recorded(workspace: Workspace, act: Act) -> Iterator[None]:
         raise
 
 
+_NO_PERSON = "".join(f"(?<!{words} )" for words in ("role", "role is", "member of", "members of", "lead of"))
+"""What never stands before a person in a message of the product: a login may be the word of a role or a team."""
+
+
 def without_names(text: str) -> str:
     """Return a message of the product with labels made of tokens in the place of people's logins and names."""
     said = Q(said__contains=F("login")) | Q(said__contains=F("display_name"))
@@ -203,7 +207,7 @@ def without_names(text: str) -> str:
     labels = {name: token_label(token) for *names, token in named for name in names if name}
     # The longest first, so that a name goes as a whole where another is part of it.
     for name in sorted(labels, key=len, reverse=True):
-        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", labels[name], text)
+        text = re.sub(rf"(?<!\w){_NO_PERSON}{re.escape(name)}(?!\w)", labels[name], text)
     return text
 
 

@@ -21,7 +21,10 @@ DEADLINE_SECONDS = 15.0
 MAX_BODY_BYTES = 64 * 1024
 MAX_ANSWER_BYTES = 4096
 URL_LENGTH = 500
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_UNICAST = ipaddress.ip_network("2000::/3")
+"""All that was ever handed out of IPv6; outside of it are translations into IPv4 and addresses of a site."""
+_SPECIAL = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")))
+"""Kept for protocols, for relays and for documents, which some versions of Python call global."""
 
 
 class CallRefusedError(Exception):
@@ -100,11 +103,12 @@ def is_public(text: str) -> bool:
     except ValueError:
         return False
     if isinstance(address, ipaddress.IPv6Address):
-        if address.scope_id or address.sixtofour or address.teredo or address in _NAT64:
-            return False
-        if address.ipv4_mapped is not None:
+        if address.ipv4_mapped is not None and not address.scope_id:
             address = address.ipv4_mapped
-    return address.is_global and not address.is_multicast
+        elif address.scope_id or address.sixtofour or address.teredo or address not in _UNICAST:
+            return False
+    is_special = any(address in network for network in _SPECIAL)
+    return address.is_global and not address.is_multicast and not is_special
 
 
 class _Pinned(http.client.HTTPConnection):

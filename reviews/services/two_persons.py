@@ -154,12 +154,8 @@ def proposal_make(
             person_id=standing.person_id,
             proposed_at=proposing.now,
         )
-        proposing.record(
-            "proposal.made",
-            team=team or None,
-            payload_type="topogate.proposal/v1",
-            payload={"kind": str(handler.kind), "body": body},
-        )
+        said = {"kind": str(handler.kind), "body": body}
+        proposing.record("proposal.made", team=team or None, payload_type="topogate.proposal/v1", payload=said)
     return proposal
 
 

@@ -104,7 +104,8 @@ def item_of(row: DecisionRow, *, name: str, href: str, now: datetime) -> Item:
     verb, because, action = SAYING[name](row)
     middle = []
     if row.state in REVIEWED:
-        middle.append(f"{row.satisfied} of {count(len(row.requirements), 'requirement')}")
+        asked = [requirement for requirement in row.requirements if requirement.status != "NOT_APPLICABLE"]
+        middle.append(f"{row.satisfied} of {count(len(asked), 'requirement')}")
     if row.state == "EVALUATING":
         middle.append("the worker is at it")
     if row.until is not None:

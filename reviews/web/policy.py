@@ -1,6 +1,7 @@
 """The policy of a workspace, changed by two admins; and seats that are lent for a time."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
+from planner.document_diff import ABSENT, document_diff
 from reviews.errors import (
     ConflictError,
     Finding,
@@ -19,7 +21,9 @@ from reviews.errors import (
     ReviewError,
     printable,
 )
-from reviews.selectors.policy_page import DelegationRow, delegation_page, policy_page
+from reviews.policies.document import PolicyDocument
+from reviews.selectors.policy_page import DelegationRow, PolicyPage, delegation_page, policy_page
+from reviews.selectors.proposals import ProposalRow
 from reviews.services.delegations import delegation_end, delegation_make
 from reviews.services.people import Trace
 from reviews.services.policy_changes import policy_tree
@@ -30,7 +34,7 @@ from reviews.web.frame import PersonRequest, authentication, frame, page, reques
 from reviews.web.links import number_or_none
 from reviews.web.page_rows import team_title
 from reviews.web.reauthentication import ask_again, typed_before
-from reviews.web.release_rows import waiting_of
+from reviews.web.release_rows import Waiting, waiting_of
 
 REFUSED = (ConflictError, InvalidRequestError, NotAllowedError)
 
@@ -95,16 +99,49 @@ def _policy_shown(
             *((f"gates: {family}", team_title(team)) for family, team in sorted(found.document.gate_owners.items())),
             ("everything else", team_title(found.document.fallback_owner)),
         ],
+        duties=_duties(found.document),
         lasting=_lasting(found.document.max_age_s),
         is_second_demanded=found.document.second_factor,
         versions=[(row.version, row.content_id, row.made_by, when(row.made_at)) for row in found.versions],
-        waiting=tuple(map(waiting_of, found.proposals)),
+        waiting=tuple(_waiting(row, found) for row in found.proposals),
         off="" if found.may_change.allowed else found.may_change.reason,
         policy=typed.get("policy") or json.dumps(found.tree, indent=2, sort_keys=True),
         reason=typed.get("reason", ""),
         problem=refused.message if refused else "",
     )
     return render(request, "reviews/policy_detail.html", context, status=refused.status if refused else 200)
+
+
+def _waiting(row: ProposalRow, found: PolicyPage) -> Waiting:
+    """Write a proposed policy as what it changes: nobody agrees to a page of JSON that they cannot compare."""
+    lines: tuple[tuple[str, str], ...]
+    if row.body.get("base") != found.content_id:
+        lines = (("version", "Made for another version. It is carried out no more: propose it for this one."),)
+    else:
+        changes = document_diff(found.tree, row.body["policy"])
+        lines = tuple((one.pointer, f"{_json(one.before)} → {_json(one.after)}") for one in changes)
+    return replace(waiting_of(row), lines=lines)
+
+
+def _json(value: object) -> str:
+    return "nothing" if value is ABSENT else json.dumps(value, ensure_ascii=False)
+
+
+def _duties(document: PolicyDocument) -> list[tuple[str, str]]:
+    """Say which teams do what beside reviewing."""
+
+    def named(*teams: str) -> str:
+        return " and ".join(
+            team_title(team) if team in document.teams else f"{team} (the policy has no such team)" for team in teams
+        )
+
+    duties = document.duties
+    return [
+        ("puts into force", " or ".join(map(team_title, duties.release)) or "every team"),
+        ("declares emergencies", named(duties.emergency)),
+        ("countersigns waivers", named(duties.waiver)),
+        ("revokes", named(*duties.revocation)),
+    ]
 
 
 def _lasting(max_age_s: int | None) -> str:

@@ -115,7 +115,9 @@ ACTS: dict[str, Act] = {
 
 NO_ACTS: set[str] = {
     # They are asked for an answer, or say what would be refused; nothing is stored by them.
+    "acting.not_what_was_seen",
     "acting.require",
+    "acting.require_person",
     "acting.require_proof",
     "acting.require_prose",
     "activation.activation_record",
@@ -152,6 +154,8 @@ NO_ACTS: set[str] = {
     "submissions.submission_check",
     "submissions.submission_draft",
     "threads.as_written",
+    "two_persons.holder_of",
+    "two_persons.holder_of_any_seat",
     "two_persons.proposal_named",
     "two_persons.seat_of",
     "two_persons.wrong",

@@ -9,10 +9,11 @@ import pytest
 from django.db import transaction
 
 from planner.canonical import canonical_bytes, file_sha256
-from reviews.audit import Act, append, refusals_recorded
+from reviews.audit import Act, append, refusals_recorded, without_names
 from reviews.errors import ConflictError, NotFoundError
 from reviews.facts import Authentication
 from reviews.models import AuditEntry, Blob, Person, Workspace
+from reviews.models.people import token_label
 from reviews.services.people import workspace_create
 from reviews.verification import Verification, verify
 from tests.plugins.append_only import lifted
@@ -117,6 +118,14 @@ def test_a_refusal_names_people_by_their_tokens(workspace: Workspace) -> None:
         raise ConflictError("Bob B. (bob) is a member already; bobby is none.")
     said = json.loads(bytes(entries(workspace)[-1].data))["reason"]
     assert said == f"{label} ({label}) is a member already; bobby is none."
+
+
+def test_a_login_that_is_the_word_of_a_role_or_a_team_leaves_the_word_alone(workspace: Workspace) -> None:
+    admin, serving = (Person.objects.create_user(login, display_name=login) for login in ("admin", "serving"))
+    for said in ("Your role is admin. Changing needs the role admin.", "You are not a member of serving."):
+        assert without_names(said) == said
+    labels = [token_label(person.token) for person in (admin, serving)]
+    assert without_names("admin lends it to serving.") == f"{labels[0]} lends it to {labels[1]}."
 
 
 def test_a_stranger_writes_nothing_in_the_log(workspace: Workspace) -> None:

@@ -186,6 +186,8 @@ def test_what_is_listed_leads_there(url: str, port: int, is_plain: bool) -> None
         *((private, False) for private in ("100.64.0.1", "0.0.0.1", "224.0.0.1", "255.255.255.255", "198.18.0.1")),
         *((private, False) for private in ("::1", "::", "fe80::1", "fc00::1", "ff02::1", "::ffff:127.0.0.1")),
         *((private, False) for private in ("::ffff:10.0.0.1", "64:ff9b::a00:1", "2002:7f00:1::", "fe80::1%eth0", "x")),
+        *((wrapped, False) for wrapped in ("::127.0.0.1", "::ffff:0:127.0.0.1", "64:ff9b:1::7f00:1", "fec0::1")),
+        *((special, False) for special in ("192.0.0.8", "192.88.99.1", "3fff::1", "5f00::1")),
     ],
 )
 def test_public_addresses_are_told_from_others(address: str, expected: bool) -> None:

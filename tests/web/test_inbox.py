@@ -3,7 +3,9 @@ import re
 import pytest
 
 from reviews.models import Decision, DecisionState
+from reviews.services.people import policy_set
 from tests.reviews.factories import Cast, documents, planned, sign, submitted
+from tests.reviews.rules.board import BOARD
 from tests.web.conftest import Visit
 
 
@@ -61,6 +63,12 @@ def test_once_signed_a_decision_waits_on_others(worked: Decision, people: Cast, 
     sign(people, worked.revisions.get())
     page = text(people, visit)
     assert ("Nothing needs you" in page, "1 of 2 requirements" in page) == (True, True)
+
+
+def test_only_what_is_asked_of_a_team_is_counted(people: Cast, visit: Visit) -> None:
+    policy_set(workspace=people.workspace, policy=BOARD)
+    planned(people)
+    assert "0 of 2 requirements" in text(people, visit)
 
 
 def test_planning_is_said_in_the_list(people: Cast, visit: Visit) -> None:

@@ -37,11 +37,22 @@ def test_two_admins_change_the_policy_on_its_page(people: Cast, visit: Visit) ->
     page = abel.get(POLICY).content.decode()
     assert "Waits for a second person</h2>" in page
     assert "A shorter life." in page
+    assert '<dt class="kv-name">/max_age_s</dt><dd class="kv-value">nothing → 3600</dd>' in page
     sent = {"act": "countersign", "proposal": str(Proposal.objects.get().pk)}
     assert abel.post(POLICY, sent).status_code == 302
     assert Policy.objects.count() == 2
     page = abel.get(POLICY).content.decode()
     assert ("version 2" in page, "In force for 1 hour<" in page) == (True, True)
+
+
+def test_a_proposal_for_another_version_says_so_and_duties_are_shown(people: Cast, visit: Visit) -> None:
+    ada, abel = visit(someone("ada")), visit(someone("abel"))
+    ada.post(POLICY, change())
+    ada.post(POLICY, change(policy=json.dumps(BOARD | {"max_age_s": 7200})))
+    abel.post(POLICY, {"act": "countersign", "proposal": str(Proposal.objects.earliest("pk").pk)})
+    page = abel.get(POLICY).content.decode()
+    assert "Made for another version. It is carried out no more" in page
+    assert ("revokes" in page, "Capacity and Incident response" in page) == (True, True)
 
 
 def test_what_is_no_policy_is_said_and_kept(people: Cast, visit: Visit) -> None:
