@@ -116,3 +116,26 @@ def test_a_candidate_without_groups_has_no_fault_of_a_group() -> None:
     matrix = benchmark_matrix(contract(name="blast-radius"))
     alone = {name for name, each in matrix.candidates.items() if each.ranks == each.serving_groups}
     assert not [cell for cell in matrix.cells if cell.candidate in alone and cell.run.startswith("fault/rank_loss")]
+
+
+def test_every_fault_that_sections_speak_of_is_a_run_with_its_steps() -> None:
+    recovery = {
+        "timeout_s": 30,
+        "on_rank_loss": "restart_group",
+        "in_flight_requests": "retry_elsewhere",
+        "drain": "drain",
+        "admission_control": "router",
+        "load_shedding": "router",
+    }
+    matrix = a_matrix(
+        ("/recovery", recovery),
+        ("/needs", {"isolation": {"nodes_lost_to_survive": 1, "because": BECAUSE}}),
+        ("/stress", {"slow_rank_added_share": 0.2, "slow_link_time_factor": 2}),
+        model=DENSE_70B,
+        nodes=2,
+    )
+    kinds = ("rank_loss", "drain", "node_loss", "slow_rank", "slow_link")
+    assert sorted(faults(matrix).values()) == sorted(kinds)
+    for run in (run for run in matrix.runs.values() if run.injection is not None):
+        assert (run.required, len(run.injection.steps) > 1) == (False, True)
+        assert run.injection.criterion.startswith("within timeout_s 30")
