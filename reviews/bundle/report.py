@@ -12,6 +12,7 @@ body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem
 table { border-collapse: collapse; margin: .5rem 0 1.5rem; width: 100%; }
 th, td { border-bottom: 1px solid #999; padding: .25rem .5rem; text-align: left; vertical-align: top; }
 div { overflow-x: auto; }
+body > div:first-of-type td { overflow-wrap: anywhere; }
 td { overflow-wrap: break-word; }
 code { font: 13px/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
 """
@@ -35,7 +36,7 @@ def report_begin(checkpoint: Checkpoint, scope: str, faults: Sequence[str]) -> b
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
             f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>\n<h1>{escape(title)}</h1>\n",
             "<p>This page tells in words what the files beside it prove. Check them before you rely on it: ",
-            "<code>python3 verify.py BUNDLE.zip --key KEY</code>, with a <code>verify.py</code> and a key that did ",
+            "<code>python3 -I verify.py BUNDLE.zip --key KEY</code>, with a <code>verify.py</code> and a key that did ",
             "not come in this bundle.</p>\n",
             *_warning(faults),
             _table(("", ""), log),

@@ -19,7 +19,7 @@ OUTCOMES: dict[str, Word] = {
 OPEN = Word("Running", "wait", "na")
 FAILED = Word("No result", "fail", "fail")
 TITLES: dict[str, str] = {
-    VerificationOutcome.VERIFIED: "Verified, key pinned",
+    VerificationOutcome.VERIFIED: "Verified, with the key of the worker",
     VerificationOutcome.CONSISTENT: "Consistent only",
     VerificationOutcome.BROKEN: "Broken",
     VerificationOutcome.INCOMPLETE: "Incomplete",

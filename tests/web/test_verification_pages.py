@@ -42,7 +42,7 @@ def test_the_auditor_verifies_the_log(people: Cast, visit: Visit) -> None:
     row.refresh_from_db()
     for address in (href, "/w/lab/audit/"):
         page = who.get(address).content.decode()
-        assert ("Verified, key pinned" in page, row.headline in page) == (True, True)
+        assert ("Verified, with the key of the worker" in page, row.headline in page) == (True, True)
         assert "verify.py bundle.zip --key 'topogate/lab/" in page
     listed = who.get(VERIFY).content.decode()
     assert (row.headline in listed, f'href="{href}"' in listed) == (True, True)
