@@ -75,18 +75,32 @@ def event_text(row: EntryRow) -> str:
         "signoff.carried": f"{about} is carried to r{row.revision}{team}",
         **texts_beside_signing(row, team),
         **texts_of_the_log(row),
+        **texts_of_the_roster(row, about, team),
         "signoff.withdrawn": f"{row.who} withdrew a sign-off{team}",
         "signoff.withdrawal_refused": f"Refused: withdrawal by {row.who}{team}",
         "submission.refused": f"Refused: submission by {row.who}",
         "workspace.created": "Workspace made",
         "policy.set": f"Policy set by {row.who}",
-        "roster.role_set": f"Role {(row.payload or {}).get('role', 'not known')} given to {about} by {row.who}",
-        "roster.seat_given": f"Seat{team} given to {about} by {row.who}",
-        "roster.seat_taken": f"Seat{team} taken from {about} by {row.who}",
         "token.refused": f"Refused: an API token for {row.who}",
         "account.changed": f"{row.who} changed how they log in, or their name",
     }
     return texts.get(row.action, f"{row.action.replace('.', ' ').replace('_', ' ')} by {row.who}")
+
+
+def texts_of_the_roster(row: EntryRow, about: str, team: str) -> dict[str, str]:
+    """Say what an entry about a person's place and account records, by action."""
+    return {
+        "roster.role_set": f"Role {(row.payload or {}).get('role', 'not known')} given to {about} by {row.who}",
+        "roster.seat_given": f"Seat{team} given to {about} by {row.who}",
+        "roster.seat_taken": f"Seat{team} taken from {about} by {row.who}",
+        "roster.removed": f"{about} removed from the workspace by {row.who}",
+        "roster.account_closed": f"Account of {about} closed by {row.who}",
+        "roster.account_opened": f"Account of {about} opened by {row.who}",
+        "roster.link_made": f"Link for a password made for {about} by {row.who}",
+        "roster.link_used": f"{about} set a password with a link",
+        "roster.refused": f"Refused: change of people by {row.who}",
+        "person.erased": f"{about} erased by {row.who}",
+    }
 
 
 def texts_of_the_log(row: EntryRow) -> dict[str, str]:

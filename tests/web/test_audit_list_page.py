@@ -1,5 +1,6 @@
 """The list of entries: every filter, turning pages, and what a download keeps of both."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -7,8 +8,10 @@ import pytest
 from reviews.audit import Act, append
 from reviews.models import AuditEntry
 from reviews.selectors import log
+from reviews.selectors.log import EntryRow
 from reviews.selectors.log_filters import EntryFilter
 from reviews.web.audit_rows import ACTIONS
+from reviews.web.event_rows import event_text
 from tests.queries import cost
 from tests.reviews.acts import ACTS
 from tests.reviews.factories import Cast, documents, planned, sign
@@ -93,6 +96,28 @@ def test_every_action_that_is_written_can_be_chosen() -> None:
     beginnings = tuple(value for value, _ in ACTIONS if value.endswith("."))
     written = {action for act in ACTS.values() for actions in act.writes for action in actions}
     assert {action for action in written if not action.startswith(beginnings)} == set()
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        ("roster.role_set", "Role author given to Bob by Dave"),
+        ("roster.seat_given", "Seat for serving given to Bob by Dave"),
+        ("roster.seat_taken", "Seat for serving taken from Bob by Dave"),
+        ("roster.removed", "Bob removed from the workspace by Dave"),
+        ("roster.account_closed", "Account of Bob closed by Dave"),
+        ("roster.account_opened", "Account of Bob opened by Dave"),
+        ("roster.link_made", "Link for a password made for Bob by Dave"),
+        ("roster.link_used", "Bob set a password with a link"),
+        ("roster.refused", "Refused: change of people by Dave"),
+        ("person.erased", "Bob erased by Dave"),
+    ],
+)
+def test_an_entry_about_somebody_says_about_whom(action: str, said: str) -> None:
+    fields: dict[str, Any] = dict.fromkeys(("meaning", "reason", "subject", "sha256", "prev", "payload_sha256"), "")
+    fields |= {"seq": 7, "at": datetime(2026, 11, 30, tzinfo=UTC), "decision": None, "revision": None}
+    row = EntryRow(action=action, who="Dave", about="Bob", team="serving", payload={"role": "author"}, **fields)
+    assert event_text(row) == said
 
 
 def test_pages_turn_both_ways(filled: Cast) -> None:
