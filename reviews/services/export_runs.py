@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
-from django.db.models import F, Q
+from django.db.models import Count, F, Q
 from django.db.models.functions import Now
 
 from reviews import queue
@@ -28,6 +28,8 @@ PIECE_BYTES = 1 << 20
 BEAT_SECONDS = 1.0
 MOST_ATTEMPTS = 3
 WAKE_AT_ONCE = 20
+MOST_KEPT = 50
+"""How many exports of a workspace are kept, as many as its list shows; who asks without end fills no disk."""
 
 
 @dataclass(slots=True)
@@ -162,6 +164,7 @@ def exports_sweep() -> tuple[int, ...]:
     Returns the exports of which the broker took no message. Safe to run from any number of processes at any time.
     """
     Export.objects.filter(expires_at__lt=Now()).delete()
+    _thin_out()
     _give_up()
     Export.objects.filter(state=ExportState.RUNNING, lease_until__lt=Now()).update(
         state=ExportState.QUEUED,
@@ -178,6 +181,14 @@ def exports_sweep() -> tuple[int, ...]:
             return tuple(waiting_ids[number:])
         Export.objects.filter(pk=export_id).update(woken_at=Now())
     return ()
+
+
+def _thin_out() -> None:
+    kept = Export.objects.order_by("workspace").values_list("workspace").annotate(kept=Count("pk"))
+    for workspace, _ in kept.filter(kept__gt=MOST_KEPT):
+        own = Export.objects.filter(workspace=workspace)
+        oldest = own.order_by("-pk").values_list("pk", flat=True)[MOST_KEPT - 1]
+        own.filter(pk__lt=oldest, state__in=(ExportState.DONE, ExportState.FAILED)).delete()
 
 
 def _give_up() -> None:
