@@ -114,7 +114,7 @@ def test_a_witness_needs_no_account(two: tuple[Checkpoint, Checkpoint], people: 
     assert (newest.content, newest.headers["Content-Type"]) == (bytes(second.note), "text/plain; charset=utf-8")
     (tmp_path / "state").write_bytes(bytes(first.note))
     update = client.get(f"{log(people)}/update?old={first.size}").content
-    note = cosigned(update, key, WITNESS, tmp_path / "state", now=1_796_000_000)
+    note = cosigned(update, [key], WITNESS, tmp_path / "state", now=1_796_000_000)
     line = note.removeprefix(bytes(second.note))
     address = f"{log(people)}/checkpoints/{second.size}/witnesses"
     answers = [client.post(address, line, content_type="text/plain") for _ in range(2)]
