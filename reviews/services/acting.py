@@ -88,7 +88,8 @@ def not_what_was_seen(decision: Decision, newest: int, seen: str) -> ConflictErr
             f"It is not said which revision of {decision.label} was read. Name its subject (over the API in If-Match)."
         )
     elif not Revision.objects.filter(decision=decision, planned__subject=seen).exists():
-        words = f"The subject that you saw belongs to no revision of {decision.label}. Read it again."
+        unknown = f"The subject that you saw belongs to no revision of {decision.label}."
+        words = f"{unknown} If it moved while you read it, read it again."
     else:
         words = f"{decision.label} moved while you read it: the newest revision is r{newest}."
     return ConflictError(words, revision=newest)
