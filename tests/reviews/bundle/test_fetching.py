@@ -52,7 +52,7 @@ def test_a_bundle_is_given_whole_to_members_of_its_workspace_alone(people: Cast)
     export_run(export.pk)
     address, client = f"{LIST}{export.pk}/bundle.zip", as_auditor(people)
     answer = client.get(address, headers={"Range": "bytes=0-9"})
-    raw = b"".join(answer.streaming_content)
+    raw = answer.getvalue()
     assert (answer.status_code, len(raw)) == (200, int(answer.headers["Content-Length"]))
     assert verify(io.BytesIO(raw))[0] == 3
     assert answer.headers["Content-Disposition"].startswith("attachment; ")
