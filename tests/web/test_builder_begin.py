@@ -11,6 +11,7 @@ from planner.intake import read_contract
 from reviews.models import AuditEntry, Draft
 from reviews.selectors.evidence_drafts import evidence_draft
 from reviews.services.contract_drafts import contract_draft_create
+from tests.reviews.drafts import added, begun, tool_file
 from tests.reviews.factories import Cast, documents
 from tests.web.conftest import Visit
 
@@ -57,3 +58,17 @@ def test_too_many_files_at_once_are_answered_for_what_they_are(people: Cast, vis
     page = answer.content.decode()
     assert (answer.status_code, "Send the rest with a further request" in page) == (413, True)
     assert "two documents" not in page
+
+
+def test_the_contracts_spelling_is_taken_on_the_page_of_coverage(people: Cast, visit: Visit) -> None:
+    draft = begun(people)
+    added(people, draft, tool_file(model_id="own--dense-8b", tensor_parallel_size=1))
+    client, where = visit(people.alice), reverse("builder-coverage", args=["lab", draft.pk])
+    button = "Take the contract’s spelling"
+    page = client.get(where).content.decode()
+    field = page.split('name="at" value="')[1].split('"')[0]
+    assert (button in page, field.endswith("/model/name")) == (True, True)
+    version = Draft.objects.get(pk=draft.pk).version
+    said = {"at": field, "run": "own", "value": '"own/dense-8b"', "because": "The same model, in a folder."}
+    assert client.post(where, {"act": "settle", "version": version, **said}).status_code == 302
+    assert button not in client.get(where).content.decode()
