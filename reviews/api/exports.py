@@ -59,6 +59,7 @@ class Exports(WorkspaceView):
     def post(self, request: Request, workspace: str) -> Response:
         """Ask for a bundle; poll its `url`. The same again, while it waits, is the same export."""
         decision = _decision(sent_fields(request, "decision")["decision"])
+        _refuse_formless(request)
         export = export_request(decision=decision, **act_of(request, self.space))
         value = export_value(export_row(export), self.links)
         return Response(ExportItem(value).data, status=202, headers={"Location": value["url"]})
@@ -99,6 +100,19 @@ class ExportBundle(WorkspaceView):
                 "Cache-Control": NOT_KEPT,
             },
         )
+
+
+def _refuse_formless(request: Request) -> None:
+    """Refuse a body of several parts of which none is a field: it asks for something, and not for everything.
+
+    Raises:
+        InvalidRequestError: it is longer than a form without fields, which is one line with the boundary in it.
+    """
+    _, _, boundary = request.META.get("CONTENT_TYPE", "").partition("boundary=")
+    length = int(request.META.get("CONTENT_LENGTH") or 0)
+    if boundary and not request.POST and length > len(boundary) + len("----\r\n\r\n"):
+        expected = "a form with the field decision, or an empty one"
+        raise InvalidRequestError((Finding("request", "request/decision", "decision", expected, "no field"),))
 
 
 def _decision(text: str) -> int | None:

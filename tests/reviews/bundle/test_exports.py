@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from planner.canonical import file_sha256
@@ -174,6 +175,14 @@ def test_the_api_says_what_is_no_export(parts: dict[str, str], field: str, peopl
     found = problem(auditor.post("exports", parts))
     assert (found["status"], [one["pointer"] for one in found["problems"]]) == (422, [field])
     assert json.dumps(found)
+
+
+def test_a_form_without_a_field_asks_for_nothing(people: Cast) -> None:
+    head = {"Authorization": f"Bearer {token_of(people, people.audrey, 'read')}"}
+    for body, status in ((b"--x\r\nTrue--x--\r\n", 422), (b"--x--\r\n", 202)):
+        kind = "multipart/form-data; boundary=x"
+        answer = Client().post("/api/v1/workspaces/lab/exports", body, content_type=kind, headers=head)
+        assert answer.status_code == status, answer.content
 
 
 def test_the_task_of_the_worker_writes_what_a_lost_message_left(people: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
