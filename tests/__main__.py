@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -23,22 +24,29 @@ WORKERS = 3
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One run of pytest: which tests, on which database. An empty expression of marks chooses every test."""
+    """One run of pytest: which tests, on which database. An empty mark chooses every test."""
 
     title: str
-    marks: str
+    mark: str
     database: str
+
+    def files(self) -> list[str]:
+        """Return the files that name the mark: to collect all others as well takes every process ten seconds."""
+        files = sorted(ROOT.glob("tests/**/test_*.py")) if self.mark else []
+        return [str(file) for file in files if self.mark in file.read_text()]
 
 
 PASSES = (
     Pass("everything, PostgreSQL", "", "postgresql"),
     Pass("what depends on the database, SQLite", "both_databases", "sqlite"),
 )
+SLOWEST = 12
+"""How many files the summary names, so that what became slow is seen."""
 
 
 def main() -> int:
     """Run every pass, print the sum, return the first exit code that is not 0."""
-    codes, counts = [], {"passed": 0, "failed": 0, "skipped": 0}
+    codes, counts, milliseconds = [], {"passed": 0, "failed": 0, "skipped": 0}, Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
         for number, part in enumerate(PASSES, start=1):
             sys.stdout.write(f"\n=== {number}/{len(PASSES)}: {part.title}\n")
@@ -47,16 +55,19 @@ def main() -> int:
             codes.append(run(part, report))
             for word, count in tally(report).items():
                 counts[word] += count
+            milliseconds += milliseconds_of_files(report)
             if codes[-1] == INTERRUPTED:
                 break
+    slowest = ", ".join(f"{name} {taken // 1000}" for name, taken in milliseconds.most_common(SLOWEST))
+    sys.stdout.write(f"\n=== seconds of the slowest files: {slowest}\n")
     sys.stdout.write(f"\n=== all passes: {', '.join(f'{count} {word}' for word, count in counts.items() if count)}\n")
     return next((code for code in codes if code), 0)
 
 
 def run(part: Pass, report: Path) -> int:
     """Run one pass; return pytest's exit code."""
-    command = [sys.executable, "-m", "pytest", "-q", "-m", part.marks, f"--junit-xml={report}"]
-    command += ["-n", str(WORKERS), "--dist", "worksteal"]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", part.mark, f"--junit-xml={report}"]
+    command += ["-n", str(WORKERS), "--dist", "worksteal", *part.files()]
     environment = {**os.environ, "TOPOGATE_TEST_DATABASE": part.database}
     asked: list[int] = []
 
@@ -81,6 +92,15 @@ def tally(report: Path) -> dict[str, int]:
     total, skipped = int(suite.attrib["tests"]), int(suite.attrib["skipped"])
     failed = int(suite.attrib["failures"]) + int(suite.attrib["errors"])
     return {"passed": total - skipped - failed, "failed": failed, "skipped": skipped}
+
+
+def milliseconds_of_files(report: Path) -> Counter[str]:
+    """Return how long the tests of each file took, their waiting included."""
+    milliseconds = Counter[str]()
+    if report.exists():
+        for case in ET.parse(report).getroot().iter("testcase"):  # noqa: S314 # pytest wrote it a moment ago
+            milliseconds[case.attrib["classname"]] += round(1000 * float(case.attrib["time"]))
+    return milliseconds
 
 
 if __name__ == "__main__":
