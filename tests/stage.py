@@ -51,6 +51,13 @@ class Stage:
         return copy.deepcopy(next(made for known, _, made in self._standing if known is maker))
 
 
+def clear_stage(config: pytest.Config, blocker: DjangoDbBlocker) -> None:
+    """Let no world stand, for what comes now is done over another connection."""
+    if (stage := config.stash.get(STAGE, None)) is not None:
+        with blocker.unblock():
+            stage.clear()
+
+
 def undo(block: transaction.Atomic) -> None:
     """Leave a transaction as if nothing in it had been written."""
     transaction.set_rollback(True)

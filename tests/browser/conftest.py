@@ -1,4 +1,4 @@
-"""A real Chromium in front of a real server, over decisions made once for a whole file of tests.
+"""A real Chromium in front of a real server.
 
 Whatever a page does is watched: errors of scripts, refusals of the Content-Security-Policy and dialogs fail the test
 that caused them.
@@ -12,11 +12,13 @@ import pytest
 from django.contrib.auth import SESSION_KEY
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Error, Page, expect, sync_playwright
+from pytest_django.plugin import DjangoDbBlocker
 
 from reviews.models import Person
 from tests.chromium import find_chromium
 from tests.reviews.factories import Cast, cast
 from tests.reviews.logins import log_in
+from tests.stage import clear_stage
 
 # Playwright's own loop runs in the thread of the tests, where Django would otherwise refuse to reach the database.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
@@ -56,12 +58,14 @@ Open = Callable[..., Page]
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """One browser for all tests."""
+def chromium(pytestconfig: pytest.Config, django_db_blocker: DjangoDbBlocker) -> Iterator[Browser]:
+    """One browser for all tests; while Playwright's loop runs, Django keeps another connection for this thread."""
+    clear_stage(pytestconfig, django_db_blocker)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium())
         yield browser
         browser.close()
+        clear_stage(pytestconfig, django_db_blocker)
 
 
 @pytest.fixture
