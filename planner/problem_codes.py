@@ -141,6 +141,7 @@ PROBLEM_CODES: dict[str, str] = {
     "import/zero_unproven": "A counter of links that is zero may not be supported: it does not show idle links.",
     "import/mig": "A device is split into instances; figures belong to them.",
     "import/device_error": "A device or a link reports an error; a person has to decide.",
+    "import/no_memory": "A text of devices has no column of memory.",
     "import/no_counters": "An exporter's file has none of the counters that are read.",
     "import/ep_not_shown": "An expert rank is printed for every model with experts; it shows no expert parallelism.",
     "import/per_rank": "Only some ranks print a figure; the others are not known.",
