@@ -222,7 +222,7 @@ class Rules:
             team, mine = row["team"], [s for s in counting if s["team"] == row["team"]]
             touched = r["scopes"][team]["is_touched"] if r["scopes"] else row["status"] != "NOT_APPLICABLE"
             quorums[team] = quorum = policy["teams"][team]["quorum"] if touched else 0
-            given = len({s["person"] for s in mine if s in approving})
+            given = sum(all(s["people"].isdisjoint(o["people"]) for o in mine[:n]) for n, s in enumerate(mine))
             against = [s for s in mine if s["meaning"] == "object" or (quorum and (s["open"] or s not in approving))]
             free = given >= quorum and not against and team not in dict(d["blocked"]).values()
             require(free, f"lacks what {team} owes: {given} of {quorum}", seq)

@@ -118,6 +118,22 @@ def one_person(log: Story) -> None:
     del said(log, "force 2")["signoffs"][1]
 
 
+def one_seat_of_two(log: Story) -> None:
+    """Bob signs, and so does Erin, to whom he lent his seat."""
+    policy = POLICY | {"teams": POLICY["teams"] | {"serving": {"title": "Serving", "quorum": 2}}}
+    log.add("policy 2", "policy.set", policy, before="created 2.1")
+    said(log, "created 2.1")["policy"] = content_id(policy)
+    again(log, "planned 2.1")
+    lend = log["lend"]
+    log.acts.insert(log.seq("bob d2"), type(lend)("lend 2", lend.action, dict(lend.payload or {}), dict(lend.fields)))
+    log["lend 2"].fields |= {"team": "serving", "actor": token("bob")}
+    said(log, "lend 2")["in_place_of"] = token("bob")
+    sign(log, "erin d2", "erin", "serving", 2, 1, before="force 2", in_place_of="bob")
+    said(log, "force 2")["signoffs"].append(
+        said(log, "force 2")["signoffs"][0] | {"person": token("erin"), "turn": said(log, "erin d2")["turn"]}
+    )
+
+
 def counted_twice(log: Story) -> None:
     said(log, "force 2")["signoffs"].append(said(log, "force 2")["signoffs"][0])
 
@@ -151,6 +167,7 @@ BROKEN: dict[str, tuple[Change, str, str]] = {
     "a delegation by somebody without the seat": (lambda log: log.drop("seat carol"), "erin r1", "free seat"),
     "one person fills seats of two teams": (second_seat, "carol d2", "free seat"),
     "one sign-off counted twice": (counted_twice, "force 2", "counts otherwise"),
+    "a seat and who it was lent to counted as two": (one_seat_of_two, "force 2", "what serving owes: 1 of 2"),
     "one person alone approves": (one_person, "force 2", "too few people"),
     "no team is asked": (lambda log: quorum(log, networking=0, serving=0), "force 1", "too few people"),
     "too few approvals": (lambda log: quorum(log, networking=1, serving=2), "force 1", "what serving owes: 1 of 2"),
