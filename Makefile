@@ -52,9 +52,10 @@ faults: .venv/dev.stamp ## Let every system call of writing entry, blob and chec
 flips: .venv/dev.stamp ## Change every byte of an exported bundle, one after another, and verify all of it each time
 	@TOPOGATE_FLIP_STEP=1 $(BIN)/python -m pytest tests/verifier/test_flipped_bytes.py -q --timeout=3600
 
-bench: .venv/dev.stamp ## Print how long planning takes beside parsing and hashing alone, and appending beside inserting
+bench: .venv/dev.stamp ## Print what planning, importing, verifying, appending and pages take beside plain yardsticks
 	@$(BIN)/python -m bench.bytes_to_plan
 	@$(BIN)/python -m bench.many_trials
+	@$(BIN)/python -m bench.importing
 	@$(BIN)/python -m bench.verify_bundle
 	@$(BIN)/python -m bench.appends
 	@$(BIN)/python -m bench.appends --no-sync
