@@ -31,7 +31,7 @@ CHECKS = [
     negative_data_rejection,
     ensure_resource_availability,
 ]
-EXAMPLES = int(os.environ.get("TOPOGATE_API_EXAMPLES", "2"))
+EXAMPLES = int(os.environ.get("TOPOGATE_API_EXAMPLES", "6"))
 """Requests of each operation: few in the suite, as many as one likes by hand."""
 
 
