@@ -183,6 +183,7 @@ class Approval(serializers.Serializer[object]):
 class SignOffPoint(serializers.Serializer[object]):
     """A condition, which blocks until it is settled, or a follow-up, which never does."""
 
+    id = serializers.IntegerField(help_text="names it when it is settled")
     kind = serializers.ChoiceField([(value, value) for value in PointKind.values])
     text = serializers.CharField()
     settled_by = serializers.CharField(allow_blank=True)
@@ -190,9 +191,9 @@ class SignOffPoint(serializers.Serializer[object]):
 
 
 class SignOff(serializers.Serializer[object]):
-    """A sign-off and whether it counts now. Signing is done on the page only."""
+    """A sign-off and whether it counts now."""
 
-    id = serializers.IntegerField(help_text="names an objection that is to be lifted")
+    id = serializers.IntegerField(help_text="names it when it is taken back, or an objection that is to be lifted")
     revision = serializers.IntegerField()
     team = serializers.CharField()
     person = serializers.CharField()

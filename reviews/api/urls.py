@@ -52,6 +52,7 @@ from reviews.api.proposals import (
 )
 from reviews.api.revisions import ContractFile, EvidenceFile, PlanFile, RevisionDetail, Revisions
 from reviews.api.schemas import Absent, Docs, DocumentSchema, OpenApi
+from reviews.api.signoffs import PointSettlements, SignOffs, SignOffWithdrawals
 from reviews.api.slots import Check, IdentityReports
 from reviews.api.stress import Stress
 from reviews.api.threads import ThreadResolution, Threads
@@ -73,6 +74,9 @@ urlpatterns = [
     path(f"{DECISION}/threads", Threads.as_view(), name="api-threads"),
     path(f"{DECISION}/threads/<int:thread>/resolution", ThreadResolution.as_view(), name="api-thread-resolution"),
     path(f"{DECISION}/proposals", DecisionProposals.as_view(), name="api-decision-proposals"),
+    path(f"{DECISION}/signoffs", SignOffs.as_view(), name="api-signoffs"),
+    path(f"{WORKSPACE}/signoffs/<int:signoff>/withdrawal", SignOffWithdrawals.as_view(), name="api-signoff-withdrawal"),
+    path(f"{WORKSPACE}/points/<int:point>/settlement", PointSettlements.as_view(), name="api-point-settlement"),
     path(f"{DECISION}/activation", Activation.as_view(), name="api-activation"),
     path(f"{DECISION}/withdrawal", Withdrawal.as_view(), name="api-withdrawal"),
     path(f"{DECISION}/rejection", Rejection.as_view(), name="api-rejection"),

@@ -118,3 +118,8 @@ def _on_a_later_revision(fact: SignOffFact, newest: Newest, change: ScopeChange 
     if change is not None and change.keys:
         return JudgedSignOff(fact, "STALE", change.reason, change.keys)
     return JudgedSignOff(fact, "STALE", "SUBJECT_CHANGED", parts.moved_from(fact.signed))
+
+
+def points_of(text: str) -> tuple[str, ...]:
+    """Return the conditions or follow-ups of a text, one to a line; empty lines say nothing."""
+    return tuple(line.strip() for line in text.splitlines() if line.strip())

@@ -54,7 +54,7 @@ def signoff_withdraw(
     with refusals_recorded(workspace, act), workspace_write(workspace.pk):
         require(may_comment(standing))
         if signoff.person_id != standing.person_id or authentication.method == "token":
-            raise NotAllowedError("Only its signer withdraws a sign-off, on the page.")
+            raise NotAllowedError("Only its signer withdraws a sign-off, with a login.")
         said = require_prose("reason", reason)
         earlier = SignOffWithdrawal.objects.filter(signoff=signoff).first()
         if earlier is not None:
@@ -123,7 +123,7 @@ def point_settle(
 
     Raises:
         NotFoundError: no such point, or the actor is no member of the workspace.
-        NotAllowedError: the actor may not settle it.
+        NotAllowedError: the actor may not settle it, or came with an API token.
         InvalidRequestError: no note says how.
     """
     standing = standing_of(actor, workspace)
@@ -143,6 +143,8 @@ def point_settle(
     )
     with refusals_recorded(workspace, act), workspace_write(workspace.pk):
         require(may_comment(standing))
+        if trace.authentication is not None and trace.authentication.method == "token":
+            raise NotAllowedError("A condition or follow-up is settled with a login, not with an API token.")
         _require_settling(standing, point)
         said = require_prose("note", note)
         earlier = PointSettlement.objects.filter(point=point).first()

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from planner.gates import GATES
 from planner.records.plan import Plan
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError, ProofNeededError, ReviewError
+from reviews.policies.signoff_status import points_of
 from reviews.selectors.pages import DecisionView, decision_view
 from reviews.selectors.what_if import Asked
 from reviews.services.signoffs import signoff_give
@@ -167,8 +168,8 @@ def decision_sign(request: PersonRequest, slug: str, number: int) -> HttpRespons
             request_id=request_id(),
             authentication=authentication(request),
             **{name: form[name] for name in ("team", "meaning", "statement", "rollback", "seen_subject")},
-            conditions=lines_of(form["conditions"]),
-            follow_ups=lines_of(form["follow_ups"]),
+            conditions=points_of(form["conditions"]),
+            follow_ups=points_of(form["follow_ups"]),
         )
     except ProofNeededError as refused:
         return ask_again(request, refused, back=f"{here}#sign", typed=form)
@@ -184,11 +185,6 @@ def decision_sign(request: PersonRequest, slug: str, number: int) -> HttpRespons
             status=refused.status,
         )
     return redirect(f"{here}#requirements")
-
-
-def lines_of(text: str) -> tuple[str, ...]:
-    """Return the lines of a text that say something."""
-    return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
 def addresses_of(slug: str, number: int, revision: int) -> dict[str, str]:

@@ -22,6 +22,7 @@ from tests.stage import Maker
 pytestmark = pytest.mark.django_db
 SPACE = f"{API}/workspaces/lab"
 HERE = f"{SPACE}/decisions/1"
+SIGNED = {"team": "serving", "meaning": "approve", "statement": "The margins hold.", "rollback": "none"}
 WHY = {"reason": "The pilot depends on it."}
 
 
@@ -217,6 +218,7 @@ def test_a_session_needs_the_token_of_its_page(people: Cast) -> None:
 ACTS_BY_TWO = ("waiver", "emergency", "lift_objection", "revocation", "rollback")
 TIMES = {"starts_at": "2026-09-20T00:00:00Z", "ends_at": "2026-09-21T00:00:00Z"}
 ACTS: dict[str, tuple[dict[str, Any], dict[str, int]]] = {
+    "decisions/1/signoffs": (SIGNED, {"alice": 403, "dave": 409}),
     "decisions/1/activation": ({"statement": "Now.", "rollback": "none"}, {"alice": 403, "dave": 409}),
     "decisions/1/rejection": (WHY, {"alice": 403, "dave": 409}),
     "decisions/1/closing": (WHY, {"alice": 403, "dave": 409}),
@@ -251,6 +253,7 @@ def test_every_act_answers_every_role_as_written_down(path: str, people: Cast) -
         ("proposals", {"policy": ["?"], "reason": ""}),
         ("decisions/1/re-reviews", {"teams": "nobody", "reason": ""}),
         ("decisions/1/activation", {"statement": "", "rollback": "?"}),
+        ("decisions/1/signoffs", {"team": "serving", "meaning": "?", "statement": ""}),
         ("delegations", TIMES | {"team": "serving", "taker": "?", "reason": ""}),
     ],
 )

@@ -8,11 +8,11 @@ from django.utils import timezone
 
 from reviews.api.urls import urlpatterns
 from reviews.blobs import blob_keep
-from reviews.models import Delegation, Export, Membership, Person, Proposal, Team
+from reviews.models import Delegation, Export, Membership, Person, Proposal, Revision, Team
 from reviews.services.jobs import job_run
 from tests.api.asking import API, Caller, parts, problem, token_of
 from tests.api.callers import CALLERS, token
-from tests.reviews.factories import Cast, cast, documents, submitted
+from tests.reviews.factories import Cast, cast, documents, sign, submitted
 
 pytestmark = pytest.mark.both_databases
 
@@ -73,6 +73,9 @@ EXPECTED: dict[tuple[str, str], tuple[int, ...]] = {
     ("api-delegations", "POST"): NO_TOKEN,
     ("api-delegation-end", "POST"): NO_TOKEN,
     ("api-retractions", "POST"): NO_TOKEN,
+    ("api-signoffs", "POST"): NO_TOKEN,
+    ("api-signoff-withdrawal", "POST"): NO_TOKEN,
+    ("api-point-settlement", "POST"): NO_TOKEN,
     ("api-activation", "POST"): NO_TOKEN,
     ("api-rejection", "POST"): NO_TOKEN,
     ("api-closing", "POST"): NO_TOKEN,
@@ -126,6 +129,9 @@ PATHS = {
     "api-delegations": "workspaces/lab/delegations",
     "api-delegation-end": "workspaces/lab/delegations/{delegation}/end",
     "api-retractions": "workspaces/lab/retractions",
+    "api-signoffs": "workspaces/lab/decisions/2/signoffs",
+    "api-signoff-withdrawal": "workspaces/lab/signoffs/{signoff}/withdrawal",
+    "api-point-settlement": "workspaces/lab/points/{point}/settlement",
     "api-activation": "workspaces/lab/decisions/2/activation",
     "api-rejection": "workspaces/lab/decisions/2/rejection",
     "api-closing": "workspaces/lab/decisions/2/closing",
@@ -161,6 +167,9 @@ SENT = {
     },
     "api-delegation-end": {},
     "api-retractions": {"content_id": "sha256:" + "00" * 32, "reason": "Needed."},
+    "api-signoffs": {"team": "serving", "meaning": "approve", "statement": "Needed."},
+    "api-signoff-withdrawal": {"reason": "Needed."},
+    "api-point-settlement": {"note": "Needed."},
     "api-activation": {"statement": "Needed.", "rollback": "none"},
     "api-rejection": {"reason": "Needed."},
     "api-closing": {"reason": "Needed."},
@@ -189,7 +198,10 @@ def stated(people: Cast) -> dict[str, int]:
         **said,
     )
     export = Export.objects.create(workspace=people.workspace, person=people.bob, asked_at=now, woken_at=now)
-    return {"proposal": proposal.pk, "delegation": delegation.pk, "export": export.pk}
+    revision = Revision.objects.get(decision__number=2)
+    signoff = sign(people, revision, meaning="approve_with_conditions", conditions=("Rerun.",))
+    named = {"signoff": signoff.pk, "point": signoff.points.get().pk}
+    return {"proposal": proposal.pk, "delegation": delegation.pk, "export": export.pk, **named}
 
 
 @pytest.mark.parametrize("kind", CALLERS)
@@ -255,13 +267,9 @@ def test_an_address_offers_only_the_methods_of_the_table(name: str, people: Cast
     offered |= {"HEAD"} if "GET" in offered else set()
     secret = token_of(people, people.alice, "submit")
     for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"} - offered:
-        path = PATHS[name].format(proposal=1, delegation=1, export=1)
+        path = PATHS[name].format(proposal=1, delegation=1, export=1, signoff=1, point=1)
         answer = Client().generic(method, f"{API}/{path}", headers={"Authorization": f"Bearer {secret}"})
         assert (method, answer.status_code) == (method, 404 if name == "api-absent" else 405)
-
-
-def test_nothing_in_the_api_signs(people: Cast) -> None:
-    assert [pattern for pattern in urlpatterns if "sign" in str(pattern.pattern)] == []
 
 
 def test_a_workspace_that_is_none_reads_like_one_of_others(people: Cast) -> None:

@@ -16,11 +16,11 @@ from django.utils import timezone
 
 from planner.times import time_text
 from reviews.api.urls import urlpatterns
-from reviews.models import AuditEntry, Draft
+from reviews.models import AuditEntry, Draft, SignOff
 from reviews.services.delegations import delegation_make
-from tests.api.test_acts import HERE, SPACE, WHY, browser, change, post, waiver
+from tests.api.test_acts import HERE, SIGNED, SPACE, WHY, browser, change, post, waiver
 from tests.reviews.drafts import ANSWERS, added, answered, begun, tool_file
-from tests.reviews.factories import Cast, documents, evidence_tree, planned, sign
+from tests.reviews.factories import Cast, documents, evidence_tree, open_all, planned, sign
 from tests.reviews.rules.board import TRACE, board
 from tests.reviews.rules.test_rule_14_threads import about, publish
 from tests.web.contract_drafts import CONFIG
@@ -48,6 +48,20 @@ def activated(people: Cast) -> Any:
     sign(people, revision, people.carol, team="networking")
     sent = {"statement": "Rolled out.", "rollback": "none"}
     return lambda: post("dave", f"{HERE}/activation", sent, match=revision.planned.subject)
+
+
+def signed_with(then: Callable[[SignOff], tuple[str, dict[str, str]]] | None) -> Callable[[Cast], Any]:
+    """Sign as bob, or do then what follows for his sign-off."""
+
+    def prepare(people: Cast) -> Any:
+        revision = people.workspace.decisions.get(number=1).revisions.get()
+        if then is not None:
+            path, sent = then(sign(people, revision, meaning="approve_with_conditions", conditions=("Rerun.",)))
+            return lambda: post("bob", f"{SPACE}/{path}", sent)
+        open_all(revision, people.bob, "serving")
+        return lambda: post("bob", f"{HERE}/signoffs", SIGNED, match=revision.planned.subject)
+
+    return prepare
 
 
 def ended(act: str, meaning: str, who: str) -> Callable[[Cast], Any]:
@@ -163,6 +177,15 @@ ROWS: dict[tuple[str, str], Row] = {
     ("api-threads", "post"): (plain("bob", f"{HERE}/threads", SAID), ("comments.published",)),
     ("api-thread-resolution", "post"): (resolved, ("thread.resolved",)),
     ("api-decision-proposals", "post"): (waived, ("proposal.made",)),
+    ("api-signoffs", "post"): (signed_with(None), ("signoff.given",)),
+    ("api-signoff-withdrawal", "post"): (
+        signed_with(lambda given: (f"signoffs/{given.pk}/withdrawal", WHY)),
+        ("signoff.withdrawn",),
+    ),
+    ("api-point-settlement", "post"): (
+        signed_with(lambda given: (f"points/{given.points.get().pk}/settlement", {"note": "Reran."})),
+        ("point.settled",),
+    ),
     ("api-activation", "post"): (activated, ("decision.activated",)),
     ("api-withdrawal", "post"): (ended("withdrawal", "approve", "alice"), ("decision.withdrawn",)),
     ("api-rejection", "post"): (ended("rejection", "reject", "dave"), ("decision.rejected",)),
