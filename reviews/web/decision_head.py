@@ -1,9 +1,12 @@
 """The head that every page of a decision begins with, and the tabs to its other pages."""
 
+from collections.abc import Callable
+
 from django.urls import reverse
 from django.utils import timezone
 
 from reviews.selectors.rows import DecisionPage
+from reviews.web.operate import operate_tab, operate_tabs
 from reviews.web.page_rows import Head, Tab, head_of
 
 PAGES = (
@@ -23,16 +26,23 @@ PAGES = (
 
 def head_for(page: DecisionPage, slug: str, current: str = "") -> Head:
     """Make the head of a page of a decision; ``current`` is the name of the page's address, empty beside the tabs."""
-    older = None if page.is_newest else page.shown.number
+    href = _addresses(slug, page.number, None if page.is_newest else page.shown.number)
     return head_of(
         page,
         now=timezone.now(),
-        tabs=tabs(slug, page.number, current, older),
+        tabs=tabs(current, href),
+        operate=operate_tabs(current, href),
         revise_href=f"{reverse('decision-new', args=[slug])}?decision={page.number}",
     )
 
 
-def tabs(slug: str, number: int, current: str, revision: int | None) -> tuple[Tab, ...]:
-    """Return the pages of a decision; an older revision stays chosen."""
+def tabs(current: str, href: Callable[[str], str]) -> tuple[Tab, ...]:
+    """Return the pages of a decision; those of one that is run share a tab before its history."""
+    own = tuple(Tab(title, href(name), name == current) for title, name in PAGES)
+    return (*own[:-1], *operate_tab(current, href), *own[-1:])
+
+
+def _addresses(slug: str, number: int, revision: int | None) -> Callable[[str], str]:
+    """Return what makes an address of the name of a page; an older revision stays chosen."""
     query = f"?revision={revision}" if revision else ""
-    return tuple(Tab(title, reverse(name, args=[slug, number]) + query, name == current) for title, name in PAGES)
+    return lambda name: reverse(name, args=[slug, number]) + query

@@ -77,6 +77,7 @@ class Head:
     planner_version: str
     digests: tuple[tuple[str, str], ...]
     tabs: tuple[Tab, ...]
+    operate: tuple[Tab, ...]
     revise_href: str
 
 
@@ -161,7 +162,9 @@ def answer_text(page: DecisionPage, objection: Objection) -> str:
     return f"{page.newest.author} owes the answer: a new revision."
 
 
-def head_of(page: DecisionPage, *, now: datetime, tabs: tuple[Tab, ...], revise_href: str) -> Head:
+def head_of(
+    page: DecisionPage, *, now: datetime, tabs: tuple[Tab, ...], operate: tuple[Tab, ...], revise_href: str
+) -> Head:
     """Make the head of a decision's page; who may submit gets the link to a new revision, where one is taken."""
     as_of = moment(page.shown.as_of)
     return Head(
@@ -176,6 +179,7 @@ def head_of(page: DecisionPage, *, now: datetime, tabs: tuple[Tab, ...], revise_
         planner_version=page.shown.planner_version,
         digests=subject_digests(page.shown),
         tabs=tabs,
+        operate=operate,
         revise_href=revise_href if page.may_submit.allowed and page.state in TAKES_REVISION else "",
     )
 
