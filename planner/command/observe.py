@@ -9,7 +9,6 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
@@ -29,15 +28,14 @@ from planner.command.base import (
 from planner.command.opening import utc_time
 from planner.errors import DocumentRefusedError
 from planner.importers import Source
-from planner.importers.collective_trace import read_trace
 from planner.intake import read_contract, read_evidence, read_plan
 from planner.launch import LaunchRefusedError, planned_trial
 from planner.observations import Batch, Compared, compared, envelope, read_batch, rolled_up, worst_first
+from planner.observations.decided import Decided, decided, is_moe
+from planner.observations.diagnosis import Reading, diagnosed, diagnosis_tree
 from planner.observations.prometheus import Places, segments_of
-from planner.observations.slowest import LATE_US, slowest
-from planner.observations.slowest_text import slowest_lines
-from planner.observations.time_outs import TimeOut, time_outs_in
-from planner.observations.timelines import timelines
+from planner.observations.slowest import LATE_US
+from planner.observations.slowest_text import diagnosis_lines
 from planner.times import seconds_between
 
 SHOWN = 50
@@ -64,9 +62,10 @@ def _configure(parser: ArgumentParser) -> None:
     add_format(compare)
     compare.set_defaults(run_observe=_compare)
     late = commands.add_parser("slowest", help="find the rank that others wait for, in a trace of collectives")
-    late.add_argument("trace", metavar="TRACE", help="one call of one rank a row: CSV or JSON lines")
+    late.add_argument("traces", nargs="+", metavar="TRACE", help="one call of one rank a row: CSV or JSON lines")
     late.add_argument("--log", action="append", default=[], metavar="FILE", help="engine's log, for time-outs")
-    late.add_argument("--evidence", metavar="EVIDENCE", help="evidence with the decided rank map")
+    late.add_argument("--ras", action="append", default=[], metavar="FILE", help="snapshots of NCCL RAS, shown beside")
+    late.add_argument("--evidence", metavar="EVIDENCE", help="evidence with decided rank map, stages, measured times")
     late.add_argument("--trial", metavar="ID", help="its trial")
     late.add_argument(
         "--late-us", type=float, default=LATE_US, metavar="N", help="waiting that counts, in microseconds"
@@ -163,39 +162,43 @@ def _slowest(arguments: Namespace) -> int:
     if refused:
         print_refused(refused, arguments.format)
         return Exit.BAD_INPUT
-    trial = None if evidence is None else evidence.record.trials.get(arguments.trial)
-    if evidence is not None and trial is None:
-        print(f"topogate: expected --trial of {', '.join(evidence.record.trials)}", file=sys.stderr)
-        return Exit.BAD_INPUT
+    known = Decided()
+    if evidence is not None:
+        trial = evidence.record.trials.get(arguments.trial)
+        if trial is None:
+            print(f"topogate: expected --trial of {', '.join(evidence.record.trials)}", file=sys.stderr)
+            return Exit.BAD_INPUT
+        known = decided(trial, moe=is_moe(evidence.record.identities.get(trial.identity_id)))
+    reading = Reading()
     try:
-        with input_file(arguments.trace) as file:
-            trace = read_trace(Source(arguments.trace, file))
-        time_outs = [found for name in arguments.log for found in _time_outs(name)]
+        for kind, names in (("trace", arguments.traces), ("log", arguments.log), ("ras", arguments.ras)):
+            for name in names:
+                _take(reading, name, kind)
     except (UnreadableInputError, DocumentRefusedError) as error:
         print(f"topogate: {error}", file=sys.stderr)
         return Exit.BAD_INPUT
-    if trace is None or not trace.places:
-        print(f"topogate: {arguments.trace}: expected a trace of collectives, found none", file=sys.stderr)
-        return Exit.BAD_INPUT
-    places = {rank: (node, device) for rank, (node, device, _) in trace.places.items()}
-    if trial is not None:
-        places |= {place.rank: (place.node, place.device) for place in trial.rank_map if place.rank in places}
-    found = slowest(trace.calls, places, time_outs=time_outs, late_us=arguments.late_us)
+    found = diagnosed(reading, known, late_us=arguments.late_us)
     if arguments.format == "json":
-        first = found.earliest or next(iter(found.late), None)
-        around = {} if first is None else timelines(trace.calls, first.group, first.nth)
-        spans = {str(rank): [asdict(span) for span in held] for rank, held in around.items()}
-        print(json_line({"schema": "topogate.slowest/v1", **asdict(found), "timelines": spans}))
+        print(json_line(diagnosis_tree(found)))
     else:
-        print("".join(f"{line}\n" for line in slowest_lines(found, places)), end="")
+        print("".join(f"{line}\n" for line in diagnosis_lines(found)), end="")
     return Exit.OK
 
 
-def _time_outs(name: str) -> list[TimeOut]:
+KINDS = {"trace": "a trace of collectives", "ras": "snapshots of NCCL RAS", "log": "a log", None: "nothing of use"}
+
+
+def _take(reading: Reading, name: str, kind: str) -> None:
+    """Read one file; a log without a time-out says nothing, and is no error.
+
+    Raises:
+        UnreadableInputError: it cannot be read, or is not what it was given as.
+        DocumentRefusedError: it cannot be unpacked, or is no text.
+    """
     with input_file(name) as file:
-        return list(
-            time_outs_in((number, line.decode("utf-8", "replace")) for number, line in enumerate(file, start=1))
-        )
+        found = reading.add(Source(name, file))
+    if found != kind and (kind, found) != ("log", None):
+        raise UnreadableInputError(name, KINDS[found], expected=KINDS[kind])
 
 
 def _seconds(batches: Sequence[Batch]) -> Fraction:

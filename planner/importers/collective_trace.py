@@ -85,14 +85,14 @@ class Trace:
         self.full = not self.calls.add(group, rank, Call(float(start), float(end), kind, size, line)) or self.full
 
 
-def read_trace(source: Source) -> Trace | None:
-    """Return the calls of a file; None where it is no trace of collectives."""
+def read_trace(source: Source, known: Trace | None = None) -> Trace | None:
+    """Return the calls of a file, with those of the ``known`` files before it; None where it is no such trace."""
     recognised = _recognise(source)
-    return None if recognised is None else _trace(source, recognised)
+    return None if recognised is None else _trace(source, recognised, known)
 
 
-def _trace(source: Source, recognised: Recognised) -> Trace:
-    trace = Trace()
+def _trace(source: Source, recognised: Recognised, known: Trace | None = None) -> Trace:
+    trace = Trace() if known is None else known
     for line, row in _rows(source, recognised.version):
         trace.add(line, row)
     return trace

@@ -1,17 +1,16 @@
 """NCCL RAS (``ncclras``), text and JSON: what a running job's communicators look like at one moment.
 
 A health flag, never a source of speed. A mismatch is normal for a moment and no error is no proof of health (jobs hung
-with every communicator "OK"), so the flag needs a second snapshot; one that stays the same is named. JSON has no words
-for it: a mismatch follows from the counts of collectives, an incomplete communicator from ranks that are missing.
-Addresses of nodes and process ids are not kept.
+with every communicator "OK"), so the flag needs a second snapshot; one that stays the same is named. Addresses of nodes
+and process ids are not kept.
 """
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from planner.importers.checks import check_name
 from planner.importers.model import Importer, Recognised, Run
+from planner.importers.ras_json import communicator_state, counts_of, ranks_of
 from planner.importers.ras_text import Group, Snapshot, snapshots
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
@@ -116,17 +115,12 @@ def _json_runs(source: Source) -> Iterator[tuple[Sheet, set[str]]]:
         yield sheet, mismatches
 
 
-def _ranks(communicator: Any, key: str) -> list[dict[str, Any]]:
-    found = communicator.get(key) if isinstance(communicator, dict) else None
-    return [rank for rank in found if isinstance(rank, dict)] if isinstance(found, list) else []
-
-
 def _take_places(sheet: Sheet) -> None:
     every = [
         rank
         for communicator in sheet.get("communicators")
         for key in ("ranks", "missing_ranks")
-        for rank in _ranks(communicator, key)
+        for rank in ranks_of(communicator, key)
     ]
     hosts = {repr(rank.get("host")) for rank in every}
     if every:
@@ -139,33 +133,13 @@ def _take_communicator(sheet: Sheet, index: int) -> set[str]:
     of, at = f"communicator-{index}", ("communicators", index)
     communicator = sheet.get(*at)
     sheet.number("group_ranks", *at, "size", of=of)
-    state: list[str] = []
-    ranks, missing = _ranks(communicator, "ranks"), _ranks(communicator, "missing_ranks")
-    counts = {_counts(rank) for rank in ranks}
-    if len(counts) > 1:
-        state.append("MISMATCH")
-    lost = sheet.get(*at, "missing_ranks_count")
-    if missing or (isinstance(lost, int) and lost > 0):
-        state.append("INCOMPLETE")
-    if any(_status(rank, "considered_dead") for rank in missing):
-        state.append("DEAD")
-    if any(_status(rank, "async_error") or _status(rank, "abort_flag") for rank in ranks):
-        state.append("ERROR")
+    state, missing = communicator_state(communicator), ranks_of(communicator, "missing_ranks")
     sheet.put_text("communicators_state", ",".join(state) or "OK", sheet.place(*at), of=of, standing="measured")
     if state:
         unanswered = f", {len(missing)} ranks do not answer" if missing else ""
         sheet.remark("import/communicator", f"{of} is {','.join(state)}{unanswered}", sheet.place(*at), "held")
-    return {f"{of} {sorted(counts)}"} if len(counts) > 1 else set()
-
-
-def _counts(rank: dict[str, Any]) -> str:
-    counts = rank.get("collective_counts")
-    return repr(sorted(counts.items(), key=repr)) if isinstance(counts, dict) else ""
-
-
-def _status(rank: dict[str, Any], key: str) -> bool:
-    status = rank.get("status")
-    return bool(status.get(key)) if isinstance(status, dict) else False
+    counts = {repr(sorted(counts_of(rank).items(), key=repr)) for rank in ranks_of(communicator, "ranks")}
+    return {f"{of} {sorted(counts)}"} if "MISMATCH" in state else set()
 
 
 IMPORTER = Importer(id="nccl-ras", title="NCCL RAS", recognise=_recognise, read=_read)

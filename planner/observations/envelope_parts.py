@@ -9,10 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from planner.documents import ContractDocument
-from planner.layouts import LayoutRefusedError
 from planner.numbers import exact
+from planner.observations.decided import stage_places
 from planner.observations.measured import Entry, Measured, Seen, entry_of
-from planner.rankmap import topology_groups
 from planner.records.base import UnsetType, stated
 from planner.records.evidence import Trial, Window
 
@@ -72,27 +71,11 @@ def _times(statistic: str) -> Callable[[Window], Any]:
 
 def _stages(contract: ContractDocument, trial: Trial, measured: Measured) -> Iterator[Entry]:
     bound = _least(_limits(contract, "stage_balance", "max_idle_share"))
-    for rank, (index, stage) in _places(contract, trial).items():
+    moe = contract.record.identity.model.architecture == "moe"
+    for rank, (index, stage) in stage_places(trial.topology, moe=moe).items():
         seen = measured.worst(_idle(index, stage), "stages", traced=True)
         if seen is not None or bound is not None:
             yield entry_of("stage_idle_share", "mean", seen, bound, rank=rank)
-
-
-def _places(contract: ContractDocument, trial: Trial) -> dict[int, tuple[int, int]]:
-    """Return rank -> (instance, stage) of every rank of a pipeline of more than one stage."""
-    moe = contract.record.identity.model.architecture == "moe"
-    try:
-        groups = topology_groups(trial.topology, moe=moe)
-    except LayoutRefusedError:
-        return {}
-    found = {}
-    stages = groups.coordinates["pp"] if "pp" in groups.groups else ()
-    for index, (start, size) in enumerate(zip(groups.starts, groups.world_sizes, strict=True)):
-        for rank in range(start, start + size):
-            place = stages[rank] if rank < len(stages) else None
-            if place is not None and trial.topology.instances[index].pp > 1:
-                found[rank] = (index, place[1])
-    return found
 
 
 def _idle(index: int, stage: int) -> Callable[[Window], Any]:

@@ -1,23 +1,60 @@
-"""The slowest rank in lines for people: the pattern, who was late first, who reported, and every late rank."""
+"""A diagnosis in lines for people: the pattern, who was late first, who reported, late ranks, what stands beside."""
 
 from collections.abc import Callable, Iterator, Mapping
 
+from planner.observations.diagnosis import Diagnosis
+from planner.observations.ras import NO_VERDICT, RasSnapshot
 from planner.observations.slowest import Slowest
+from planner.observations.time_outs import TimeOut
 from planner.shown import printable
 
-__all__ = ["slowest_lines"]
+__all__ = ["diagnosis_lines", "slowest_lines"]
 
 MOST_RANKS = 20
 
 
-def slowest_lines(found: Slowest, places: Mapping[int, tuple[str, str]]) -> Iterator[str]:
-    """Yield the lines."""
+def diagnosis_lines(diagnosis: Diagnosis) -> Iterator[str]:
+    """Yield the lines; snapshots come last, as what they are."""
+    found, places = diagnosis.slowest, {rank: (at.node, at.device) for rank, at in diagnosis.places.items()}
+    if found is not None:
+        yield from slowest_lines(found, places)
+    elif diagnosis.reporter is not None:
+        yield f"reported first: {_reported(diagnosis.reporter, _naming(places))}"
+    yield from (f"window {window}: {said}" for window, said in diagnosis.handoffs.items())
+    for snapshot in diagnosis.snapshots:
+        yield from _snapshot_lines(snapshot)
+    if diagnosis.snapshots:
+        yield f"snapshots: {NO_VERDICT}"
 
+
+def _snapshot_lines(found: RasSnapshot) -> Iterator[str]:
+    version = f"NCCL {found.version}" if found.version else "NCCL of unknown version"
+    yield printable(f"{found.file} line {found.line}: {version}{f' at {found.at}' if found.at else ''}")
+    for one in found.communicators:
+        alike = f" ({one.count} alike)" if one.count > 1 else ""
+        yield f"  {one.name}{alike}: {one.status} {one.errors}"
+        yield from (f"    {text}" for text in one.operations)
+        yield from (f"    rank {rank.rank}: {rank.status}" for rank in one.standing_out[:MOST_RANKS])
+    yield from (f"  {text}" for text in found.problems)
+
+
+def _naming(places: Mapping[int, tuple[str, str]]) -> Callable[[int], str]:
     def named(rank: int) -> str:
         node, device = places.get(rank, ("", ""))
         where = " ".join(part for part in (node, device) if part)
         return printable(f"rank {rank} ({where})" if where else f"rank {rank}")
 
+    return named
+
+
+def _reported(reporter: TimeOut, named: Callable[[int], str]) -> str:
+    return f"{named(reporter.rank)}, {reporter.operation} {reporter.number}"
+
+
+def slowest_lines(found: Slowest, places: Mapping[int, tuple[str, str]]) -> Iterator[str]:
+    """Yield the lines."""
+
+    named = _naming(places)
     yield f"pattern={found.pattern};late={found.late_collectives} of {found.collectives} collectives"
     if found.rank is not None:
         yield f"points at {named(found.rank)}: {found.share:.0%} of what was late"
@@ -48,4 +85,4 @@ def _first(found: Slowest, named: Callable[[int], str]) -> Iterator[str]:
     if reporter is not None:
         same = early is not None and reporter.rank == early.rank
         other = "" if same or early is None else ": it waited, and is not who was late first"
-        yield f"reported first: {named(reporter.rank)}, {reporter.operation} {reporter.number}{other}"
+        yield f"reported first: {_reported(reporter, named)}{other}"

@@ -120,8 +120,23 @@ def test_the_decided_map_names_node_and_device(decided: list[str], tmp_path: Pat
     command = ["observe", "slowest", str(tmp_path / "trace.csv"), "--evidence", decided[1], "--format", "json"]
     assert main([*command, "--trial", "t"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert (answer["schema"], answer["rank"], answer["nodes"]) == ("topogate.slowest/v1", 3, ["node-b"])
-    assert answer["ranks"][3]["device"] == "b1"
+    found = answer["slowest"]
+    assert (answer["schema"], found["rank"], found["nodes"]) == ("topogate.slowest/v1", 3, ["node-b"])
+    assert found["ranks"][3]["device"] == "b1"
+    assert answer["places"]["3"] == {"node": "node-b", "device": "b1"}
     assert [span["waiting_us"] for span in answer["timelines"]["0"]] == [3000.0] * 5
     assert main([*command, "--trial", "u"]) == 2
     assert main(["observe", "slowest", decided[0]]) == 2
+
+
+def test_snapshots_are_shown_beside_and_are_no_verdict(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "trace.csv").write_text(ROWS)
+    (tmp_path / "ras.json").write_text(json.dumps({"nccl_version": "2.29.1", "communicators": []}))
+    command = ["observe", "slowest", str(tmp_path / "trace.csv")]
+    assert main([*command, "--ras", str(tmp_path / "ras.json")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "pattern=one_rank;late=5 of 5 collectives"
+    assert lines[-2].endswith("ras.json line 1: NCCL 2.29.1")
+    assert lines[-1].startswith("snapshots: A snapshot of one moment and no verdict")
+    assert main([*command, "--ras", str(tmp_path / "trace.csv")]) == 2
+    assert capsys.readouterr().err.endswith("trace.csv: expected snapshots of NCCL RAS, found a trace of collectives\n")
