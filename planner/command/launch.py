@@ -6,15 +6,13 @@ there is no launch of it for the target.
 
 import sys
 from argparse import ArgumentParser, Namespace
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from planner.command.base import Command, Exit, Refused, add_format, json_line, opened, print_refused
 from planner.command.opening import utc_time
 from planner.intake import read_contract, read_evidence, read_plan
 from planner.launch import TARGETS, LaunchConfiguration, LaunchRefusedError, launch_configuration, planned_trial
-from planner.matrix.words import command
+from planner.launch.written import launch_tree
 
 
 def _configure(parser: ArgumentParser) -> None:
@@ -55,7 +53,7 @@ def _run(arguments: Namespace) -> int:
         print(f"topogate: {error}", file=sys.stderr)
         return Exit.BAD_INPUT
     if arguments.format == "json":
-        print(json_line(_tree(made)))
+        print(json_line(launch_tree(made)))
     elif arguments.output is None:
         several = len(made.files) > 1
         print("\n".join(f"# file: {file.name}\n{file.text}" if several else file.text for file in made.files), end="")
@@ -67,36 +65,6 @@ def _write(made: LaunchConfiguration, folder: Path) -> None:
     for file in made.files:
         with (folder / file.name).open("x", encoding="utf-8") as written:
             written.write(file.text)
-
-
-def _tree(made: LaunchConfiguration) -> dict[str, Any]:
-    return {
-        "schema": "topogate.launch/v1",
-        "target": made.target,
-        "label": asdict(made.label),
-        "is_exact": made.is_exact,
-        "engines": [
-            {
-                "index": engine.index,
-                "role": engine.role,
-                "settings": dict(engine.settings),
-                "starts": [
-                    {
-                        "node": start.node,
-                        "ranks": start.ranks,
-                        "devices": start.devices,
-                        "environment": {name: command([value]).argv[0] for name, value in start.environment.items()},
-                        "argv": command(start.words).argv,
-                    }
-                    for start in engine.starts
-                ],
-            }
-            for engine in made.engines
-        ],
-        "to_fill": dict(made.to_fill),
-        "unsaid": [asdict(each) for each in made.unsaid],
-        "files": [asdict(file) for file in made.files],
-    }
 
 
 COMMAND = Command(id="launch", help="say the selected topology in an engine's words", configure=_configure, run=_run)

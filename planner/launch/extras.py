@@ -4,13 +4,12 @@ Rules kept: argument names are those of the engines' own lists (``tests/planner/
 argument sets is said. Values that no document states, such as how KV moves between pools, are variables.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from planner.layouts.base import Degrees
-from planner.matrix.caches import prefix_cache_off
-from planner.matrix.launch import FP8
+from planner.matrix.trtllm_settings import trtllm_settings
 from planner.matrix.words import Variable, Word
 from planner.records.contract import Contract
 from planner.records.evidence import LayoutName
@@ -22,8 +21,6 @@ Role = Literal["serve", "prefill", "decode"]
 KV_CONNECTOR = Variable("TOPOGATE_KV_CONNECTOR")
 LISTEN = Variable("TOPOGATE_LISTEN")
 REDUNDANT = "--ep-num-redundant-experts"
-CP_TYPE = "ULYSSES"
-"""What the layout takes where the topology names no kind of context parallelism."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,38 +79,14 @@ def _trtllm(extras: Extras, contract: Contract, degrees: Degrees, role: Role) ->
     cluster = extra.get("moe_cluster")
     if isinstance(cluster, int) and cluster > 1:
         extras.words += ["--cluster_size", str(cluster)]
-    extras.settings.update(_trtllm_settings(contract, degrees, role))
+    extras.settings.update(trtllm_settings(contract, degrees))
+    if role != "serve":
+        extras.settings["cache_transceiver_config"] = {"backend": f"${{{KV_CONNECTOR.name}}}"}
     if extras.settings.get("orchestrator_type") == "ray":
         extras.unsaid.append("Ray places the ranks itself: their order over nodes is not said here.")
     return frozenset(
         {"moe_cluster", "moe_tp", "enable_attention_dp", "enable_lm_head_tp_in_adp", "cp_type", "orchestrator"}
     )
-
-
-def _trtllm_settings(contract: Contract, degrees: Degrees, role: Role) -> Iterator[tuple[str, Any]]:
-    extra = degrees.extra
-    if extra.get("enable_attention_dp"):
-        yield "enable_attention_dp", True
-    if extra.get("enable_lm_head_tp_in_adp"):
-        yield "enable_lm_head_tp_in_adp", True
-    if "moe_tp" in extra:
-        yield "moe_tensor_parallel_size", extra["moe_tp"]
-    if degrees.cp > 1:
-        yield "cp_config", {"cp_type": extra.get("cp_type") or CP_TYPE}
-    if extra.get("orchestrator") == "ray":
-        yield "orchestrator_type", "ray"
-    cache = dict(_trtllm_cache(contract))
-    if cache:
-        yield "kv_cache_config", cache
-    if role != "serve":
-        yield "cache_transceiver_config", {"backend": f"${{{KV_CONNECTOR.name}}}"}
-
-
-def _trtllm_cache(contract: Contract) -> Iterator[tuple[str, Any]]:
-    if prefix_cache_off(contract):
-        yield "enable_block_reuse", False
-    if contract.identity.precision.kv_cache.lower() in FP8:
-        yield "dtype", "fp8"
 
 
 def _partition(extras: Extras, degrees: Degrees, name: str) -> None:

@@ -1,4 +1,4 @@
-"""The prefix cache as a contract has it: off, on, or not said; and the share of hits that it expects."""
+"""The KV cache as a contract has it: the prefix cache off, on, or not said, its share of hits, and names of formats."""
 
 from fractions import Fraction
 
@@ -8,9 +8,11 @@ from planner.records.base import UnsetType, stated
 from planner.records.contract import Contract
 from planner.records.matrix import CacheState
 
-__all__ = ["cache_states", "expected_hits", "prefix_cache_off"]
+__all__ = ["FP8", "cache_states", "expected_hits", "prefix_cache_off"]
 
 OFF = frozenset({"off", "none", "disabled"})
+FP8 = frozenset({"fp8", "fp8_e4m3", "fp8_e5m2"})
+"""KV cache formats that go by these names in every engine; others are left to the engine and named."""
 
 
 def prefix_cache_off(contract: Contract) -> bool | None:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.layouts import Degrees
-from planner.matrix.caches import prefix_cache_off
+from planner.matrix.caches import FP8, prefix_cache_off
+from planner.matrix.trtllm_settings import setting_line, trtllm_settings
 from planner.matrix.words import CONFIG, HEAD, HOSTS, Variable, Word, command
 from planner.natural_order import natural
 from planner.records.base import UnsetType, stated
@@ -17,13 +18,11 @@ from planner.records.contract import Contract
 from planner.records.evidence import LayoutName
 from planner.records.matrix import Launched, Seats
 
-__all__ = ["FP8", "IN_FILE", "Words", "engine_words", "launched"]
+__all__ = ["IN_FILE", "Words", "engine_words", "launched"]
 
 VLLM_PORT = 29501
 VLLM_RPC_PORT = 13345
 SGLANG_PORT = 20000
-FP8 = frozenset({"fp8", "fp8_e4m3", "fp8_e5m2"})
-"""KV cache formats that go by these names in every engine; others are left to the engine and named."""
 IN_FILE = "Goes into the YAML file of --config: "
 """Begins what is unsaid because a file says it."""
 
@@ -214,9 +213,9 @@ def _trtllm(start: _Start) -> Started:
     words: Words = ["trtllm-serve", model.name, "--revision", model.revision, "--tp_size", str(degrees.tp)]
     words += _sized(("--pp_size", degrees.pp), ("--ep_size", degrees.ep), ("--cp_size", degrees.cp))
     words += ["--max_seq_len", str(context)] if context else []
-    in_file = dict(_trtllm_settings(contract, degrees))
+    in_file = trtllm_settings(contract, degrees)
     words += ["--config", CONFIG] if in_file else []
-    unsaid = [f"{IN_FILE}{setting}." for setting in in_file.values()]
+    unsaid = [f"{IN_FILE}{setting_line(name, value)}." for name, value in in_file.items()]
     if len(start.seats) == 1:
         seat = start.seats[0]
         return [(seat.node, [*_visible(start.numbers[0]), *words])], unsaid
@@ -225,17 +224,6 @@ def _trtllm(start: _Start) -> Started:
     if any(numbers is not None for numbers in start.numbers):
         unsaid.append("The devices of each node have to be chosen in its own environment (CUDA_VISIBLE_DEVICES).")
     return [(None, [*mpi, *words, "--gpus_per_node", str(per_node)])], unsaid
-
-
-def _trtllm_settings(contract: Contract, degrees: Degrees) -> Iterator[tuple[str, str]]:
-    if degrees.extra.get("enable_attention_dp"):
-        yield "attention", "enable_attention_dp: true"
-    if degrees.cp > 1:
-        yield "context", "cp_config: {cp_type: HELIX}"
-    if prefix_cache_off(contract):
-        yield "cache", "kv_cache_config: {enable_block_reuse: false}"
-    if contract.identity.precision.kv_cache.lower() in FP8:
-        yield "format", "kv_cache_config: {dtype: fp8}"
 
 
 _ENGINES: Mapping[LayoutName, Callable[[_Start], Started]] = {"vllm": _vllm, "sglang": _sglang, "trtllm": _trtllm}
