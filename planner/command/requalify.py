@@ -7,14 +7,11 @@ evidence its age counts as well. Exit 0 where nothing is to be done, 1 where som
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from dataclasses import asdict
-from typing import Any
 
 import msgspec
 
 from planner.command.base import Command, Exit, Refused, add_format, json_line, opened, print_refused
 from planner.command.opening import as_of, utc_time
-from planner.document_diff import ABSENT
 from planner.documents import ContractDocument
 from planner.identity_check import key_differences
 from planner.identity_report import IdentityReport, MergeRefusedError, merged, read_report
@@ -28,7 +25,8 @@ from planner.requalification import (
     requalification,
     too_old,
 )
-from planner.shown import printable, shown
+from planner.requalification.written import UNCOUNTED, because_text, change_sides, requalification_tree
+from planner.shown import printable
 
 
 def _configure(parser: ArgumentParser) -> None:
@@ -62,7 +60,7 @@ def _run(arguments: Namespace) -> int:
         changes += too_old(newer or contract, evidence, as_of(arguments))
     answer = requalification(newer or contract, changes, evidence)
     if arguments.format == "json":
-        print(json_line(_tree(answer)))
+        print(json_line(requalification_tree(answer)))
     else:
         print("".join(f"{printable(line)}\n" for line in _lines(answer)), end="")
     return Exit.NO if answer.gates or answer.runs else Exit.OK
@@ -84,48 +82,27 @@ def _changes(
     return found
 
 
-def _tree(answer: Requalification) -> dict[str, Any]:
-    changes = [
-        {
-            **{name: getattr(change, name) for name in ("key", "kind", "section", "before", "after", "counts")},
-            "load_point": change.load_point,
-        }
-        for change in answer.changes
-    ]
-    return {
-        "schema": "topogate.requalification/v1",
-        "changes": [{**each, "before": _json(each["before"]), "after": _json(each["after"])} for each in changes],
-        "gates": [asdict(gate) for gate in answer.gates],
-        "runs": [asdict(run) for run in answer.runs],
-        "sections": answer.sections,
-    }
-
-
-def _json(value: Any) -> Any:
-    """Return a value as JSON shows it: what was or is not there is null."""
-    return None if value is ABSENT else value
-
-
 def _lines(answer: Requalification) -> Iterator[str]:
     if not answer.changes:
         yield "nothing changed"
     for change in answer.changes:
-        sides = f"{shown(_json(change.before))} -> {shown(_json(change.after))}"
+        sides = " -> ".join(change_sides(change))
         where = "" if change.load_point is None else f" at {change.load_point}"
-        rest = "" if change.counts or change.kind in ("age", "limit", "contract") else ", not in requalify_on"
+        rest = "" if change.counts or change.kind in UNCOUNTED else ", not in requalify_on"
         yield f"{change.kind}{where}: {change.key} {sides} ({change.section}{rest})"
     for how, words in (("measure", "measure again"), ("judge", "judge again")):
         for gate in answer.gates:
             if gate.how == how:
                 limits = f" {', '.join(gate.limits)}" if gate.limits else ""
-                yield f"{words}: {gate.gate}{limits}; {_because(gate.because)}"
+                yield f"{words}: {gate.gate}{limits}; {because_text(gate.because)}"
     for run in answer.runs:
         trials = f"; of {', '.join(run.trials)}" if run.trials else ""
-        yield f"run again: {run.run}{trials}; {_because(run.because)}"
-
-
-def _because(keys: tuple[str, ...]) -> str:
-    return f"{keys[0]} and {len(keys) - 1} more" if len(keys) > 1 else keys[0]
+        yield f"run again: {run.run}{trials}; {because_text(run.because)}"
+    if answer.changes:
+        kept = [" ".join((gate.gate, *gate.limits)) for gate in answer.kept] + [
+            f"run {run}" for run in answer.kept_runs
+        ]
+        yield f"stays valid: {'; '.join(kept) or 'nothing'}"
 
 
 COMMAND = Command(

@@ -27,6 +27,7 @@ __all__ = [
     "AffectedGate",
     "AffectedRun",
     "Change",
+    "KeptGate",
     "Requalification",
     "contract_changes",
     "identity_changes",
@@ -58,13 +59,26 @@ class AffectedRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptGate:
+    """A gate that holds as judged, with those of its limits that no change touches: none for one that is always on."""
+
+    gate: str
+    limits: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Requalification:
-    """What a change asks for. ``sections`` own the changed keys; empty ``gates`` and ``runs`` ask for nothing."""
+    """What a change asks for, and what stays valid (``kept``, ``kept_runs``).
+
+    ``sections`` own the changed keys; empty ``gates`` and ``runs`` ask for nothing.
+    """
 
     changes: tuple[Change, ...]
     gates: tuple[AffectedGate, ...]
     runs: tuple[AffectedRun, ...]
     sections: tuple[str, ...]
+    kept: tuple[KeptGate, ...]
+    kept_runs: tuple[str, ...]
 
 
 def requalification(
@@ -95,11 +109,14 @@ class _Requalifying:
                 self.judged.setdefault(gate, {})[change.key] = None
         layout = engine_of(self.contract.record.identity.stack.engine).layout
         runs = runs_of(view, layout, reads)
+        again = tuple(self._runs(runs, reads))
         return Requalification(
             changes=self.changes,
             gates=tuple(self._gates()),
-            runs=tuple(self._runs(runs, reads)),
+            runs=again,
             sections=tuple(dict.fromkeys(change.section for change in self.changes)),
+            kept=tuple(self._kept(reads)),
+            kept_runs=tuple(name for name in runs if name not in {run.run for run in again}),
         )
 
     def _judged_by(self, change: Change) -> Iterator[str]:
@@ -133,6 +150,21 @@ class _Requalifying:
             because = tuple(dict.fromkeys(key for _, keys in required for key in keys))
             names = tuple(name for name, _ in required)
             yield AffectedGate(gate=REQUIRED, limits=names, how="measure", because=because)
+
+    def _kept(self, reads: Sequence[Reads]) -> Iterator[KeptGate]:
+        for gate in GATES:
+            if gate.id in self.judged:
+                continue
+            limits = tuple(
+                name for name in self.contract.limits.get(gate.id, {}) if (gate.id, name) not in self.measured
+            )
+            # What is always on judges whatever is measured, but for gates of the placement alone.
+            if limits or (gate.limit is None and (gate.of_placement or not self.measured)):
+                yield KeptGate(gate=gate.id, limits=limits)
+        required = dict.fromkeys(read.limit_id for read in reads if read.gate == REQUIRED)
+        limits = tuple(name for name in required if (REQUIRED, name) not in self.measured)
+        if limits:
+            yield KeptGate(gate=REQUIRED, limits=limits)
 
     def _runs(self, runs: Mapping[str, Run], reads: Sequence[Reads]) -> Iterator[AffectedRun]:
         for name, run in runs.items():

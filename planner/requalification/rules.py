@@ -18,30 +18,36 @@ ASPECTS: frozenset[Aspect] = frozenset(
     ("memory", "pace", "traffic", "routing", "answers", "faults", "soundness", "paths")
 )
 LOADED: frozenset[Aspect] = ASPECTS - {"answers", "paths"}
+"""What is measured under load, with the requests of the workload."""
+MACHINE: frozenset[Aspect] = ASPECTS - {"routing"}
+"""What the machine has a part in: all but which experts are chosen, which is the model's and the requests' doing."""
 
 STALE: Mapping[str, frozenset[Aspect]] = {
     "model": ASPECTS,
-    "precision": ASPECTS - {"paths"},
+    "precision": ASPECTS,
     "engine": ASPECTS,
     "flags": ASPECTS,
-    "kernel": ASPECTS - {"paths", "routing"},
-    "runtime": ASPECTS - {"routing"},
-    "collective_library": ASPECTS - {"routing"},
-    "driver": ASPECTS - {"routing", "answers"},
-    "hardware": ASPECTS - {"routing"},
-    "link": ASPECTS - {"routing", "answers", "memory"},
-    "placement": ASPECTS - {"routing", "answers"},
-    "context": LOADED,
-    "batching": LOADED,
-    "scheduler": LOADED,
-    "workload": LOADED,
+    "kernel": ASPECTS,
+    "runtime": MACHINE,
+    "collective_library": MACHINE,
+    "driver": MACHINE,
+    "hardware": MACHINE,
+    "link": MACHINE,
+    "placement": MACHINE,
+    "context": LOADED | {"answers"},
+    "batching": LOADED | {"answers"},
+    "scheduler": LOADED | {"answers"},
     "decoding": LOADED | {"answers"},
-    "cache": LOADED - {"routing"},
-    "router": frozenset(("pace", "faults", "soundness")),
+    "cache": LOADED | {"answers"},
+    "workload": LOADED,
+    "router": LOADED,
     "telemetry": ASPECTS,
     "age": ASPECTS,
 }
-"""Kind of change -> what it makes stale. A collector that is known by name makes stale what it brings."""
+"""Kind of change -> what it makes stale; in doubt it is stale (``docs/reference/requalification.md`` has the reasons).
+
+A collector that is known by name makes stale what it brings.
+"""
 
 KINDS: Mapping[str, str] = {
     "/identity/model": "model",

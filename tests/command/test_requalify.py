@@ -25,14 +25,17 @@ def test_a_router_asks_for_loads_again(tmp_path: Path, capsys: Capture) -> None:
     key = "/identity/stack/router/policy"
     assert capsys.readouterr().out.splitlines() == [
         f'router: {key} "least-outstanding" -> "hash" (/stack/router)',
+        f"measure again: link_utilization inter_node; {key}",
+        f"measure again: memory_headroom worst_rank; {key}",
         f"measure again: ttft saturated_p95, single_p95; {key}",
         f"measure again: throughput saturated; {key}",
-        f"measure again: evidence_required collectives, tails; {key}",
+        f"measure again: evidence_required collectives, device_memory, rails, tails; {key}",
         f"judge again: identity; {key}",
         f"run again: single; of t-base-16, t-wide-16, t-one-node; {key}",
         f"run again: saturated; of t-base-16, t-wide-16, t-one-node; {key}",
         f"run again: saturated/trace; of t-base-16, t-wide-16, t-one-node; {key}",
         f"run again: fault/rank_loss/saturated; {key}",
+        "stays valid: rank_count; model_divisibility; placement; tensor_locality tensor",
     ]
 
 

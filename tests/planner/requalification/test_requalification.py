@@ -69,22 +69,22 @@ def judged(answer: Requalification) -> set[str]:
 
 ROWS: dict[str, tuple[Put, set[str]]] = {
     "model": (("/identity/model/revision", "r2"), ALL),
-    "precision": (("/identity/precision/weights", "fp8"), ALL - {"transport"}),
-    "context": (("/identity/workload/context_tokens", 2048), ALL - {"transport", "quality"}),
-    "batching": (("/identity/workload/batch", {"max": 9}), ALL - {"transport", "quality"}),
+    "precision": (("/identity/precision/weights", "fp8"), ALL),
+    "context": (("/identity/workload/context_tokens", 2048), ALL - {"transport"}),
+    "batching": (("/identity/workload/batch", {"max": 9}), ALL - {"transport"}),
     "workload": (("/identity/workload/output_tokens/fixed", 99), ALL - {"transport", "quality"}),
     "decoding": (("/identity/workload/speculation", "eagle"), ALL - {"transport"}),
     "engine": (("/identity/stack/engine/version", "2"), ALL),
     "flags": (("/identity/stack/flags/x", 2), ALL),
-    "kernel": (("/identity/stack/kernels_digest", "sha256:" + "2" * 64), ALL - {"transport"}),
+    "kernel": (("/identity/stack/kernels_digest", "sha256:" + "2" * 64), ALL),
     "runtime": (("/identity/stack/runtime/version", "14"), ALL),
     "collective_library": (("/identity/stack/collective_library/digest", "sha256:" + "2" * 64), ALL),
-    "driver": (("/identity/stack/driver/version", "600"), ALL - {"quality"}),
-    "scheduler": (("/identity/stack/scheduler/policy", "sjf"), ALL - {"transport", "quality"}),
-    "cache": (("/identity/stack/kv/block_tokens", 32), ALL - {"transport", "quality"}),
-    "router": (("/identity/stack/router/policy", "hash"), {*PACE, "errors"}),
+    "driver": (("/identity/stack/driver/version", "600"), ALL),
+    "scheduler": (("/identity/stack/scheduler/policy", "sjf"), ALL - {"transport"}),
+    "cache": (("/identity/stack/kv/block_tokens", 32), ALL - {"transport"}),
+    "router": (("/identity/stack/router/policy", "hash"), ALL - {"transport", "quality"}),
     "hardware": (("/identity/hardware/devices/a0/memory_bytes", 2**36), ALL),
-    "link": (("/identity/hardware/links/a-up/bytes_per_s_one_way", 10**9), ALL - {"quality", "memory_headroom"}),
+    "link": (("/identity/hardware/links/a-up/bytes_per_s_one_way", 10**9), ALL),
 }
 
 
@@ -100,7 +100,33 @@ def test_what_a_change_of_identity_asks_to_be_measured(kind: str) -> None:
 
 
 def test_equal_contracts_ask_for_nothing() -> None:
-    assert changed() == Requalification(changes=(), gates=(), runs=(), sections=())
+    answer = changed()
+    assert (answer.changes, answer.gates, answer.runs, answer.sections) == ((), (), (), ())
+    assert {gate.gate for gate in answer.kept} >= ALL
+    assert {"saturated", "open", "quality/gsm8k"} <= set(answer.kept_runs)
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_every_limit_and_run_is_either_asked_for_or_kept(kind: str) -> None:
+    put, _ = ROWS[kind]
+    answer, before = changed(put), changed()
+    kept = {gate.gate: gate.limits for gate in answer.kept}
+    assert kept.keys() & GATES.keys() == GATES.keys() - measured(answer) - judged(answer)
+    assert kept.keys() <= {gate.gate for gate in before.kept} - measured(answer) - judged(answer)
+    assert {run.run for run in answer.runs} | set(answer.kept_runs) == set(before.kept_runs)
+    assert not {run.run for run in answer.runs} & set(answer.kept_runs)
+
+
+def test_what_is_always_on_judges_what_is_measured() -> None:
+    kept = {gate.gate for gate in changed(("/identity/stack/router/policy", "hash")).kept}
+    assert kept & {"consistency", "telemetry", "freshness"} == set()
+    assert {"rank_count", "placement"} <= kept
+    assert "consistency" in {gate.gate for gate in changed(("/owner", "others")).kept}
+
+
+def test_limits_of_one_gate_are_kept_one_by_one() -> None:
+    answer = changed(("/identity/workload/load_points/open/requests_per_s", 3))
+    assert {gate.gate: gate.limits for gate in answer.kept}["ttft"] == ("tail",)
 
 
 def test_every_key_has_the_section_that_owns_it() -> None:
@@ -158,7 +184,7 @@ def test_shapes_are_judged_again_too() -> None:
     }
 
 
-def test_a_moved_rank_is_measured_again_but_not_its_answers() -> None:
+def test_a_moved_rank_is_measured_again_with_its_answers() -> None:
     contract = a_document()
     live = {**a_contract()["identity"], "placement": {"rank_map_digest": "sha256:" + "f" * 64}}
     differences = key_differences({"model": {"name": "dense"}}, live, rank_map_digest=DIGEST)
@@ -166,7 +192,7 @@ def test_a_moved_rank_is_measured_again_but_not_its_answers() -> None:
     assert [(change.key, change.kind, change.section, change.counts) for change in answer.changes] == [
         ("/identity/placement/rank_map_digest", "placement", "/placement", True)
     ]
-    assert measured(answer) == ALL - {"quality"}
+    assert measured(answer) == ALL
 
 
 def test_requalify_on_says_which_keys_end_a_decision() -> None:
