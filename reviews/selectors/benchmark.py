@@ -5,10 +5,8 @@ same documents give the same matrix, so a process keeps the last few; evidence b
 line, which has no web process to hold up.
 """
 
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 from planner.contract_builder.draft import draft_from
@@ -21,6 +19,7 @@ from planner.matrix import matrix_of_stored
 from planner.records.matrix import Matrix
 from planner.version import PLANNER_VERSION
 from reviews.errors import Finding, InvalidRequestError
+from reviews.last_few import LastFew
 from reviews.models import DocumentKind, Draft, Person, Workspace
 from reviews.selectors.decision_page import decision_page
 from reviews.selectors.documents import revision_bytes
@@ -56,30 +55,7 @@ class DraftBenchmark:
     problems: tuple[Problem, ...]
 
 
-class _Kept:
-    """The last few matrices of this process, by what they were made of."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._found: OrderedDict[tuple[str, ...], Matrix] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key: tuple[str, ...], make: Callable[[], Matrix]) -> Matrix:
-        """Return the matrix of a key, made where it is not kept; two threads may both make it."""
-        with self._lock:
-            found = self._found.get(key)
-            if found is not None:
-                self._found.move_to_end(key)
-                return found
-        made = make()
-        with self._lock:
-            self._found[key] = made
-            while len(self._found) > self._most:
-                self._found.popitem(last=False)
-        return made
-
-
-_KEPT = _Kept(MOST_KEPT)
+_KEPT: LastFew[Matrix] = LastFew(MOST_KEPT)
 
 
 def benchmark_view(*, actor: Person, workspace: Workspace, number: int, revision: int | None = None) -> BenchmarkView:
