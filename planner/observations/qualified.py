@@ -1,0 +1,58 @@
+"""What a topology was qualified for, whole: its envelope, and what can be observed of it at all."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from planner.documents import ContractDocument
+from planner.layouts import LayoutRefusedError
+from planner.observations.envelope import envelope
+from planner.observations.measured import Entry
+from planner.rankmap import serving_groups, topology_groups
+from planner.records.base import stated
+from planner.records.evidence import Trial
+
+__all__ = ["Qualified", "qualified"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Qualified:
+    """``ranks`` and ``groups`` count them; ``places`` says rank -> node and device, ``members`` group -> its ranks."""
+
+    slot: str
+    entries: tuple[Entry, ...]
+    ranks: int
+    groups: int
+    links: frozenset[str]
+    shapes: frozenset[str]
+    places: Mapping[int, tuple[str, str]]
+    members: tuple[tuple[int, ...], ...]
+
+
+def qualified(contract: ContractDocument, trial_id: str, trial: Trial) -> Qualified:
+    """Return what a trial was qualified for under its contract.
+
+    Groups are those of ranks that serve requests together; where the layout does not say, every instance is one.
+    """
+    identity = contract.record.identity
+    members = _members(contract, trial)
+    return Qualified(
+        slot=contract.record.slot,
+        entries=envelope(contract, trial_id, trial),
+        ranks=len(trial.rank_map),
+        groups=len(members),
+        links=frozenset(stated(identity.hardware.links) or {}),
+        shapes=frozenset(stated(identity.workload.request_shapes) or {}),
+        places={place.rank: (place.node, place.device) for place in trial.rank_map},
+        members=members,
+    )
+
+
+def _members(contract: ContractDocument, trial: Trial) -> tuple[tuple[int, ...], ...]:
+    try:
+        return serving_groups(topology_groups(trial.topology, moe=contract.record.identity.model.architecture == "moe"))
+    except LayoutRefusedError:
+        found, start = [], 0
+        for instance in trial.topology.instances:
+            found.append(tuple(range(start, start + instance.world_size)))
+            start += instance.world_size
+        return tuple(found)
