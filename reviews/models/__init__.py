@@ -33,6 +33,17 @@ from reviews.models.notices import (
     NoticeReason,
     Webhook,
 )
+from reviews.models.observations import (
+    FindingState,
+    ObservationBatch,
+    ObservationFeed,
+    ObservationFile,
+    ObservationFinding,
+    ObservationRollUp,
+    ObservationSource,
+    ObservationSpan,
+    RollUpLevel,
+)
 from reviews.models.people import Membership, Person, Role, Team, TeamSeat, Workspace
 from reviews.models.policy import Policy
 from reviews.models.preferences import SavedView
@@ -85,6 +96,7 @@ __all__ = [
     "ExportPiece",
     "ExportState",
     "FileState",
+    "FindingState",
     "IdentityReport",
     "IntakeReceipt",
     "Invitation",
@@ -99,6 +111,13 @@ __all__ = [
     "NoticeMode",
     "NoticePreference",
     "NoticeReason",
+    "ObservationBatch",
+    "ObservationFeed",
+    "ObservationFile",
+    "ObservationFinding",
+    "ObservationRollUp",
+    "ObservationSource",
+    "ObservationSpan",
     "Person",
     "Plan",
     "PlanJob",
@@ -115,6 +134,7 @@ __all__ = [
     "ReviewBasis",
     "Revision",
     "Role",
+    "RollUpLevel",
     "SavedView",
     "SignOff",
     "SignOffCarry",

@@ -95,6 +95,7 @@ class NoticeReason(models.TextChoices):
     OUTDATED = "outdated", "your sign-off counts no more"
     MENTIONED = "mentioned", "you were mentioned"
     AUTHOR = "author", "you are the author"
+    OWNER = "owner", "your team owns the limit"
 
 
 class Webhook(models.Model):

@@ -124,6 +124,7 @@ def _lead(delivery: Delivery) -> str:
         NoticeReason.OUTDATED: "your sign-off is outdated",
         NoticeReason.MENTIONED: "you were mentioned",
         NoticeReason.AUTHOR: what_text(delivery.notice).rstrip("."),
+        NoticeReason.OWNER: what_text(delivery.notice).rstrip("."),
     }[NoticeReason(delivery.why)]
 
 

@@ -1,6 +1,6 @@
 """Roll-ups as bytes: what is unpacked is what was packed, by blocks of ranks and groups."""
 
-from planner.observations import rolled_up
+from planner.observations import Key, Rolled, rolled_up
 from planner.observations.packed import BLOCK, block_of, by_block, packed, unpacked
 from tests.planner.observations.batches import SUBJECT, a_batch, level, times
 
@@ -14,7 +14,7 @@ BATCH = a_batch(
 def test_what_is_unpacked_is_what_was_packed() -> None:
     seen = rolled_up([BATCH])
     blocks = by_block(seen)
-    found = {}
+    found: dict[Key, Rolled] = {}
     for (metric, _), held in blocks.items():
         found |= unpacked(packed(held), SUBJECT, metric)
     assert found == seen

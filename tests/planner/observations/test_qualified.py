@@ -2,6 +2,7 @@
 
 from planner.intake import read_contract, read_evidence
 from planner.observations.qualified import qualified
+from planner.records.base import stated
 from tests.reviews.factories import example_pair
 
 
@@ -17,5 +18,5 @@ def test_ranks_groups_and_places_are_those_of_the_trial() -> None:
     assert sorted(rank for group in found.members for rank in group) == list(range(found.ranks))
     assert found.groups == len(found.members)
     assert found.places == {place.rank: (place.node, place.device) for place in trial.rank_map}
-    assert found.links == frozenset(contract.record.identity.hardware.links)
+    assert found.links == frozenset(stated(contract.record.identity.hardware.links) or {})
     assert any(entry.metric == "device_used_bytes" and entry.rank == 0 for entry in found.entries)

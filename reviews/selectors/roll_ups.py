@@ -1,0 +1,107 @@
+"""Stored roll-ups of a span of time, put together.
+
+Rules kept: hours and days are taken whole; what is read is bounded by the metrics and blocks that are asked for.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+
+import msgspec
+from django.db.models import Q
+
+from planner.observations.packed import unpacked
+from planner.observations.rollup import Key, Rolled, merged
+from reviews.models import ObservationFeed, ObservationRollUp, ObservationSpan, RollUpLevel
+
+__all__ = ["LENGTHS", "Covered", "Seen", "covered_of", "covered_text", "joined", "seen_in", "span_of", "spans_of"]
+
+HOUR, DAY = RollUpLevel.HOUR.value, RollUpLevel.DAY.value
+LENGTHS: Mapping[str, timedelta] = {HOUR: timedelta(hours=1), DAY: timedelta(days=1)}
+
+Place = tuple[str, int]
+"""A metric, and the block of what it is of."""
+Covered = tuple[tuple[int, int], ...]
+"""Spans of time in seconds since 1970, in order, none touching another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Roll-ups of a span of time. ``seconds`` is how much of it somebody reported."""
+
+    rolled: dict[Key, Rolled] = field(default_factory=dict)
+    covered: Covered = ()
+
+    @property
+    def seconds(self) -> Fraction:
+        """How long what was covered is."""
+        return Fraction(sum(end - start for start, end in self.covered))
+
+
+def covered_of(text: str) -> Covered:
+    """Read what a span says that it covers."""
+    return msgspec.json.decode(text, type=Covered)
+
+
+def covered_text(covered: Covered) -> str:
+    """Write it."""
+    return msgspec.json.encode(covered).decode()
+
+
+def joined(spans: Iterable[tuple[int, int]]) -> Covered:
+    """Put spans of time together; the same seconds reported by several collectors count once."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return tuple(found)
+
+
+def span_of(moment: datetime, level: str) -> datetime:
+    """Return where the hour or day of a moment begins; the last moment of an hour is of that hour."""
+    within = moment - timedelta(microseconds=1)
+    start = within.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    return start if level == HOUR else start.replace(hour=0)
+
+
+def spans_of(feed: ObservationFeed, start: datetime, end: datetime) -> list[ObservationSpan]:
+    """Return the hours and days that reach into a span of time, in order."""
+    within = Q(level=DAY, starts_at__gt=start - LENGTHS[DAY])
+    within |= Q(level=HOUR, starts_at__gt=start - LENGTHS[HOUR])
+    return list(ObservationSpan.objects.filter(within, feed=feed, starts_at__lt=end).order_by("starts_at", "level"))
+
+
+def seen_in(
+    spans: Collection[ObservationSpan], subject: str, *, metrics: Collection[str] = (), places: Collection[Place] = ()
+) -> Seen:
+    """Return what was seen in spans: all of the metrics, and of others the places that are asked for."""
+    found: dict[Key, Rolled] = {}
+    for row in _rows(spans, metrics, places):
+        for key, rolled in unpacked(bytes(row.data), subject, row.metric).items():
+            known = found.get(key)
+            found[key] = rolled if known is None else merged(known, rolled)
+    return Seen(found, joined(pair for span in spans for pair in covered_of(span.covered)))
+
+
+def seen_by_span(
+    spans: Collection[ObservationSpan], subject: str, metric: str, block: int
+) -> dict[int, dict[Key, Rolled]]:
+    """Return span id -> the roll-ups of one block of one metric, where the span has any."""
+    return {row.span_id: unpacked(bytes(row.data), subject, metric) for row in _rows(spans, (), ((metric, block),))}
+
+
+def _rows(
+    spans: Collection[ObservationSpan], metrics: Collection[str], places: Collection[Place]
+) -> Iterator[ObservationRollUp]:
+    wanted = Q(metric__in=list(metrics))
+    by_metric: dict[str, list[int]] = {}
+    for metric, block in places:
+        if metric not in metrics:
+            by_metric.setdefault(metric, []).append(block)
+    for metric, blocks in by_metric.items():
+        wanted |= Q(metric=metric, block__in=blocks)
+    rows = ObservationRollUp.objects.filter(wanted, span__in=[span.pk for span in spans])
+    return rows.order_by("span", "metric", "block").iterator(chunk_size=64)
