@@ -14,11 +14,10 @@ from typing import Any, TypeVar
 
 from planner import rankmap
 from planner.layouts import LayoutRefusedError
-from planner.numbers import exact
 from planner.rankmap import TopologyGroups
 from planner.records.base import UnsetType
 from planner.records.evidence import Instance, Placement, Topology
-from planner.site import Charge, Site, charge
+from planner.site import Charge, Site, charge, usd_per_hour
 
 __all__ = ["Kept", "Placed"]
 
@@ -161,14 +160,7 @@ class Placed:
     @cached_property
     def usd_per_hour(self) -> Fraction | None:
         """The price of all charged devices; None where the charge or the price of a device is not known."""
-        prices = self.site.fleet.usd_per_device_hour
-        if isinstance(prices, UnsetType) or self.charge.undefined is not None:
-            return None
-        devices = self.site.hardware.devices
-        counts = Counter(devices[device].type for device in self.charge.devices if device in devices)
-        if counts.total() < len(self.charge.devices) or not prices.keys() >= counts.keys():
-            return None
-        return sum((exact(prices[kind]) * count for kind, count in counts.items()), Fraction(0))
+        return usd_per_hour(self.site, self.charge)
 
     def _once_for(self, part: object, what: str, make: Callable[[], T]) -> T:
         """Return what follows from the topology or the rank map, made once; the part is kept, so its id stays its."""

@@ -7,8 +7,10 @@ from names. Not handled: which rank sits where (``planner.view``).
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
+from planner.numbers import exact
 from planner.records.base import UnsetType
 from planner.records.contract import Fleet, Hardware, Link
 
@@ -195,3 +197,34 @@ def charge(site: Site, used: frozenset[str]) -> Charge:
         stranded=whole - held,
         undefined=f"Device {outside[0]} stands in no {mode} that the contract declares." if outside else None,
     )
+
+
+def device_types(site: Site, devices: frozenset[str]) -> Mapping[str, int]:
+    """Count devices by their type, in order of the types; one that the contract does not have is in none."""
+    known = site.hardware.devices
+    return dict(sorted(Counter(known[device].type for device in devices if device in known).items()))
+
+
+def usd_per_hour(site: Site, charged: Charge) -> Fraction | None:
+    """Return the price of all charged devices; None where the charge or the price of a device is not known."""
+    prices = site.fleet.usd_per_device_hour
+    if isinstance(prices, UnsetType) or charged.undefined is not None:
+        return None
+    counts = device_types(site, charged.devices)
+    if sum(counts.values()) < len(charged.devices) or not prices.keys() >= counts.keys():
+        return None
+    return sum((exact(prices[kind]) * count for kind, count in counts.items()), Fraction(0))
+
+
+def unpriced(site: Site, charged: Charge) -> str:
+    """Say why the charged devices have no price, where ``usd_per_hour`` gives none."""
+    if charged.undefined:
+        return charged.undefined
+    prices = site.fleet.usd_per_device_hour
+    known = {} if isinstance(prices, UnsetType) else prices
+    types = device_types(site, charged.devices)
+    without = sorted(types.keys() - known.keys())
+    if not without:
+        strangers = sorted(charged.devices - site.hardware.devices.keys())
+        return f"The contract has no device {strangers[0]}."
+    return f"The contract has no price for device type {without[0]}."

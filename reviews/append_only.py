@@ -8,6 +8,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 APPEND_ONLY_TABLES = (
     "reviews_activation",
+    "reviews_activationfootprint",
     "reviews_attachment",
     "reviews_attachmentpiece",
     "reviews_auditentry",
@@ -15,6 +16,7 @@ APPEND_ONLY_TABLES = (
     "reviews_checkpoint",
     "reviews_comment",
     "reviews_cosignature",
+    "reviews_countedtrial",
     "reviews_countersignature",
     "reviews_delegation",
     "reviews_delegationend",

@@ -9,8 +9,10 @@ import msgspec
 from planner.canonical import canonical_bytes, content_id, file_sha256
 from planner.collection import rare_collection
 from planner.errors import DocumentRefusedError, TamperedRecordError
+from planner.footprint import Footprint, footprint
 from planner.intake import ContractDocument, EvidenceDocument, Receipt, read_contract, read_evidence, receipt_of
 from planner.plan import plan_stored, plan_with_bytes
+from planner.records.contract import Contract
 from planner.records.plan import Plan as PlanRecord
 from planner.version import PLANNER_VERSION
 from reviews.errors import DocumentsRefusedError, Finding
@@ -193,3 +195,41 @@ def plan_tree(raw: bytes) -> dict[str, Any]:
     """Return a stored plan as plain JSON values."""
     tree: dict[str, Any] = msgspec.json.decode(raw)
     return tree
+
+
+class _Place(msgspec.Struct):
+    device: str
+
+
+class _Trial(msgspec.Struct):
+    rank_map: list[_Place]
+
+
+class _Trials(msgspec.Struct):
+    """Evidence as far as placing one trial needs it."""
+
+    trials: dict[str, msgspec.Raw]
+
+
+def trial_footprint(*, contract: bytes, plan: PlanRecord, trial: str, evidence: Callable[[], bytes]) -> Footprint:
+    """Return what a trial takes of its contract's fleet; the evidence is read only for one that is not the selected."""
+    selected = plan.selected
+    if selected is not None and selected.trial == trial:
+        devices = [place.device for place in selected.rank_map]
+    else:
+        stored = msgspec.json.decode(evidence(), type=_Trials)
+        devices = [place.device for place in msgspec.json.decode(stored.trials[trial], type=_Trial).rank_map]
+    return footprint(msgspec.json.decode(contract, type=Contract), devices)
+
+
+def footprint_columns(found: Footprint) -> dict[str, Any]:
+    """Return a footprint as its row holds it: numbers exactly, device types as canonical JSON."""
+    return {
+        "charge": found.charge,
+        "used": found.used,
+        "spares": found.spares,
+        "stranded": found.stranded,
+        "types": canonical_bytes(dict(found.types)).decode(),
+        "usd_per_hour": "" if found.usd_per_hour is None else str(found.usd_per_hour),
+        "unpriced": found.unpriced,
+    }

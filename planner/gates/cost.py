@@ -17,7 +17,7 @@ from planner.numbers import exact
 from planner.readings import Reading, Sample, zero
 from planner.records.base import UNSET, Id, Number, UnsetType
 from planner.records.plan import OrderKey
-from planner.site import Charge
+from planner.site import Charge, unpriced
 from planner.view import TrialView
 
 FAMILY = "cost"
@@ -57,7 +57,7 @@ def cost(view: TrialView, limit: CostLimit) -> Finding:
     the slowest counted window, is at most the ceiling."""
     hourly = view.placed.usd_per_hour
     if hourly is None:
-        return unknown(_unpriced(view))
+        return unknown(unpriced(view.site, view.charge))
     if not isinstance(limit.max_usd_per_hour, UnsetType):
         sample = Sample(value=hourly, low=hourly, high=hourly, where=())
         result = compare(Reading(samples=(sample,), worst_is="highest"), "<=", exact(limit.max_usd_per_hour))
@@ -78,15 +78,6 @@ def _no_tokens(view: TrialView, limit: CostLimit) -> Finding:
     found = [zero(f"{view.at}/windows/{window}/load", "/output_tokens_total", no="price") for window in windows]
     what = f"The price per token at {limit.load_point} cannot be judged in window {windows[0]}."
     return unknown(f"{what} {found[0][0].sentence}", measured_at=tuple(at for (each,) in found for at in each.at))
-
-
-def _unpriced(view: TrialView) -> str:
-    if view.charge.undefined:
-        return view.charge.undefined
-    prices = view.site.fleet.usd_per_device_hour
-    known = {} if isinstance(prices, UnsetType) else prices
-    types = {view.site.hardware.devices[device].type for device in view.charge.devices}
-    return f"The contract has no price for device type {min(types - known.keys())}."
 
 
 def _priced(view: TrialView, limit: CostLimit, field: str, hourly: Fraction, result: Comparison) -> Finding:

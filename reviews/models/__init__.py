@@ -22,6 +22,7 @@ from reviews.models.documents import Blob, DocumentKind, IntakeReceipt, StoredDo
 from reviews.models.draft_files import Attachment, AttachmentPiece, DraftFile, DraftPiece, FileState
 from reviews.models.drafts import Draft
 from reviews.models.exports import Export, ExportPiece, ExportState
+from reviews.models.footprints import ActivationFootprint, CountedTrial
 from reviews.models.jobs import JobState, Plan, PlanJob
 from reviews.models.notices import (
     Delivery,
@@ -68,6 +69,7 @@ from reviews.models.verifications import Verification, VerificationOutcome
 
 __all__ = [
     "Activation",
+    "ActivationFootprint",
     "ActivationKind",
     "AnchorKind",
     "ApiToken",
@@ -80,6 +82,7 @@ __all__ = [
     "Comment",
     "CommentDraft",
     "Cosignature",
+    "CountedTrial",
     "Countersignature",
     "Decision",
     "DecisionState",

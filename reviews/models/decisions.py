@@ -42,9 +42,10 @@ class Decision(models.Model):
     title = models.CharField(max_length=200)
     state = models.CharField(max_length=24, choices=DecisionState)
     state_since = models.DateTimeField()
-    # As the newest revision's contract names them, for filtering; the contract is what counts.
+    # As the newest revision's contract names them, for lists and filters; the contract is what counts.
     model_name = models.CharField(max_length=256, default="")
     engine_name = models.CharField(max_length=256, default="")
+    owner = models.CharField(max_length=256, default="")
     opened_by = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="+")
     opened_at = models.DateTimeField()
 

@@ -31,6 +31,7 @@ from reviews.selectors.revisions import with_digests
 from reviews.selectors.rollbacks import rollback_choices
 from reviews.selectors.waivers import waived_gates
 from reviews.services.acting import Acting, acting, not_what_was_seen, require, require_proof, require_prose
+from reviews.services.footprints import footprint_keep
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.signoffs import require_untouched
 from reviews.services.states import decision_move
@@ -173,6 +174,7 @@ def activation_state(act: Acting, judgement: Judgement, release: Release, *, kin
         activated_at=release.at,
         valid_until=release.until,
     )
+    footprint_keep(activation, release.plan)
     act.record(
         "decision.activated",
         revision=release.revision.number,

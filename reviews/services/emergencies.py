@@ -16,6 +16,7 @@ from reviews.policies.waiving import INTEGRITY_GATES
 from reviews.selectors.planned import PlannedNewest, planned_newest
 from reviews.selectors.rollbacks import NO_ROLLBACK
 from reviews.services.activation import requirements_record
+from reviews.services.footprints import footprint_keep
 from reviews.services.signoffs import require_untouched
 from reviews.services.states import decision_move
 from reviews.services.two_persons import Handler, Proposing, holder_of, holder_of_any_seat, seat_of, wrong
@@ -84,6 +85,7 @@ def _carry_out(proposing: Proposing) -> None:
         activated_at=proposing.now,
         valid_until=proposing.now + timedelta(hours=body["hours"]),
     )
+    footprint_keep(activation, newest.plan)
     Emergency.objects.create(
         activation=activation,
         proposal_id=proposing.proposal_id,

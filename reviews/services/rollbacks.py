@@ -29,6 +29,7 @@ from reviews.selectors.retractions import retracted_in
 from reviews.selectors.revisions import with_digests
 from reviews.services.acting import Acting
 from reviews.services.activation import activation_record, supersede_older
+from reviews.services.footprints import footprint_keep
 from reviews.services.planned import revision_take_plan
 from reviews.services.signoffs import require_untouched
 from reviews.services.states import decision_move
@@ -106,6 +107,7 @@ def _carry_out(proposing: Proposing) -> None:
         activated_at=proposing.now,
         valid_until=until,
     )
+    footprint_keep(activation, target.plan)
     proposing.record(
         "decision.rolled_back",
         decision=decision.number,
@@ -131,6 +133,7 @@ def _copied(proposing: Proposing, target: PlannedNewest) -> Revision:
         state_since=proposing.now,
         model_name=old.decision.model_name,
         engine_name=old.decision.engine_name,
+        owner=old.decision.owner,
         opened_by_id=proposing.proposer_id,
         opened_at=proposing.now,
     )

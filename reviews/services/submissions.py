@@ -288,9 +288,10 @@ def _revision(workspace: Workspace, standing: Standing, draft: Draft, decision: 
     else:
         decision = decision_to_act_on(workspace, decision.number)
         decision_resubmit(decision, now)
-    identity = draft.documents.contract.record.identity
-    decision.model_name, decision.engine_name = identity.model.name, identity.stack.engine.name
-    decision.save(update_fields=["model_name", "engine_name"])
+    record = draft.documents.contract.record
+    decision.model_name, decision.engine_name = record.identity.model.name, record.identity.stack.engine.name
+    decision.owner = record.owner
+    decision.save(update_fields=["model_name", "engine_name", "owner"])
     newest = Revision.objects.filter(decision=decision).order_by("-number").values_list("number", flat=True).first()
     revision = Revision.objects.create(
         decision=decision,

@@ -171,6 +171,7 @@ NO_ACTS: set[str] = {
     "drafts.draft_changing",
     "drafts.draft_create",
     "exports.write_bundle",
+    "footprints.footprint_keep",
     "people_accounts.account_changing",
     "people_roster.administering",
     "planned.revision_fail",

@@ -142,6 +142,8 @@ ELSEWHERE = {
     "reviews_intakereceipt": "follows from evidence that is hashed; its blob is named by an entry",
     "reviews_attachment": "content-addressed: named by digest in hashed evidence",
     "reviews_attachmentpiece": "content-addressed",
+    "reviews_activationfootprint": "follows from the contract and the plan that entries name; nothing is decided by it",
+    "reviews_countedtrial": "follows from the plan that an entry names; nothing is decided by it",
 }
 
 

@@ -10,12 +10,23 @@ import pytest
 
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError, ProofNeededError
 from reviews.facts import Authentication
-from reviews.models import Activation, AuditEntry, Blob, Decision, Person, Revision, TeamSeat
+from reviews.models import (
+    Activation,
+    ActivationFootprint,
+    AuditEntry,
+    Blob,
+    CountedTrial,
+    Decision,
+    Person,
+    Revision,
+    TeamSeat,
+)
+from reviews.planning import decode_plan
 from reviews.queue import SIGN_TASK
 from reviews.services.activation import decision_activate
 from reviews.services.people import Trace
 from reviews.services.withdrawals import signoff_withdraw as withdraw
-from tests.reviews.factories import PROVEN, Cast, documents, last_entry, planned, sign
+from tests.reviews.factories import PROVEN, Cast, documents, example_pair, last_entry, planned, sign
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
@@ -66,6 +77,18 @@ def test_an_approved_revision_is_put_into_force(people: Cast) -> None:
         revision.planned.subject,
         "Rolled out behind the canary.",
     )
+
+
+def test_what_is_put_into_force_keeps_what_it_takes_and_which_trials_it_counted(people: Cast) -> None:
+    revision = approved(people, pair=example_pair("blast-radius"))
+    activation = activate(people, revision)
+    kept = ActivationFootprint.objects.get(activation=activation)
+    assert (kept.charge, kept.used, kept.spares, kept.stranded) == ("device", 16, 0, 0)
+    assert (kept.types, kept.usd_per_hour, kept.unpriced) == ('{"accel-80g":16}', "48", "")
+    counted = CountedTrial.objects.filter(activation=activation).values_list("content_id", flat=True)
+    plan = decode_plan(bytes(revision.planned.plan.blob.data))
+    assert len(counted) == len(plan.candidates)
+    assert set(counted) == {candidate.trial_content_id for candidate in plan.candidates.values()}
 
 
 def test_the_requirements_are_kept_as_they_were_judged(people: Cast) -> None:
