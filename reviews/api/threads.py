@@ -3,13 +3,14 @@
 from typing import Any
 
 import msgspec
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from reviews.api import serializers_threads as shapes
 from reviews.api.authentication import actor, authentication, request_id
 from reviews.api.base import WorkspaceView
+from reviews.api.documentation import IDEMPOTENCY_KEY as SUBMISSION_KEY
 from reviews.api.documentation import PAGING, READING, SENDING, body, refusals
 from reviews.api.draft_parts import BINARY, unknown_parts
 from reviews.api.queries import PAGING as PAGING_READERS
@@ -32,6 +33,12 @@ COMMENTS = {
     "description": '`{"comments": [{"text": "...", "kind": "gate", "name": "t-1~ttft~peak", "blocking": true}, '
     '{"text": "...", "thread": 3}]}`; also `revision`, and `team` for what no team owns',
 }
+IDEMPOTENCY_KEY = OpenApiParameter(
+    SUBMISSION_KEY.name,
+    SUBMISSION_KEY.type,
+    SUBMISSION_KEY.location,
+    description="The same comments under the same key again are not published again; their threads are the answer.",
+)
 REASON = {"type": "string", "maxLength": PROSE_LENGTH, "description": "why; the opener may leave it out"}
 
 
@@ -83,6 +90,7 @@ class Threads(ThreadView):
 
     @extend_schema(
         operation_id="comments_publish",
+        parameters=[IDEMPOTENCY_KEY],
         request=body(("comments",), comments=COMMENTS),
         responses={
             201: OpenApiResponse(shapes.Threads, description="The threads that were written in, as they are now"),
@@ -91,7 +99,8 @@ class Threads(ThreadView):
     )
     def post(self, request: Request, workspace: str, number: int) -> Response:
         """Publish comments in one act, all or none: each opens a thread about an item, or replies in one."""
-        made = comments_publish(comments=sent_comments(request), **self.asked(request, number))
+        key = request.META.get("HTTP_IDEMPOTENCY_KEY")
+        made = comments_publish(comments=sent_comments(request), key=key, **self.asked(request, number))
         written_in = frozenset(comment.thread.number for comment in made)
         return self.state(request, number, Wanted(numbers=written_in), 201)
 

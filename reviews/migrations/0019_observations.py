@@ -6,196 +6,270 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('reviews', '0018_seal_webhook_secrets'),
+        ("reviews", "0018_seal_webhook_secrets"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='delivery',
-            name='why',
-            field=models.CharField(blank=True, choices=[('turn', 'it is your turn'), ('outdated', 'your sign-off counts no more'), ('mentioned', 'you were mentioned'), ('author', 'you are the author'), ('owner', 'your team owns the limit')], max_length=12),
+            model_name="delivery",
+            name="why",
+            field=models.CharField(
+                blank=True,
+                choices=[
+                    ("turn", "it is your turn"),
+                    ("outdated", "your sign-off counts no more"),
+                    ("mentioned", "you were mentioned"),
+                    ("author", "you are the author"),
+                    ("owner", "your team owns the limit"),
+                ],
+                max_length=12,
+            ),
         ),
         migrations.CreateModel(
-            name='ObservationFeed',
+            name="ObservationFeed",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('trial', models.CharField(max_length=64)),
-                ('version', models.BigIntegerField(default=0)),
-                ('sources_count', models.PositiveIntegerField(default=0)),
-                ('breaches', models.PositiveIntegerField(default=0)),
-                ('drifts', models.PositiveIntegerField(default=0)),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('received_at', models.DateTimeField(null=True)),
-                ('revision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='feeds', to='reviews.revision')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("trial", models.CharField(max_length=64)),
+                ("version", models.BigIntegerField(default=0)),
+                ("sources_count", models.PositiveIntegerField(default=0)),
+                ("breaches", models.PositiveIntegerField(default=0)),
+                ("drifts", models.PositiveIntegerField(default=0)),
+                ("ended_at", models.DateTimeField(null=True)),
+                ("received_at", models.DateTimeField(null=True)),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="feeds", to="reviews.revision"
+                    ),
+                ),
             ],
             options={
-                'ordering': ('id',),
+                "ordering": ("id",),
             },
         ),
         migrations.CreateModel(
-            name='ObservationBatch',
+            name="ObservationBatch",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('sha256', models.CharField(max_length=71)),
-                ('size_bytes', models.BigIntegerField()),
-                ('started_at', models.DateTimeField()),
-                ('ended_at', models.DateTimeField()),
-                ('segments', models.PositiveIntegerField()),
-                ('values_count', models.PositiveIntegerField()),
-                ('breaches', models.PositiveIntegerField()),
-                ('drifts', models.PositiveIntegerField()),
-                ('received_at', models.DateTimeField()),
-                ('person', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('feed', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='batches', to='reviews.observationfeed')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("sha256", models.CharField(max_length=71)),
+                ("size_bytes", models.BigIntegerField()),
+                ("started_at", models.DateTimeField()),
+                ("ended_at", models.DateTimeField()),
+                ("segments", models.PositiveIntegerField()),
+                ("values_count", models.PositiveIntegerField()),
+                ("breaches", models.PositiveIntegerField()),
+                ("drifts", models.PositiveIntegerField()),
+                ("received_at", models.DateTimeField()),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "feed",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="batches",
+                        to="reviews.observationfeed",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('id',),
+                "ordering": ("id",),
             },
         ),
         migrations.CreateModel(
-            name='ObservationFile',
+            name="ObservationFile",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('data', models.BinaryField()),
-                ('received_at', models.DateTimeField()),
-                ('batch', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='file', to='reviews.observationbatch')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("data", models.BinaryField()),
+                ("received_at", models.DateTimeField()),
+                (
+                    "batch",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="file", to="reviews.observationbatch"
+                    ),
+                ),
             ],
             options={
-                'ordering': ('id',),
+                "ordering": ("id",),
             },
         ),
         migrations.CreateModel(
-            name='ObservationFinding',
+            name="ObservationFinding",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('metric', models.CharField(max_length=32)),
-                ('statistic', models.CharField(max_length=8)),
-                ('rank', models.IntegerField(default=-1)),
-                ('group', models.IntegerField(default=-1)),
-                ('link', models.CharField(blank=True, max_length=64)),
-                ('shape', models.CharField(blank=True, max_length=64)),
-                ('limit_at', models.CharField(blank=True, max_length=200)),
-                ('state', models.CharField(choices=[('BREACH', 'Breach'), ('DRIFT', 'Drift')], max_length=6)),
-                ('team', models.CharField(max_length=40)),
-                ('value', models.FloatField(null=True)),
-                ('limit', models.FloatField(null=True)),
-                ('qualified', models.FloatField(null=True)),
-                ('qualified_at', models.CharField(blank=True, max_length=400)),
-                ('used', models.FloatField(null=True)),
-                ('opened_at', models.DateTimeField()),
-                ('last_seen_at', models.DateTimeField()),
-                ('calm_since', models.DateTimeField(null=True)),
-                ('closed_at', models.DateTimeField(null=True)),
-                ('feed', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='findings', to='reviews.observationfeed')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("metric", models.CharField(max_length=32)),
+                ("statistic", models.CharField(max_length=8)),
+                ("rank", models.IntegerField(default=-1)),
+                ("group", models.IntegerField(default=-1)),
+                ("link", models.CharField(blank=True, max_length=64)),
+                ("shape", models.CharField(blank=True, max_length=64)),
+                ("limit_at", models.CharField(blank=True, max_length=200)),
+                ("state", models.CharField(choices=[("BREACH", "Breach"), ("DRIFT", "Drift")], max_length=6)),
+                ("team", models.CharField(max_length=40)),
+                ("value", models.FloatField(null=True)),
+                ("limit", models.FloatField(null=True)),
+                ("qualified", models.FloatField(null=True)),
+                ("qualified_at", models.CharField(blank=True, max_length=400)),
+                ("used", models.FloatField(null=True)),
+                ("opened_at", models.DateTimeField()),
+                ("last_seen_at", models.DateTimeField()),
+                ("calm_since", models.DateTimeField(null=True)),
+                ("closed_at", models.DateTimeField(null=True)),
+                (
+                    "feed",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="findings",
+                        to="reviews.observationfeed",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('id',),
+                "ordering": ("id",),
             },
         ),
         migrations.CreateModel(
-            name='ObservationSource',
+            name="ObservationSource",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=256)),
-                ('began_at', models.DateTimeField()),
-                ('ended_at', models.DateTimeField()),
-                ('received_at', models.DateTimeField()),
-                ('batches', models.PositiveBigIntegerField(default=0)),
-                ('last_sha256', models.CharField(max_length=71)),
-                ('feed', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='sources', to='reviews.observationfeed')),
-                ('person', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=256)),
+                ("began_at", models.DateTimeField()),
+                ("ended_at", models.DateTimeField()),
+                ("received_at", models.DateTimeField()),
+                ("batches", models.PositiveBigIntegerField(default=0)),
+                ("last_sha256", models.CharField(max_length=71)),
+                (
+                    "feed",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="sources",
+                        to="reviews.observationfeed",
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
             options={
-                'ordering': ('feed', 'name'),
+                "ordering": ("feed", "name"),
             },
         ),
         migrations.AddField(
-            model_name='observationbatch',
-            name='source',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='receipts', to='reviews.observationsource'),
+            model_name="observationbatch",
+            name="source",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="receipts", to="reviews.observationsource"
+            ),
         ),
         migrations.CreateModel(
-            name='ObservationSpan',
+            name="ObservationSpan",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('level', models.CharField(choices=[('hour', 'Hour'), ('day', 'Day')], max_length=4)),
-                ('starts_at', models.DateTimeField()),
-                ('covered', models.TextField()),
-                ('feed', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='spans', to='reviews.observationfeed')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("level", models.CharField(choices=[("hour", "Hour"), ("day", "Day")], max_length=4)),
+                ("starts_at", models.DateTimeField()),
+                ("covered", models.TextField()),
+                (
+                    "feed",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="spans", to="reviews.observationfeed"
+                    ),
+                ),
             ],
             options={
-                'ordering': ('feed', 'starts_at', 'level'),
+                "ordering": ("feed", "starts_at", "level"),
             },
         ),
         migrations.CreateModel(
-            name='ObservationRollUp',
+            name="ObservationRollUp",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('metric', models.CharField(max_length=32)),
-                ('block', models.PositiveIntegerField()),
-                ('data', models.BinaryField()),
-                ('span', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='roll_ups', to='reviews.observationspan')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("metric", models.CharField(max_length=32)),
+                ("block", models.PositiveIntegerField()),
+                ("data", models.BinaryField()),
+                (
+                    "span",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="roll_ups",
+                        to="reviews.observationspan",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('span', 'metric', 'block'),
+                "ordering": ("span", "metric", "block"),
             },
         ),
         migrations.AddConstraint(
-            model_name='observationfeed',
-            constraint=models.UniqueConstraint(fields=('revision', 'trial'), name='observation_feed_once'),
+            model_name="observationfeed",
+            constraint=models.UniqueConstraint(fields=("revision", "trial"), name="observation_feed_once"),
         ),
         migrations.AddIndex(
-            model_name='observationfile',
-            index=models.Index(fields=['received_at'], name='observation_file_by_time'),
+            model_name="observationfile",
+            index=models.Index(fields=["received_at"], name="observation_file_by_time"),
         ),
         migrations.AddIndex(
-            model_name='observationfinding',
-            index=models.Index(fields=['feed', 'closed_at'], name='observation_finding_by_feed'),
+            model_name="observationfinding",
+            index=models.Index(fields=["feed", "closed_at"], name="observation_finding_by_feed"),
         ),
         migrations.AddIndex(
-            model_name='observationfinding',
-            index=models.Index(fields=['closed_at'], name='observation_finding_by_end'),
+            model_name="observationfinding",
+            index=models.Index(fields=["closed_at"], name="observation_finding_by_end"),
         ),
         migrations.AddConstraint(
-            model_name='observationfinding',
-            constraint=models.UniqueConstraint(condition=models.Q(('closed_at', None)), fields=('feed', 'metric', 'statistic', 'rank', 'group', 'link', 'shape', 'limit_at'), name='observation_finding_open_once'),
+            model_name="observationfinding",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("closed_at", None)),
+                fields=("feed", "metric", "statistic", "rank", "group", "link", "shape", "limit_at"),
+                name="observation_finding_open_once",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='observationfinding',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['BREACH', 'DRIFT'])), name='observation_finding_state_known'),
+            model_name="observationfinding",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["BREACH", "DRIFT"])), name="observation_finding_state_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='observationsource',
-            constraint=models.UniqueConstraint(fields=('feed', 'name'), name='observation_source_once'),
+            model_name="observationsource",
+            constraint=models.UniqueConstraint(fields=("feed", "name"), name="observation_source_once"),
         ),
         migrations.AddIndex(
-            model_name='observationbatch',
-            index=models.Index(fields=['received_at'], name='observation_batch_by_time'),
+            model_name="observationbatch",
+            index=models.Index(fields=["received_at"], name="observation_batch_by_time"),
         ),
         migrations.AddConstraint(
-            model_name='observationbatch',
-            constraint=models.UniqueConstraint(fields=('feed', 'sha256'), name='observation_batch_once'),
+            model_name="observationbatch",
+            constraint=models.UniqueConstraint(fields=("feed", "sha256"), name="observation_batch_once"),
         ),
         migrations.AddConstraint(
-            model_name='observationbatch',
-            constraint=models.CheckConstraint(condition=models.Q(('ended_at__gt', models.F('started_at'))), name='observation_batch_span'),
+            model_name="observationbatch",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("ended_at__gt", models.F("started_at"))), name="observation_batch_span"
+            ),
         ),
         migrations.AddIndex(
-            model_name='observationspan',
-            index=models.Index(fields=['level', 'starts_at'], name='observation_span_by_time'),
+            model_name="observationspan",
+            index=models.Index(fields=["level", "starts_at"], name="observation_span_by_time"),
         ),
         migrations.AddConstraint(
-            model_name='observationspan',
-            constraint=models.UniqueConstraint(fields=('feed', 'level', 'starts_at'), name='observation_span_once'),
+            model_name="observationspan",
+            constraint=models.UniqueConstraint(fields=("feed", "level", "starts_at"), name="observation_span_once"),
         ),
         migrations.AddConstraint(
-            model_name='observationspan',
-            constraint=models.CheckConstraint(condition=models.Q(('level__in', ['hour', 'day'])), name='observation_span_level_known'),
+            model_name="observationspan",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("level__in", ["hour", "day"])), name="observation_span_level_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='observationrollup',
-            constraint=models.UniqueConstraint(fields=('span', 'metric', 'block'), name='observation_roll_up_once'),
+            model_name="observationrollup",
+            constraint=models.UniqueConstraint(fields=("span", "metric", "block"), name="observation_roll_up_once"),
         ),
     ]

@@ -63,7 +63,15 @@ from reviews.models.signoffs import (
     SignOffPoint,
     SignOffWithdrawal,
 )
-from reviews.models.threads import AnchorKind, Comment, CommentDraft, Mention, Thread, ThreadResolution
+from reviews.models.threads import (
+    AnchorKind,
+    Comment,
+    CommentDraft,
+    Mention,
+    Publication,
+    Thread,
+    ThreadResolution,
+)
 from reviews.models.tokens import ApiToken
 from reviews.models.verifications import Verification, VerificationOutcome
 
@@ -131,6 +139,7 @@ __all__ = [
     "Proposal",
     "ProposalKind",
     "ProposalWithdrawal",
+    "Publication",
     "ReReview",
     "Reproduction",
     "Retraction",

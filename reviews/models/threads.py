@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from reviews.models.decisions import Decision, Revision
 from reviews.models.documents import Blob
+from reviews.models.fields import DIGEST_LENGTH
 from reviews.models.people import Person
 
 ANCHOR_LENGTH = 512
@@ -107,6 +108,23 @@ class ThreadResolution(models.Model):
 
     def __str__(self) -> str:
         return f"resolution of {self.thread}"
+
+
+class Publication(models.Model):
+    """A publication that carried an idempotency key. ``entry`` is the seq of its entry, which its comments name."""
+
+    decision = models.ForeignKey(Decision, on_delete=models.PROTECT, related_name="+")
+    person = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="+")
+    key = models.CharField(max_length=128)
+    request_sha256 = models.CharField(max_length=DIGEST_LENGTH)
+    entry = models.BigIntegerField()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["decision", "person", "key"], name="publication_key_once"),)
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return self.key
 
 
 class CommentDraft(models.Model):

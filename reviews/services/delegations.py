@@ -28,6 +28,8 @@ def delegation_make(
 ) -> Delegation:
     """Let the member with the login ``taker`` sign for the team in the actor's place.
 
+    The same again returns the first.
+
     Raises:
         NotFoundError: the actor is no member of the workspace.
         NotAllowedError: the actor has no seat in the team, or has not shown recently who they are.
@@ -48,6 +50,9 @@ def delegation_make(
         lent = Delegation.objects.filter(
             workspace=workspace, giver_id=standing.person_id, team__slug=team, end__isnull=True
         )
+        same = lent.filter(taker=person, starts_at=starts_at, ends_at=ends_at, reason=said).first()
+        if same is not None:
+            return same
         if lent.filter(starts_at__lt=ends_at, ends_at__gt=starts_at).exists():
             raise ConflictError(f"Your seat in {team} is lent for a part of this time already.")
         made = Delegation.objects.create(

@@ -20,7 +20,7 @@ from reviews.errors import ConflictError, Finding, InvalidRequestError, NotFound
 from reviews.facts import Authentication
 from reviews.models import Draft, DraftFile, FileState, Person, Workspace
 from reviews.selectors.people import standing_of
-from reviews.services.submissions import KEY_LENGTH, is_key, require_submitting
+from reviews.services.submissions import require_key, require_submitting
 
 NAME_LENGTH = 200
 SLOT_LENGTH = 128
@@ -88,10 +88,7 @@ def draft_create(
     with refusals_recorded(workspace, attempt):
         require_submitting(standing)
         _require_fitting(body, name=name, slot=slot)
-        if not is_key(begun.key):
-            expected = f"1 to {KEY_LENGTH} printable ASCII characters"
-            finding = Finding("request", "request/idempotency_key", "idempotency_key", expected, "another text")
-            raise InvalidRequestError((finding,))
+        require_key(begun.key)
         with workspace_write(workspace.pk):
             earlier = _earlier(actor, workspace, begun)
             if earlier is not None:

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import QuerySet
 
 from reviews.audit import append, workspace_write
 from reviews.clock import database_now, utc_text
@@ -23,6 +24,7 @@ from reviews.models import Invitation, Person, Workspace
 from reviews.services.people import UNTRACED, Trace, roster_act
 
 FORM = re.compile(r"[A-Za-z0-9_-]{43}")
+JOIN = "/join/"
 SPENT = "This link was used, replaced by a later one, or is too old. Ask an admin for another."
 
 
@@ -45,10 +47,14 @@ def invitation_make(
     workspace: Workspace,
     person: Person,
     actor: Person | None = None,
+    secret: str = "",
     trace: Trace = UNTRACED,
 ) -> MadeInvitation:
-    """Make a link for a person of the workspace. Who may ask for one is the caller's question."""
-    secret = secrets.token_urlsafe(32)
+    """Make a link for a person of the workspace. Who may ask for one is the caller's question.
+
+    ``secret`` is what the link ends with, random where it is left out.
+    """
+    secret = secret or secrets.token_urlsafe(32)
     with workspace_write(workspace.pk):
         now = database_now()
         Invitation.objects.filter(person=person, ended_at=None).update(ended_at=now)
@@ -60,7 +66,13 @@ def invitation_make(
             expires_at=now + timedelta(hours=settings.INVITATION_HOURS),
         )
         append(workspace, roster_act("link_made", person, actor, trace, expires_at=utc_text(made.expires_at)))
-    return MadeInvitation(person, f"/join/{secret}", made.expires_at)
+    return MadeInvitation(person, f"{JOIN}{secret}", made.expires_at)
+
+
+def invitation_made(secret: str) -> MadeInvitation | None:
+    """Return the open link with this secret, None where there is none."""
+    found = _open().filter(sha256=_digest(secret)).first()
+    return MadeInvitation(found.person, f"{JOIN}{secret}", found.expires_at) if found else None
 
 
 def invitation_open(secret: str) -> Invitation:
@@ -71,8 +83,7 @@ def invitation_open(secret: str) -> Invitation:
     """
     found = None
     if FORM.fullmatch(secret):
-        known = Invitation.objects.filter(sha256=_digest(secret), ended_at=None, expires_at__gt=database_now())
-        found = known.filter(person__is_active=True).select_related("person", "workspace").first()
+        found = _open().filter(sha256=_digest(secret), person__is_active=True).first()
     if found is None:
         raise NotFoundError(SPENT)
     return found
@@ -112,6 +123,11 @@ def _findings(person: Person, password: str, repeated: str) -> tuple[Finding, ..
     if password != repeated:
         findings.append(Finding("request", "request/repeated", "repeated", "the same password again", "another"))
     return tuple(findings)
+
+
+def _open() -> QuerySet[Invitation]:
+    live = Invitation.objects.filter(ended_at=None, expires_at__gt=database_now())
+    return live.select_related("person", "workspace")
 
 
 def _digest(secret: str) -> str:

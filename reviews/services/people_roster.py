@@ -31,10 +31,11 @@ from reviews.models import AuditEntry, Invitation, Membership, Person, Role, Tea
 from reviews.models.fields import slug_validator
 from reviews.policies.permissions import Verdict, may_administer
 from reviews.policies.roster import may_change_member, may_hold_seat, may_touch_account
+from reviews.sealing import MADE_LINKS, derived_secret
 from reviews.selectors.people import standing_of
 from reviews.services.people import UNTRACED, Trace, member_add, roster_act, seat_give, seat_take
 from reviews.services.people_accounts import NAME_LENGTH, sessions_finish
-from reviews.services.people_invitations import MadeInvitation, invitation_make
+from reviews.services.people_invitations import MadeInvitation, invitation_made, invitation_make
 
 SEATS = ("none", "member", "lead")
 
@@ -56,8 +57,10 @@ class Invited:
     invitation: MadeInvitation | None
 
 
-def member_invite(*, asker: Asker, login: str, name: str, email: str, role: str) -> Invited:
+def member_invite(*, asker: Asker, login: str, name: str, email: str, role: str, once: str = "") -> Invited:
     """Bring somebody into the workspace: with a new account and a link, or with the account that they have.
+
+    The same again from the form that carried ``once`` returns the first link, as long as nobody used it.
 
     Raises:
         NotFoundError: the asker is no member.
@@ -68,6 +71,10 @@ def member_invite(*, asker: Asker, login: str, name: str, email: str, role: str)
     login, name, email = login.strip(), name.strip(), email.strip()
     with administering(asker, "invite", login):
         _require(may_administer(standing_of(asker.person, asker.workspace)))
+        secret = derived_secret(MADE_LINKS, once, asker.person.token, asker.workspace.log_origin, login, role)
+        earlier = invitation_made(secret)
+        if earlier is not None:
+            return Invited(person=earlier.person, invitation=earlier)
         person = Person.objects.filter(login=login).first() if len(login) <= NAME_LENGTH else None
         findings = _findings(login=login, name=name, email=email, role=role, is_new=person is None)
         if findings:
@@ -77,7 +84,7 @@ def member_invite(*, asker: Asker, login: str, name: str, email: str, role: str)
         is_new = person is None
         person = person or Person.objects.create_user(login, None, display_name=name, email=email)
         member_add(workspace=asker.workspace, person=person, role=Role(role), actor=asker.person, trace=asker.trace)
-        made = _link(asker, person) if is_new else None
+        made = _link(asker, person, secret) if is_new else None
     return Invited(person=person, invitation=made)
 
 
@@ -269,8 +276,10 @@ def _take_seats(asker: Asker, membership: Membership) -> None:
         seat_take(seat=seat, actor=asker.person, trace=asker.trace)
 
 
-def _link(asker: Asker, person: Person) -> MadeInvitation:
-    return invitation_make(workspace=asker.workspace, person=person, actor=asker.person, trace=asker.trace)
+def _link(asker: Asker, person: Person, secret: str = "") -> MadeInvitation:
+    return invitation_make(
+        workspace=asker.workspace, person=person, actor=asker.person, secret=secret, trace=asker.trace
+    )
 
 
 def _act(asker: Asker, what: str, person: Person, **more: int) -> Act:

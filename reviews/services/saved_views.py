@@ -18,6 +18,8 @@ QUERY_LENGTH = 2000
 def saved_view_make(*, actor: Person, workspace: Workspace, name: str, query: str) -> SavedView:
     """Keep a filter under a name; ``query`` is the query of the inbox's address, without the question mark.
 
+    The same again returns the first.
+
     Raises:
         NotFoundError: the actor is no member of the workspace.
         InvalidRequestError: with every problem of name and query.
@@ -27,6 +29,9 @@ def saved_view_make(*, actor: Person, workspace: Workspace, name: str, query: st
     name = _checked(name, query)
     with transaction.atomic():
         kept = _kept(actor, workspace)
+        same = next((view for view in kept if (view.name, view.query) == (name, query)), None)
+        if same is not None:
+            return same
         if len(kept) >= MOST:
             raise ConflictError(f"You have {len(kept)} saved views, as many as one keeps. Delete one first.")
         _require_free(kept, name)

@@ -237,15 +237,22 @@ def _request_findings(*, title: str, as_of: str | None, key: str | None) -> list
         findings.append(Finding("request", "request/title", "title", expected, length_of(title)))
     if as_of is not None:
         findings += _as_of_findings(as_of)
-    if not is_key(key):
-        expected = f"1 to {KEY_LENGTH} printable ASCII characters"
-        findings.append(Finding("request", "request/idempotency_key", "idempotency_key", expected, "another text"))
-    return findings
+    return [*findings, *key_findings(key)]
 
 
-def is_key(key: str | None) -> bool:
-    """Say whether an idempotency key is one, or is left out."""
-    return key is None or (0 < len(key) <= KEY_LENGTH and key.isascii() and key.isprintable())
+def key_findings(key: str | None) -> tuple[Finding, ...]:
+    """Return what is wrong with an idempotency key; it may be left out."""
+    if key is None or (0 < len(key) <= KEY_LENGTH and key.isascii() and key.isprintable()):
+        return ()
+    expected = f"1 to {KEY_LENGTH} printable ASCII characters"
+    return (Finding("request", "request/idempotency_key", "idempotency_key", expected, "another text"),)
+
+
+def require_key(key: str | None) -> None:
+    """Raise InvalidRequestError unless an idempotency key is one, or is left out."""
+    findings = key_findings(key)
+    if findings:
+        raise InvalidRequestError(findings)
 
 
 def _as_of_findings(as_of: str) -> list[Finding]:

@@ -32,24 +32,38 @@ from reviews.selectors.judgement import Judgement, author_ids
 from reviews.services.acting import Acting, acting, require, require_prose
 from reviews.services.comment_checks import MOST_COMMENTS, Ready, Written, ready_to_publish
 from reviews.services.people import UNTRACED, Trace
+from reviews.services.publications import published, published_before
 
 REFUSED = "comments.refused"
+DRAFTED = ("thread", "revision", "kind", "name", "text", "team", "is_blocking")
+"""What a draft keeps of a comment that can be published."""
 
 
 def comments_publish(
-    *, actor: Person, workspace: Workspace, number: int, comments: Sequence[Written], trace: Trace = UNTRACED
+    *,
+    actor: Person,
+    workspace: Workspace,
+    number: int,
+    comments: Sequence[Written],
+    key: str | None = None,
+    trace: Trace = UNTRACED,
 ) -> tuple[Comment, ...]:
-    """Publish comments on a decision in one act, all or none.
+    """Publish comments on a decision in one act, all or none; the same under the same key again returns the first.
 
     Raises:
         NotFoundError: no such decision, or the actor is no member of the workspace.
         NotAllowedError: the actor is an auditor.
-        InvalidRequestError: with every problem of every comment.
+        InvalidRequestError: with every problem of every comment, or the key is none.
+        ConflictError: the key belongs to other comments.
     """
     with acting(actor=actor, workspace=workspace, number=number, refused=REFUSED, trace=trace) as act:
         require(may_comment(act.standing))
+        earlier = published_before(act, key, comments)
+        if earlier:
+            return earlier
         judgement = act.judged()
-        return _published(act, judgement, ready_to_publish(act.decision, judgement.document, comments))
+        made = _published(act, judgement, ready_to_publish(act.decision, judgement.document, comments))
+        return published(act, key, comments, made)
 
 
 def draft_save(
@@ -60,33 +74,42 @@ def draft_save(
     written: Written,
     draft_id: int | None = None,
     publishes: bool = False,
+    key: str | None = None,
     trace: Trace = UNTRACED,
 ) -> tuple[Comment, ...]:
     """Keep a comment for oneself, new or in place of a draft; ``publishes`` sends it out with all one's other drafts.
 
-    Of a draft that is changed, what it is about stays.
+    Of a draft that is changed, what it is about stays. The same draft is kept once. What was published under the same
+    key is returned, and published no second time.
 
     Raises:
         NotFoundError: no such decision or draft of the actor's, or they are no member of the workspace.
         NotAllowedError: the actor is an auditor.
         InvalidRequestError: with every problem of the comment, or of one that would be published with it.
-        ConflictError: the actor has too many drafts on the decision.
+        ConflictError: the actor has too many drafts on the decision, or the key belongs to another comment.
     """
     with acting(actor=actor, workspace=workspace, number=number, refused=REFUSED, trace=trace) as act:
         require(may_comment(act.standing))
+        sent = (written,)
+        earlier = published_before(act, key, sent) if publishes else ()
+        if earlier:
+            return earlier
         draft = _own_draft(act, draft_id) if draft_id is not None else CommentDraft(decision=act.decision)
         judgement = act.judged()
         if draft_id is not None:
             written = replace(as_written(draft), text=written.text, team=written.team, is_blocking=written.is_blocking)
-        elif _own_drafts(act).count() >= MOST_COMMENTS:
-            raise ConflictError(f"You have {MOST_COMMENTS} drafts on {act.decision.label}. Publish or delete some.")
         (ready,) = ready_to_publish(act.decision, judgement.document, (written,))
+        said = {name: getattr(ready, name) for name in DRAFTED}
+        if draft_id is None:
+            draft = _own_drafts(act).filter(**said).first() or draft
+        if draft.pk is None and _own_drafts(act).count() >= MOST_COMMENTS:
+            raise ConflictError(f"You have {MOST_COMMENTS} drafts on {act.decision.label}. Publish or delete some.")
         draft.person_id = act.standing.person_id
-        draft.thread, draft.revision, draft.kind, draft.name = ready.thread, ready.revision, ready.kind, ready.name
-        draft.text, draft.team, draft.is_blocking = ready.text, ready.team, ready.is_blocking
+        for name, value in said.items():
+            setattr(draft, name, value)
         draft.changed_at = database_now()
         draft.save()
-        return _drafts_published(act, judgement) if publishes else ()
+        return published(act, key, sent, _drafts_published(act, judgement)) if publishes else ()
 
 
 def draft_delete(*, actor: Person, workspace: Workspace, number: int, draft_id: int, trace: Trace = UNTRACED) -> None:
@@ -99,8 +122,10 @@ def draft_delete(*, actor: Person, workspace: Workspace, number: int, draft_id: 
         _own_draft(act, draft_id).delete()
 
 
-def drafts_publish(*, actor: Person, workspace: Workspace, number: int, trace: Trace = UNTRACED) -> tuple[Comment, ...]:
-    """Publish all one's drafts on a decision in one act, all or none.
+def drafts_publish(
+    *, actor: Person, workspace: Workspace, number: int, key: str | None = None, trace: Trace = UNTRACED
+) -> tuple[Comment, ...]:
+    """Publish all one's drafts on a decision in one act, all or none; where none is left, the key's are returned.
 
     Raises:
         NotFoundError: no such decision, or the actor is no member of the workspace.
@@ -110,7 +135,11 @@ def drafts_publish(*, actor: Person, workspace: Workspace, number: int, trace: T
     """
     with acting(actor=actor, workspace=workspace, number=number, refused=REFUSED, trace=trace) as act:
         require(may_comment(act.standing))
-        return _drafts_published(act, act.judged())
+        earlier = published_before(act, key, ())
+        if earlier and not _own_drafts(act).exists():
+            return earlier
+        made = _drafts_published(act, act.judged())
+        return made if earlier else published(act, key, (), made)
 
 
 def _drafts_published(act: Acting, judgement: Judgement) -> tuple[Comment, ...]:

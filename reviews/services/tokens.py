@@ -7,7 +7,6 @@ switched off. Making, revoking, and asking in vain are entries of the audit log.
 
 import hashlib
 import re
-import secrets
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -28,6 +27,7 @@ from reviews.errors import (
 from reviews.facts import Authentication, Standing
 from reviews.models import ApiToken, Person, Workspace
 from reviews.policies.permissions import may_administer, may_submit
+from reviews.sealing import MADE_TOKENS, derived_secret
 from reviews.selectors.people import standing_of
 
 SCOPES = {"read": frozenset({"read"}), "submit": frozenset({"read", "submit"})}
@@ -66,10 +66,13 @@ def token_create(
     label: str,
     scope: str,
     days: int,
+    once: str = "",
     request_id: str = "",
     authentication: Authentication | None = None,
 ) -> MadeToken:
     """Make a token for the actor themselves.
+
+    The same again from the form that carried ``once`` returns the first.
 
     Raises:
         NotFoundError: the actor is no member of the workspace.
@@ -89,7 +92,12 @@ def token_create(
     label = label.strip()
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
         _require_token(standing, label=label, scope=scope, days=days)
-        return _made(actor, workspace, attempt, label=label, scope=scope, days=days)
+        asked = (standing.token, workspace.log_origin, label, scope, str(days))
+        secret = f"tg_{derived_secret(MADE_TOKENS, once, *asked)}"
+        earlier = _found(secret)
+        if earlier is not None:
+            return MadeToken(earlier.pk, earlier.label, secret, earlier.expires_at)
+        return _made(actor, workspace, attempt, secret, label=label, scope=scope, days=days)
 
 
 def _require_token(standing: Standing, *, label: str, scope: str, days: int) -> None:
@@ -101,12 +109,13 @@ def _require_token(standing: Standing, *, label: str, scope: str, days: int) -> 
         raise NotAllowedError(verdict.reason)
 
 
-def _made(actor: Person, workspace: Workspace, attempt: Act, *, label: str, scope: str, days: int) -> MadeToken:
+def _made(
+    actor: Person, workspace: Workspace, attempt: Act, secret: str, *, label: str, scope: str, days: int
+) -> MadeToken:
     now = database_now()
     live = ApiToken.objects.filter(workspace=workspace, person=actor, revoked_at=None, expires_at__gt=now)
     if live.count() >= TOKENS_PER_PERSON:
         raise ConflictError(f"You have {TOKENS_PER_PERSON} tokens here. Revoke one first.")
-    secret = f"tg_{secrets.token_urlsafe(32)}"
     made = ApiToken.objects.create(
         workspace=workspace,
         person=actor,

@@ -1,6 +1,5 @@
 """Adds and removes webhooks of a workspace. Admins do it; both are entries of the audit log, refused attempts too."""
 
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from reviews.errors import ConflictError, Finding, InvalidRequestError, NotFound
 from reviews.facts import Standing
 from reviews.models import Delivery, DeliveryState, Person, Webhook, Workspace
 from reviews.policies.permissions import may_administer
+from reviews.sealing import MADE_WEBHOOKS, derived_secret
 from reviews.selectors.people import standing_of
 from reviews.services.acting import require
 from reviews.services.people import UNTRACED, Trace
@@ -29,8 +29,12 @@ class MadeWebhook:
     secret: str
 
 
-def webhook_add(*, actor: Person, workspace: Workspace, url: str, trace: Trace = UNTRACED) -> MadeWebhook:
+def webhook_add(
+    *, actor: Person, workspace: Workspace, url: str, once: str = "", trace: Trace = UNTRACED
+) -> MadeWebhook:
     """Tell an address of everything notable in the workspace from now on.
+
+    The same again from the form that carried ``once`` returns the first.
 
     Raises:
         NotFoundError: the actor is no member of the workspace.
@@ -41,7 +45,10 @@ def webhook_add(*, actor: Person, workspace: Workspace, url: str, trace: Trace =
     url = url.strip()
     with _administering(actor, workspace, trace) as (standing, attempt):
         _require_callable(url)
-        live = list(Webhook.objects.filter(workspace=workspace, removed_at=None).values_list("url", flat=True))
+        secret = f"whsec_{derived_secret(MADE_WEBHOOKS, once, standing.token, workspace.log_origin, url)}"
+        live = {hook.url: hook.secret for hook in Webhook.objects.filter(workspace=workspace, removed_at=None)}
+        if live.get(url) == secret:
+            return MadeWebhook(url, secret)
         if url in live:
             raise ConflictError("This address is told already.")
         if len(live) >= MOST:
@@ -49,7 +56,7 @@ def webhook_add(*, actor: Person, workspace: Workspace, url: str, trace: Trace =
         made = Webhook.objects.create(
             workspace=workspace,
             url=url,
-            secret=f"whsec_{secrets.token_urlsafe(32)}",
+            secret=secret,
             made_by_id=standing.person_id,
             made_at=database_now(),
         )

@@ -1,5 +1,6 @@
 """Formatting of small things: icons, verdicts, digests, margin bars, defined terms, the theme. No data is fetched."""
 
+import secrets
 from collections.abc import Mapping
 
 from django import template
@@ -12,6 +13,7 @@ from reviews.policies.anchors import PART
 from reviews.web.bars import Bar
 from reviews.web.cells import ALWAYS
 from reviews.web.formats import short_digest
+from reviews.web.once import FIELD
 from reviews.web.thread_rows import Count
 from reviews.web.words import TERMS, THEMES, Word
 
@@ -103,6 +105,12 @@ def thread_count(context: Context, *name: str) -> SafeString | str:
         icon("fail" if found.is_blocking else "wait", 12),
         found.text,
     )
+
+
+@register.simple_tag
+def once() -> SafeString:
+    """Write what a form carries so that sending it twice does once what it says."""
+    return format_html('<input type="hidden" name="{}" value="{}">', FIELD, secrets.token_urlsafe(16))
 
 
 @register.simple_tag

@@ -27,6 +27,7 @@ from reviews.web.formats import ago, count, when
 from reviews.web.frame import PersonRequest, authentication, frame, go_to, page, request_id, workspace_of
 from reviews.web.intake_rows import kind_of
 from reviews.web.links import number_or_none
+from reviews.web.once import once_key
 
 OF_DRAFT = "draft-"
 """Begins the value of a choice that is a contract's draft, not a stored contract."""
@@ -72,11 +73,13 @@ def begin(request: PersonRequest, asked: dict[str, Any]) -> Draft:
     if sent is None and not pasted and not stored:
         found = Finding("contract", "request/missing_part", "", "a contract: chosen, sent as a file, or pasted", "none")
         raise InvalidRequestError((found,))
+    contract = sent if sent is not None else pasted.encode("utf-8", "surrogatepass") if pasted else None
     return evidence_draft_begin(
-        contract=sent if sent is not None else pasted.encode("utf-8", "surrogatepass") if pasted else None,
+        contract=contract,
         contract_sha256=stored,
         name=request.POST.get("name", "").strip(),
         hides_hosts="hides_hosts" in request.POST,
+        idempotency_key=once_key(request, "name", "hides_hosts", content=contract or stored.encode()),
         **asked,
     )
 

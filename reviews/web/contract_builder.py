@@ -15,7 +15,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from planner.contract_builder.draft import ContractDraft, continued, draft_from
+from planner.contract_builder.draft import ContractDraft, continued, draft_bytes, draft_from
 from planner.contract_builder.rendered import rendered
 from planner.contract_builder.steps import REVIEW, STEPS, Step, step_named
 from planner.errors import DocumentRefusedError
@@ -33,6 +33,7 @@ from reviews.web.contract_builder_page import builder_page, step_after, step_bef
 from reviews.web.contract_builder_rows import dom_id
 from reviews.web.frame import PersonRequest, authentication, frame, go_to, page, request_id, workspace_of
 from reviews.web.links import number_or_none
+from reviews.web.once import once_key
 
 FIRST = STEPS[0].id
 
@@ -52,7 +53,9 @@ def contract_builder(request: PersonRequest, slug: str) -> HttpResponse:
     }
     try:
         drafting_require(kind=DocumentKind.CONTRACT, **asked)
-        begun = contract_draft_create(draft=start(request, workspace), **asked)
+        draft = start(request, workspace)
+        key = once_key(request, content=draft_bytes(draft))
+        begun = contract_draft_create(draft=draft, idempotency_key=key, **asked)
     except (InvalidRequestError, RefusedActError) as refused:
         return listed(request, workspace, problems=refused.problems, status=422)
     except (ConflictError, NotAllowedError) as refused:

@@ -21,6 +21,7 @@ from reviews.services.people_roster import (
     seats_set,
 )
 from reviews.web.frame import PersonRequest, page, trace_of, workspace_of
+from reviews.web.once import FIELD
 from reviews.web.people_pages import people_page, person_page
 
 SEAT_FIELD = "seat-"
@@ -48,6 +49,7 @@ def person_invite(request: PersonRequest, slug: str) -> HttpResponse:
             name=request.POST.get("name", ""),
             email=request.POST.get("email", ""),
             role=request.POST.get("role", ""),
+            once=request.POST.get(FIELD, ""),
         )
     except Refused as refused:
         return people_page(request, slug, problems=refused.sentences, status=refused.status)

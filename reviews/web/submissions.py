@@ -50,6 +50,7 @@ from reviews.web.intake_rows import (
     trial_rows,
 )
 from reviews.web.links import number_or_none
+from reviews.web.once import page_key
 
 
 class SubmissionForm(forms.Form):
@@ -189,16 +190,10 @@ def check(
 
 
 def once_key(typed: dict[str, Any], given: Sorted, decision: Decision | None) -> str | None:
-    """Name this content of this form, so that a double click or a repeated request makes one revision.
-
-    The content is in the name, because whoever goes back to a form that was submitted may change it and mean it.
-    """
-    if not typed["once"]:
-        return None
+    """Name this content of this form, so that a double click or a repeated request makes one revision."""
     documents = [hashlib.sha256(document.data).hexdigest() for document in (given.contract, given.evidence) if document]
     revises = f"{decision.number} {typed['reuse']}" if decision else ""
-    parts = [typed["title"].strip(), typed["as_of"], revises, *documents]
-    return f"page-{hashlib.sha256(chr(0).join([typed['once'], *parts]).encode()).hexdigest()}"
+    return page_key(typed["once"], [typed["title"].strip(), typed["as_of"], revises, *documents])
 
 
 def submit(

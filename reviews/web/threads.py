@@ -18,10 +18,13 @@ from reviews.services.threads import draft_delete, draft_save, drafts_publish, t
 from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, authentication, frame, page, trace_of, workspace_of
 from reviews.web.links import number_or_none
+from reviews.web.once import once_key
 from reviews.web.page_rows import team_title
 from reviews.web.thread_rows import KIND_WORDS, Place, draft_line, item_text, kind_word, thread_card, thread_list
 
 REFUSED = (ConflictError, InvalidRequestError, NotAllowedError)
+SENT = ("text", "kind", "name", "revision", "team", "blocking")
+"""What is written in a form of these pages."""
 
 
 def _common(request: PersonRequest, slug: str, number: int) -> dict[str, Any]:
@@ -94,7 +97,7 @@ def _listed(request: PersonRequest, slug: str, number: int, refused: ReviewError
 def threads_publish(request: PersonRequest, slug: str, number: int) -> HttpResponse:
     """Publish all one's drafts at once; a refusal is told above them."""
     try:
-        drafts_publish(**_common(request, slug, number))
+        drafts_publish(key=once_key(request), **_common(request, slug, number))
     except REFUSED as refused:
         return _listed(request, slug, number, refused)
     return redirect(reverse("decision-threads", args=[slug, number]))
@@ -119,6 +122,7 @@ def thread_new(request: PersonRequest, slug: str, number: int) -> HttpResponse:
             made = draft_save(
                 written=_without_team_of_policy(written),
                 publishes=sent.get("act") == "publish",
+                key=once_key(request, *SENT),
                 **_common(request, slug, number),
             )
         except REFUSED as error:
@@ -191,7 +195,8 @@ def thread_detail(request: PersonRequest, slug: str, number: int, thread: int) -
                 thread_resolve(thread=thread, reason=text, **_common(request, slug, number))
             else:
                 reply = Written(text=text, thread=thread)
-                draft_save(written=reply, publishes=act == "publish", **_common(request, slug, number))
+                key = once_key(request, *SENT)
+                draft_save(written=reply, publishes=act == "publish", key=key, **_common(request, slug, number))
         except REFUSED as error:
             refused = error
         else:
@@ -239,7 +244,8 @@ def comment_draft(request: PersonRequest, slug: str, number: int, draft: int) ->
                     team=request.POST.get("team", ""),
                     is_blocking=request.POST.get("blocking") == "1",
                 )
-                draft_save(written=written, draft_id=draft, publishes=request.POST.get("act") == "publish", **common)
+                publishes = request.POST.get("act") == "publish"
+                draft_save(written=written, draft_id=draft, publishes=publishes, key=once_key(request, *SENT), **common)
         except REFUSED as error:
             refused = error
         else:

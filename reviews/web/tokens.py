@@ -13,6 +13,7 @@ from reviews.services.tokens import LIFETIMES_DAYS, SCOPES, MadeToken, token_cre
 from reviews.web.formats import when
 from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
 from reviews.web.links import number_or_none
+from reviews.web.once import FIELD
 from reviews.web.words import Word
 
 SCOPE_TEXTS = {"read": "Read", "submit": "Submit and read"}
@@ -71,6 +72,7 @@ def token_list(request: PersonRequest, slug: str) -> HttpResponse:
             label=request.POST.get("label", ""),
             scope=request.POST.get("scope", ""),
             days=number_or_none(request.POST.get("days", "")) or 0,
+            once=request.POST.get(FIELD, ""),
             request_id=request_id(),
             authentication=authentication(request),
         )

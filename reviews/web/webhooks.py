@@ -13,6 +13,7 @@ from reviews.services.webhooks import MadeWebhook, webhook_add, webhook_remove
 from reviews.web.formats import when
 from reviews.web.frame import PersonRequest, frame, page, trace_of
 from reviews.web.notifications import STATES, progress_text
+from reviews.web.once import FIELD
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -26,6 +27,7 @@ def webhook_list(request: PersonRequest, slug: str) -> HttpResponse:
             actor=request.user,
             workspace=workspace_of_member(request.user, slug),
             url=request.POST.get("url", ""),
+            once=request.POST.get(FIELD, ""),
             trace=trace_of(request),
         )
     except InvalidRequestError as refused:

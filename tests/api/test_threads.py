@@ -33,6 +33,21 @@ def test_threads_and_replies_are_published_in_one_entry(people: Cast, alice: Cal
     assert (second["comments"][0]["mentions"], second["opener"]) == (["Bob"], "Alice")
 
 
+def test_comments_under_one_key_are_published_once(people: Cast, alice: Caller) -> None:
+    planned(people)
+    key = {"Idempotency-Key": "k1"}
+    before = AuditEntry.objects.count()
+    first, again = (alice.post(PATH, sent(GATE_THREAD), key) for _ in range(2))
+    assert (first.status_code, again.status_code, AuditEntry.objects.count() - before) == (201, 201, 1)
+    assert first.json() == again.json()
+    other = problem(alice.post(PATH, sent(GATE_THREAD | {"text": "Which?"}), key))
+    assert (other["status"], other["detail"]) == (
+        409,
+        "This idempotency key belongs to other comments. Send a new key with new content.",
+    )
+    assert problem(alice.post(PATH, sent(GATE_THREAD), {"Idempotency-Key": "k" * 129}))["status"] == 422
+
+
 def test_a_thread_tells_what_its_item_was_and_is(people: Cast, bob: Caller) -> None:
     revision = planned(people, pair=pair(failure=True))
     comments = (about("contract", "/owner"), about("contract", "/gates/failure_domain/node_share"))
