@@ -60,6 +60,7 @@ bench: .venv/dev.stamp ## Print what planning, importing, verifying, appending a
 	@$(BIN)/python -m bench.appends
 	@$(BIN)/python -m bench.appends --no-sync
 	@$(BIN)/python -m bench.pages
+	@$(BIN)/python -m bench.checks
 
 screenshots: .venv/dev.stamp ## Draw docs/images anew from the running demo
 	@$(BIN)/python -m tests.screenshots

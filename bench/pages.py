@@ -19,10 +19,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 
 BARE = "bare answer"
 AIMS = {"decision page": 6, "inbox": 5, "API: decision": 4, "API: decisions": 4}
@@ -37,6 +38,20 @@ def main() -> int:
     parser.add_argument("--clients", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=100)
     chosen = parser.parse_args()
+    with filled("bench.page_data") as (environment, found), served(environment) as port:
+        taken = measured(
+            Client(port, found["cookie"], found["paths"], seed=seed, rounds=chosen.rounds)
+            for seed in range(chosen.clients)
+        )
+    if taken is None:
+        return 1
+    report(taken, AIMS)
+    return 0
+
+
+@contextmanager
+def filled(maker: str) -> Iterator[tuple[Mapping[str, str], dict[str, Any]]]:
+    """Let a module fill a fresh database; yield the environment of its server, and what the module printed as JSON."""
     folder = Path(tempfile.mkdtemp(prefix="topogate-bench-"))
     environment = {
         **os.environ,
@@ -44,22 +59,17 @@ def main() -> int:
         "DATABASE_URL": f"sqlite:///{folder / 'bench.sqlite3'}",
         "SECRET_KEY": "of-a-bench-that-is-thrown-away-" + "x" * 32,
         "API_READ_RATE": "1000000/min",
+        "API_SUBMIT_RATE": "1000000/min",
         "ALLOWED_HOSTS": "localhost",
     }
     try:
         for command in (("migrate", "--no-input", "--verbosity=0"), ("collectstatic", "--no-input", "--verbosity=0")):
             subprocess.run([sys.executable, "manage.py", *command], check=True, env=environment)  # noqa: S603 # own
-        data = [sys.executable, "-m", "bench.page_data"]
+        data = [sys.executable, "-m", maker]
         made = subprocess.run(data, check=True, env=environment, stdout=subprocess.PIPE, text=True)  # noqa: S603 # own
-        found = json.loads(made.stdout.splitlines()[-1])
-        with served(environment) as port:
-            taken = measured(port, found["cookie"], found["paths"], clients=chosen.clients, rounds=chosen.rounds)
+        yield environment, json.loads(made.stdout.splitlines()[-1])
     finally:
         shutil.rmtree(folder)
-    if taken is None:
-        return 1
-    report(taken)
-    return 0
 
 
 @contextmanager
@@ -107,10 +117,14 @@ class Client(threading.Thread):
                     self.taken[name].append(seconds)
         self.connection.close()
 
+    def send(self, name: str) -> None:
+        """Send one request."""
+        self.connection.request("GET", self.paths[name], headers=self.headers)
+
     def ask(self, name: str) -> float:
         """Ask once and read the whole answer."""
         start = time.perf_counter()
-        self.connection.request("GET", self.paths[name], headers=self.headers)
+        self.send(name)
         answer = self.connection.getresponse()
         answer.read()
         if answer.status != 200:
@@ -118,29 +132,27 @@ class Client(threading.Thread):
         return time.perf_counter() - start
 
 
-def measured(
-    port: int, cookie: str, paths: Mapping[str, str], *, clients: int, rounds: int
-) -> dict[str, list[float]] | None:
+def measured(clients: Iterable[Client]) -> dict[str, list[float]] | None:
     """Return the seconds that each address took, by name; None where one was not answered with 200."""
-    asking = [Client(port, cookie, paths, seed=seed, rounds=rounds) for seed in range(clients)]
+    asking = list(clients)
     for client in asking:
         client.start()
     for client in asking:
         client.join()
     failed = {line for client in asking for line in client.failed}
     sys.stderr.writelines(f"{line}\n" for line in sorted(failed))
-    taken = {name: [seconds for client in asking for seconds in client.taken[name]] for name in paths}
+    taken = {name: [seconds for client in asking for seconds in client.taken[name]] for name in asking[0].taken}
     return None if failed else taken
 
 
-def report(taken: Mapping[str, list[float]]) -> None:
-    """Print a line for each address."""
+def report(taken: Mapping[str, list[float]], aims: Mapping[str, int]) -> None:
+    """Print a line for each address; ``aims`` are multiples of the bare answer's p95."""
     bare = p95(taken[BARE])
-    print(f"{'':16}{'p50 ms':>8}{'p95 ms':>8}{'of bare':>9}{'aim':>6}")
+    print(f"{'':24}{'p50 ms':>8}{'p95 ms':>8}{'of bare':>9}{'aim':>6}")
     for name, seconds in taken.items():
-        aim = f"{AIMS[name]} x" if name in AIMS else ""
+        aim = f"{aims[name]} x" if name in aims else ""
         ratio = p95(seconds) / bare
-        print(f"{name:16}{statistics.median(seconds) * 1000:8.1f}{p95(seconds) * 1000:8.1f}{ratio:7.1f} x{aim:>6}")
+        print(f"{name:24}{statistics.median(seconds) * 1000:8.1f}{p95(seconds) * 1000:8.1f}{ratio:7.1f} x{aim:>6}")
 
 
 def p95(seconds: list[float]) -> float:

@@ -13,7 +13,16 @@ from planner.canonical import content_id
 from planner.identity import UNKNOWN, leaves, same
 from planner.pointers import is_below, joined, steps
 
-__all__ = ["KeyDifference", "RankDifference", "key_differences", "rank_differences", "section_of"]
+__all__ = [
+    "BoundKey",
+    "KeyDifference",
+    "RankDifference",
+    "bound_keys",
+    "differing_keys",
+    "key_differences",
+    "rank_differences",
+    "section_of",
+]
 
 RANK_MAP = "/placement/rank_map_digest"
 """The key that the plan adds to the contract's identity."""
@@ -22,6 +31,15 @@ DEEP = ("stack", "hardware")
 """Sections whose parts have owners of their own."""
 
 How = Literal["differs", "missing", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundKey:
+    """A key that a contract binds: its JSON pointer below ``/identity``, the steps of it, and the decided value."""
+
+    key: str
+    path: tuple[str, ...]
+    expected: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +90,24 @@ def key_differences(
     beside its sections. ``requalify_on`` are contract pointers (``/identity/stack``), every key where it is None;
     ``rank_map_digest`` is "" where no topology is selected.
     """
+    return differing_keys(bound_keys(bound, requalify_on), live, rank_map_digest=rank_map_digest)
+
+
+def bound_keys(bound: Mapping[str, Any], requalify_on: Sequence[str] | None = None) -> tuple[BoundKey, ...]:
+    """Return the keys of a decided identity that count, in document order; the rank map counts besides."""
+    found = (BoundKey(joined(path), tuple(path), expected) for path, expected in leaves(bound))
+    return tuple(one for one in found if requalify_on is None or is_below(f"/identity{one.key}", *requalify_on))
+
+
+def differing_keys(
+    keys: Sequence[BoundKey], live: Mapping[str, Any], *, rank_map_digest: str
+) -> tuple[KeyDifference, ...]:
+    """Compare a machine's identity with keys that were taken out of the decided one before; see ``key_differences``."""
+    # A router asks this all the time, and nearly every key is a text that is the decided one.
     found = [
-        _difference(joined(path), expected, _leaf(live, path))
-        for path, expected in leaves(bound)
-        if requalify_on is None or is_below(f"/identity{joined(path)}", *requalify_on)
+        _difference(one.key, one.expected, value)
+        for one in keys
+        if type(value := _leaf(live, one.path)) is not str or value != one.expected or value == UNKNOWN
     ]
     if rank_map_digest:
         found.append(_difference(RANK_MAP, rank_map_digest, _placed(live)))
@@ -115,7 +147,8 @@ def _leaf(live: Mapping[str, Any], path: Sequence[str]) -> Any:
     """Return the leaf that a machine reports at a path; None where there is none, or an object in its place."""
     node: Any = live
     for step in path:
-        node = node.get(step) if isinstance(node, Mapping) else None
+        # Mapping alone would say the same of a dict, and take five times as long.
+        node = node.get(step) if isinstance(node, dict | Mapping) else None
     return None if isinstance(node, Mapping) and node else node
 
 

@@ -23,7 +23,12 @@ KEPT_IF_UNCHANGED = "private, no-cache"
 
 
 class ApiView(APIView):
-    """A view of the API; its text is always UTF-8, whatever character set a request claims."""
+    """A view of the API; its text is always UTF-8, whatever character set a request claims.
+
+    A view that takes a body and writes nothing says so with ``only_reads``.
+    """
+
+    only_reads = False
 
     @property
     def allowed_methods(self) -> list[str]:
@@ -32,7 +37,7 @@ class ApiView(APIView):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """Ask the same question once while nothing is written."""
-        with reading() if request.method in SAFE_METHODS else nullcontext():
+        with reading() if self.only_reads or request.method in SAFE_METHODS else nullcontext():
             return super().dispatch(request, *args, **kwargs)
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:

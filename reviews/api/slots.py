@@ -26,9 +26,10 @@ class Check(WorkspaceView):
     """Does a slot run what is in force? Nothing is written, so the scope read is enough."""
 
     token_scope = "read"  # noqa: S105 - the name of a scope
+    only_reads = True
 
     @extend_schema(
-        operation_id="slot_check", request=PARTS, responses={200: serializers.SlotCheck, **refusals(*CHECKING)}
+        operation_id="slot_check", request=PARTS, responses={200: serializers.SlotCheck, **refusals(*CHECKING, 409)}
     )
     def post(self, request: Request, workspace: str) -> Response:
         """Compare a machine's identity with the decision in force; a missing key is no match."""
@@ -41,7 +42,9 @@ class IdentityReports(WorkspaceView):
     """What machines said they are."""
 
     @extend_schema(
-        operation_id="identity_report", request=PARTS, responses={200: serializers.SlotCheck, **refusals(*CHECKING)}
+        operation_id="identity_report",
+        request=PARTS,
+        responses={200: serializers.SlotCheck, **refusals(*CHECKING, 409)},
     )
     def post(self, request: Request, workspace: str) -> Response:
         """Compare and record; a decision that differs from what runs turns stale."""

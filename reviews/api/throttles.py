@@ -1,4 +1,5 @@
-"""How often one may ask: reads and submissions are counted apart, per token, else per person, else per address.
+"""How often one may ask: reads and submissions are counted apart, per token, else per person, else per address. A check
+of a slot is a read, though it sends a body: routers ask it all the time, and nothing is written.
 
 Counted in the memory of each web process, so that a broker or database in trouble stops nobody; with several
 processes the limit that is met lies between the rate and the rate times the number of processes.
@@ -20,7 +21,8 @@ class CallerThrottle(SimpleRateThrottle):
 
     def get_cache_key(self, request: Request, view: object) -> str | None:
         """Return what the request is counted under, None when it is of the other kind."""
-        if (request.method in SAFE_METHODS) != (self.scope == "read"):
+        is_read = request.method in SAFE_METHODS or getattr(view, "only_reads", False)
+        if is_read != (self.scope == "read"):
             return None
         token = grant(request)
         if token is not None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from planner.identity_check import key_differences
+from planner.identity_check import BoundKey, bound_keys, differing_keys
 from planner.pointers import steps
 from reviews.policies.document import PolicyDocument, identity_owner
 
@@ -51,8 +51,18 @@ def differences(
     ``live`` has the shape of a contract's ``identity``, with ``placement.rank_map_digest`` or ``placement.rank_map``
     beside its sections. ``requalify_on`` are contract pointers (``/identity/stack``), every key where it is None.
     """
-    found = key_differences(bound, live, rank_map_digest=rank_map_digest, requalify_on=requalify_on)
-    return tuple(Difference(one.key, one.how, one.expected, one.found, _owner(document, one.key)) for one in found)
+    keys = bound_keys(bound, requalify_on)
+    return differences_from(keys, live, rank_map_digest=rank_map_digest, document=document)
+
+
+def differences_from(
+    keys: Sequence[BoundKey], live: Mapping[str, Any], *, rank_map_digest: str, document: PolicyDocument
+) -> tuple[Difference, ...]:
+    """Compare with keys that were taken out of the decided identity before; see ``differences``."""
+    return tuple(
+        Difference(one.key, one.how, one.expected, one.found, _owner(document, one.key))
+        for one in differing_keys(keys, live, rank_map_digest=rank_map_digest)
+    )
 
 
 def _owner(document: PolicyDocument, key: str) -> str:

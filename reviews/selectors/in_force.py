@@ -2,14 +2,23 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
-from reviews.models import Activation, Decision, DecisionState
+from reviews.models import Activation, Decision, DecisionState, Workspace
 from reviews.policies.validity import StateNow, state_now
 from reviews.selectors.waivers import waivers_of
 
 ENDING = (DecisionState.EFFECTIVE, DecisionState.EMERGENCY)
 """States that end by themselves."""
+
+READ_OF_A_SLOT = (
+    *("kind", "subject", "trial", "topology", "rank_map_digest", "rollback", "activated_at", "valid_until"),
+    *("emergency__incident", "emergency__failing_gates"),
+    *("revision__number", "revision__contract__blob_id", "revision__policy__blob_id"),
+    *(f"revision__decision__{name}" for name in ("number", "slot", "state", "state_since", "workspace_id")),
+)
+"""What is read where a router asks; any other field costs a query."""
 
 
 def activations_of(decision_ids: Iterable[int]) -> Mapping[int, Activation]:
@@ -23,7 +32,13 @@ def activations_of(decision_ids: Iterable[int]) -> Mapping[int, Activation]:
 def states_now(decisions: Sequence[Decision], now: datetime) -> Mapping[int, StateNow]:
     """Return decision id -> state as of now; two queries where something is in force, else none."""
     ending = [decision.pk for decision in decisions if decision.state in ENDING]
-    activations = activations_of(ending) if ending else {}
+    return _states(decisions, activations_of(ending) if ending else {}, now)
+
+
+def _states(
+    decisions: Sequence[Decision], activations: Mapping[int, Activation], now: datetime
+) -> Mapping[int, StateNow]:
+    ending = [decision.pk for decision in decisions if decision.state in ENDING]
     lapsed = lapsed_waivers(ending, activations, now) if ending else {}
     return {
         decision.pk: state_now(
@@ -35,6 +50,35 @@ def states_now(decisions: Sequence[Decision], now: datetime) -> Mapping[int, Sta
         )
         for decision in decisions
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What holds in a slot, and its state as of now."""
+
+    activation: Activation
+    state: StateNow
+
+
+def slot_in_force(workspace: Workspace, slot: str, now: datetime) -> Held | None:
+    """Return what holds in a slot now, with its decision and documents' names; an emergency before what it overrides.
+
+    Two queries where something was put into force and not ended, else one.
+    """
+    decided = {"revision__decision__workspace": workspace, "revision__decision__slot": slot}
+    rows = (
+        Activation.objects.filter(**decided, revision__decision__state__in=ENDING)
+        .select_related("revision__decision", "revision__contract", "revision__policy", "emergency")
+        .only(*READ_OF_A_SLOT)
+        .order_by("pk")
+    )
+    last = {row.revision.decision_id: row for row in rows}
+    if not last:
+        return None
+    states = _states([row.revision.decision for row in last.values()], last, now)
+    holding = [Held(row, states[decision]) for decision, row in last.items() if states[decision].state in ENDING]
+    holding.sort(key=lambda one: (one.state.state != DecisionState.EMERGENCY, -one.activation.revision.decision.number))
+    return holding[0] if holding else None
 
 
 def lapsed_waivers(

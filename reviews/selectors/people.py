@@ -40,6 +40,7 @@ def workspace_named(slug: str) -> Workspace:
     return workspace
 
 
+@once
 def workspace_of_member(person: Person, slug: str) -> Workspace:
     """Return a workspace to one of its members.
 

@@ -7,18 +7,22 @@ from typing import Any
 
 import msgspec
 
+from planner.identity_check import BoundKey, bound_keys
 from planner.strict_json import MAX_BYTES
 from reviews.asked_once import moment
-from reviews.blobs import blob_read
+from reviews.blobs import blobs_read
 from reviews.errors import Finding, InvalidRequestError
-from reviews.models import Activation, ActivationKind, Decision, DecisionState, Person, Workspace
+from reviews.kept_values import Kept
+from reviews.models import Activation, ActivationKind, Decision, DecisionState, Person, Revision, Workspace
 from reviews.planning import contract_tree
-from reviews.policies.document import read_policy
-from reviews.policies.validity import Difference, differences
-from reviews.selectors.in_force import activations_of, states_now
-from reviews.selectors.people import standing_of
+from reviews.policies.document import PolicyDocument, read_policy
+from reviews.policies.validity import Difference, differences_from
+from reviews.selectors.in_force import ENDING, slot_in_force, states_now
+from reviews.selectors.people import workspace_of_member
 
 SLOT_LENGTH = 128
+ENDED = ("STALE", "EXPIRED", "CONTESTED", "REVOKED", "SUPERSEDED")
+"""States of what was in force and is not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,42 +77,19 @@ def slot_check(*, actor: Person, workspace: Workspace, slot: str, live: Mapping[
         NotFoundError: the actor is no member of the workspace.
         TamperedError: stored bytes that the answer rests on were changed.
     """
-    standing_of(actor, workspace)
+    workspace_of_member(actor, workspace.slug)
     return checked_slot(workspace, slot, live, moment())
 
 
 def checked_slot(workspace: Workspace, slot: str, live: Mapping[str, Any], now: datetime) -> SlotCheck:
     """Check without asking who asks; see ``slot_check``."""
-    decisions = list(Decision.objects.filter(workspace=workspace, slot=slot).order_by("-number"))
-    states = states_now(decisions, now)
-    in_force = [row for row in decisions if states[row.pk].state in (DecisionState.EMERGENCY, DecisionState.EFFECTIVE)]
-    if not in_force:
-        return SlotCheck(slot=slot, matches=False, because=_why_none(decisions, states, slot))
-    decision = min(in_force, key=lambda row: states[row.pk].state != DecisionState.EMERGENCY)
-    return _against(decision, activations_of([decision.pk])[decision.pk], live)
-
-
-def _why_none(decisions: list[Decision], states: Mapping[int, Any], slot: str) -> str:
-    ended = [
-        row for row in decisions if states[row.pk].state in ("STALE", "EXPIRED", "CONTESTED", "REVOKED", "SUPERSEDED")
-    ]
-    if not ended:
-        return f"No decision was ever in force for {slot}." if decisions else f"There is no decision for {slot}."
-    state = states[ended[0].pk]
-    label = DecisionState(state.state).label.lower()
-    return f"{ended[0].label} is {label} since {state.since:%Y-%m-%d %H:%M} UTC. {state.because}".strip()
-
-
-def _against(decision: Decision, activation: Activation, live: Mapping[str, Any]) -> SlotCheck:
-    revision = activation.revision
-    contract = contract_tree(blob_read(revision.contract.blob_id, "contract"))
-    found = differences(
-        contract["identity"],
-        live,
-        rank_map_digest=activation.rank_map_digest,
-        document=read_policy(blob_read(revision.policy.blob_id, "policy")),
-        requalify_on=contract.get("validity", {}).get("requalify_on"),
-    )
+    held = slot_in_force(workspace, slot, now)
+    if held is None:
+        return SlotCheck(slot=slot, matches=False, because=why_none(workspace, slot, now))
+    activation = held.activation
+    decision, revision = activation.revision.decision, activation.revision
+    bound = bound_of(revision)
+    found = differences_from(bound.keys, live, rank_map_digest=activation.rank_map_digest, document=bound.document)
     emergency = activation.emergency if activation.kind == ActivationKind.EMERGENCY else None
     name = f"{decision.label} r{revision.number} ({activation.topology})"
     first = found[0] if found else None
@@ -124,6 +105,46 @@ def _against(decision: Decision, activation: Activation, live: Mapping[str, Any]
         incident=emergency.incident if emergency else "",
         failing_gates=tuple(msgspec.json.decode(emergency.failing_gates, type=list[str])) if emergency else (),
     )
+
+
+def why_none(workspace: Workspace, slot: str, now: datetime) -> str:
+    """Say why nothing holds in a slot: what became of the newest decision that once did."""
+    decisions = Decision.objects.filter(workspace=workspace, slot=slot)
+    newest = decisions.filter(state__in=(*ENDING, *ENDED)).order_by("-number").first()
+    if newest is None:
+        return (
+            f"No decision was ever in force for {slot}." if decisions.exists() else f"There is no decision for {slot}."
+        )
+    state = states_now([newest], now)[newest.pk]
+    label = DecisionState(state.state).label.lower()
+    return f"{newest.label} is {label} since {state.since:%Y-%m-%d %H:%M} UTC. {state.because}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What a revision binds machines to: the keys of its contract that count, and the policy that owns them."""
+
+    keys: tuple[BoundKey, ...]
+    document: PolicyDocument
+
+
+def bound_of(revision: Revision) -> Bound:
+    """Return what a revision binds machines to, from its stored bytes; kept in the process by their digests.
+
+    Raises:
+        TamperedError: the bytes are not what was stored, as of ``CHECK_AGAIN_SECONDS`` ago at most.
+    """
+    wanted = {revision.contract.blob_id: "contract", revision.policy.blob_id: "policy"}
+    return BOUND.value(tuple(wanted), lambda: blobs_read(wanted))
+
+
+def _bound(stored: Mapping[str, bytes]) -> Bound:
+    contract, policy = map(stored.__getitem__, stored)
+    tree = contract_tree(contract)
+    return Bound(bound_keys(tree["identity"], tree.get("validity", {}).get("requalify_on")), read_policy(policy))
+
+
+BOUND = Kept(_bound)
 
 
 def difference_text(difference: Difference) -> str:

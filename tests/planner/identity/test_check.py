@@ -5,7 +5,16 @@ from typing import Any
 import pytest
 
 from planner.canonical import content_id
-from planner.identity_check import KeyDifference, RankDifference, key_differences, rank_differences, section_of
+from planner.identity import same
+from planner.identity_check import (
+    KeyDifference,
+    RankDifference,
+    bound_keys,
+    differing_keys,
+    key_differences,
+    rank_differences,
+    section_of,
+)
 
 BOUND = {
     "model": {"name": "m", "revision": "r1"},
@@ -99,3 +108,11 @@ def test_what_is_no_rank_map_has_no_ranks(live: object) -> None:
         (1, "node", "missing"),
         (1, "device", "missing"),
     ]
+
+
+@pytest.mark.parametrize("value", ["r1", "r2", "unknown", "", None, 1, True, 1.0, [], {}, {"a": 1}, ["r1"]])
+@pytest.mark.parametrize("expected", ["r1", "unknown", "", 1, True, [], {}, ["r1"]])
+def test_keys_taken_out_before_are_compared_alike(expected: Any, value: Any) -> None:
+    keys = bound_keys({"model": {"revision": expected}})
+    is_match = value is not None and "unknown" not in (value, expected) and same(value, expected)
+    assert (not differing_keys(keys, {"model": {"revision": value}}, rank_map_digest="")) == is_match
