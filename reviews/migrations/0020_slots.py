@@ -68,8 +68,10 @@ def _keep_footprint(apps: Apps, row: Any) -> None:
     )
     apps.get_model("reviews", "ActivationFootprint").objects.create(activation=row, **footprint_columns(found))
     counted = apps.get_model("reviews", "CountedTrial")
-    contents = sorted({candidate.trial_content_id for candidate in plan.candidates.values()})
-    counted.objects.bulk_create(counted(activation=row, content_id=content_id) for content_id in contents)
+    counted.objects.bulk_create(
+        counted(activation=row, trial=trial, content_id=candidate.trial_content_id)
+        for trial, candidate in plan.candidates.items()
+    )
 
 
 def own_id() -> "models.BigAutoField[Any, Any]":
@@ -118,6 +120,7 @@ class Migration(migrations.Migration):
             name="CountedTrial",
             fields=[
                 ("id", own_id()),
+                ("trial", models.CharField(max_length=64)),
                 ("content_id", models.CharField(max_length=71)),
                 (
                     "activation",
@@ -136,7 +139,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.AddIndex(
-            "identityreport", models.Index(fields=["workspace", "slot", "id"], name="identity_report_by_slot")
+            "identityreport", models.Index(fields=["decision", "id"], name="identity_report_by_decision")
         ),
         migrations.RunPython(lay_triggers, migrations.RunPython.noop),
         migrations.RunPython(name_owners, migrations.RunPython.noop),

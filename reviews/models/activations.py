@@ -146,7 +146,7 @@ class IdentityReport(models.Model):
     reported_at = models.DateTimeField()
 
     class Meta:
-        indexes = (models.Index(fields=["workspace", "slot", "id"], name="identity_report_by_slot"),)
+        indexes = (models.Index(fields=["decision", "id"], name="identity_report_by_decision"),)
         ordering = ("id",)
 
     def __str__(self) -> str:

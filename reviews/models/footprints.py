@@ -43,6 +43,7 @@ class CountedTrial(models.Model):
     """A trial that the plan in force counted, by its content, so that it is found wherever else it counts."""
 
     activation = models.ForeignKey(Activation, on_delete=models.PROTECT, related_name="counted_trials")
+    trial = models.CharField(max_length=64)
     content_id = models.CharField(max_length=DIGEST_LENGTH)
 
     class Meta:

@@ -22,7 +22,7 @@ def footprint_keep(activation: Activation, plan: Plan) -> None:
         evidence=partial(blob_read, revision.evidence.blob_id, "evidence"),
     )
     ActivationFootprint.objects.create(activation=activation, **footprint_columns(found))
-    counted = {candidate.trial_content_id for candidate in plan.candidates.values()}
     CountedTrial.objects.bulk_create(
-        CountedTrial(activation=activation, content_id=content_id) for content_id in sorted(counted)
+        CountedTrial(activation=activation, trial=trial, content_id=candidate.trial_content_id)
+        for trial, candidate in plan.candidates.items()
     )

@@ -85,10 +85,9 @@ def test_what_is_put_into_force_keeps_what_it_takes_and_which_trials_it_counted(
     kept = ActivationFootprint.objects.get(activation=activation)
     assert (kept.charge, kept.used, kept.spares, kept.stranded) == ("device", 16, 0, 0)
     assert (kept.types, kept.usd_per_hour, kept.unpriced) == ('{"accel-80g":16}', "48", "")
-    counted = CountedTrial.objects.filter(activation=activation).values_list("content_id", flat=True)
+    counted = CountedTrial.objects.filter(activation=activation).values_list("trial", "content_id")
     plan = decode_plan(bytes(revision.planned.plan.blob.data))
-    assert len(counted) == len(plan.candidates)
-    assert set(counted) == {candidate.trial_content_id for candidate in plan.candidates.values()}
+    assert dict(counted) == {trial: candidate.trial_content_id for trial, candidate in plan.candidates.items()}
 
 
 def test_the_requirements_are_kept_as_they_were_judged(people: Cast) -> None:
