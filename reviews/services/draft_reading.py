@@ -5,18 +5,13 @@ heartbeat renews, so a file that kills its worker is given up after a few attemp
 """
 
 import os
-import threading
-import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import BinaryIO
 
 import msgspec
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
-from django.db.models import F, Q
+from django.db import transaction
 from django.db.models.functions import Now
 
 from planner import builder
@@ -28,23 +23,10 @@ from reviews.building import body_bytes, read_bytes, reading_bytes
 from reviews.errors import TamperedError
 from reviews.models import Draft, DraftFile, DraftPiece, FileState
 from reviews.selectors.evidence_drafts import work_of
-from reviews.services.leases import HEARTBEATS_PER_LEASE, in_seconds
+from reviews.services.leases import Hold, Line, beating, claim, waiting_wake
 from reviews.uploads import draft_file_open
 
-WAKE_AT_ONCE = 20
-PROGRESS_SECONDS = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Hold:
-    """The right to read a file."""
-
-    file_id: int
-    token: uuid.UUID
-
-    def rows(self) -> Q:
-        """Return what names the file while it is held by this one."""
-        return Q(pk=self.file_id, state=FileState.READING, lease_token=self.token)
+FILES = Line(DraftFile.objects, FileState.WAITING, FileState.READING, queue.READ_TASK)
 
 
 def files_wake_after_commit(file_ids: Sequence[int]) -> None:
@@ -55,14 +37,14 @@ def files_wake_after_commit(file_ids: Sequence[int]) -> None:
 
 def draft_file_read(file_id: int) -> str | None:
     """Read a file and make it part of its draft; return the state that it is in then, None when it was not free."""
-    hold = _claim(file_id)
+    hold = claim(FILES, file_id, most=settings.PLAN_MAX_ATTEMPTS, bytes_done=0)
     if hold is None:
         return None
     finished = False
     try:
         row = DraftFile.objects.get(pk=file_id)
         try:
-            with draft_file_open(row) as handle, _beating(hold, handle):
+            with draft_file_open(row) as handle, beating(hold, _place(handle)):
                 reading = read_bytes(row.name, handle)
         except TamperedError as tampered:
             reading = _unread(row, Problem("file/unreadable", "", "the bytes that were stored", tampered.message))
@@ -71,58 +53,16 @@ def draft_file_read(file_id: int) -> str | None:
         return state
     finally:
         if not finished:
-            _release(hold)
+            hold.end(FileState.WAITING, woken_at=Now())
 
 
-def _claim(file_id: int) -> Hold | None:
-    token = uuid.uuid4()
-    free = Q(state=FileState.WAITING) | Q(state=FileState.READING, lease_until__lt=Now())
-    claimed = DraftFile.objects.filter(free, pk=file_id, attempts__lt=settings.PLAN_MAX_ATTEMPTS).update(
-        state=FileState.READING,
-        lease_token=token,
-        lease_until=in_seconds(settings.PLAN_LEASE_SECONDS),
-        attempts=F("attempts") + 1,
-        bytes_done=0,
-    )
-    return Hold(file_id, token) if claimed else None
+def _place(handle: BinaryIO) -> Callable[[], dict[str, int]]:
+    """Return what says how far a file is read.
 
-
-def _release(hold: Hold) -> None:
-    DraftFile.objects.filter(hold.rows()).update(
-        state=FileState.WAITING, lease_token=None, lease_until=None, woken_at=Now()
-    )
-
-
-@contextmanager
-def _beating(hold: Hold, handle: BinaryIO) -> Iterator[None]:
-    """Renew the lease and say how far the file is read, from a thread of its own, while the block reads.
-
-    How far is asked of the operating system: a reader that counts would be slower than the one that does not.
+    It is asked of the operating system: a reader that counts would be slower than the one that does not.
     """
-    stop = threading.Event()
-    beat = threading.Thread(target=_beat, args=(hold, handle.fileno(), stop), name="file-heartbeat", daemon=True)
-    beat.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        beat.join()
-
-
-def _beat(hold: Hold, descriptor: int, stop: threading.Event) -> None:
-    pause = min(PROGRESS_SECONDS, settings.PLAN_LEASE_SECONDS / HEARTBEATS_PER_LEASE)
-    try:
-        while not stop.wait(pause):
-            try:
-                DraftFile.objects.filter(hold.rows()).update(
-                    lease_until=in_seconds(settings.PLAN_LEASE_SECONDS),
-                    bytes_done=os.lseek(descriptor, 0, os.SEEK_CUR),
-                )
-            except DatabaseError:
-                # The next beat tries again; if the database stays away the lease runs out, as it should.
-                connection.close()
-    finally:
-        connection.close()
+    descriptor = handle.fileno()
+    return lambda: {"bytes_done": os.lseek(descriptor, 0, os.SEEK_CUR)}
 
 
 def _finish(row: DraftFile, hold: Hold, reading: builder.DraftFile) -> str | None:
@@ -133,7 +73,7 @@ def _finish(row: DraftFile, hold: Hold, reading: builder.DraftFile) -> str | Non
         return None
     with workspace_write(workspace_id):
         draft = Draft.objects.filter(pk=draft_id).first()
-        if draft is None or not DraftFile.objects.filter(hold.rows()).exists():
+        if draft is None or not hold.rows().exists():
             return None
         body = None
         if reading.recognised:
@@ -150,14 +90,7 @@ def _finish(row: DraftFile, hold: Hold, reading: builder.DraftFile) -> str | Non
         draft.save(update_fields=["body", "version"])
         if not reading.recognised:
             DraftPiece.objects.filter(file=row).delete()
-        DraftFile.objects.filter(hold.rows()).update(
-            state=state,
-            reading=reading_bytes(reading),
-            lease_token=None,
-            lease_until=None,
-            woken_at=None,
-            bytes_done=row.size_bytes,
-        )
+        hold.end(state, reading=reading_bytes(reading), woken_at=None, bytes_done=row.size_bytes)
     return state
 
 
@@ -177,28 +110,13 @@ def draft_files_sweep() -> tuple[int, ...]:
     Returns the files of which the broker took no message. Safe to run from any number of processes at any time.
     """
     _give_up()
-    DraftFile.objects.filter(state=FileState.READING, lease_until__lt=Now()).update(
-        state=FileState.WAITING, lease_token=None, lease_until=None, woken_at=in_seconds(-settings.PLAN_REWAKE_SECONDS)
-    )
-    waiting = DraftFile.objects.filter(
-        state=FileState.WAITING, woken_at__lte=in_seconds(-settings.PLAN_REWAKE_SECONDS)
-    ).order_by("woken_at", "pk")
-    waiting_ids = list(waiting.values_list("pk", flat=True)[:WAKE_AT_ONCE])
-    for number, file_id in enumerate(waiting_ids):
-        if not queue.wake(file_id, queue.READ_TASK):
-            return tuple(waiting_ids[number:])
-        DraftFile.objects.filter(pk=file_id).update(woken_at=Now())
-    return ()
+    return waiting_wake(FILES).unheard
 
 
 def _give_up() -> None:
-    hopeless = DraftFile.objects.filter(attempts__gte=settings.PLAN_MAX_ATTEMPTS)
-    for row in hopeless.filter(Q(state=FileState.WAITING) | Q(state=FileState.READING, lease_until__lt=Now())):
+    for row in FILES.hopeless(settings.PLAN_MAX_ATTEMPTS):
         found = f"{row.attempts} attempts that ended without a result"
         reading = _unread(row, Problem("file/unreadable", "", "a file that can be read", found))
-        given_up = DraftFile.objects.filter(pk=row.pk, attempts__gte=settings.PLAN_MAX_ATTEMPTS).exclude(
-            Q(state__in=(FileState.READ, FileState.UNKNOWN)) | Q(state=FileState.READING, lease_until__gte=Now())
-        )
-        given_up.update(
+        FILES.hopeless(settings.PLAN_MAX_ATTEMPTS).filter(pk=row.pk).update(
             state=FileState.UNKNOWN, reading=reading_bytes(reading), lease_token=None, lease_until=None, woken_at=None
         )

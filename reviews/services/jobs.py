@@ -19,12 +19,19 @@ from reviews.blobs import blob_keep
 from reviews.errors import LeaseLostError
 from reviews.models import Blob, JobState, Plan, PlanJob, Revision
 from reviews.planning import MadePlan, StoredBytes, StoredBytesError, make_plan
-from reviews.services.leases import Lease, heartbeat, in_seconds, job_claim, lease_end, lease_progress
+from reviews.services.leases import (
+    JOBS,
+    Lease,
+    beating,
+    in_seconds,
+    job_claim,
+    lease_end,
+    lease_progress,
+    waiting_wake,
+)
 from reviews.services.planned import revision_fail, revision_take_plan
 
 PROGRESS_SECONDS = 0.5
-REWAKE_AT_ONCE = 20
-"""How many waiting jobs one sweep wakes, so that a long queue does not flood the broker with repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,7 @@ def job_run(job_id: int) -> JobState | None:
     try:
         job = PlanJob.objects.select_related("workspace", "contract", "evidence").get(pk=job_id)
         try:
-            with heartbeat(lease):
+            with beating(lease.hold()):
                 made = _plan(job, lease)
         except StoredBytesError as error:
             state = job_fail(job, lease, code=error.code, reason=error.message)
@@ -186,45 +193,28 @@ def jobs_sweep() -> Sweep:
     Safe to run from any number of processes at once, at any time. A job that the broker took no message of stays as
     it is, so that the next sweep tries again.
     """
-    given_up = sum(job_give_up(job_id) for job_id in _hopeless())
-    PlanJob.objects.filter(state=JobState.RUNNING, lease_until__lt=Now()).update(
-        state=JobState.QUEUED, lease_token=None, lease_until=None, woken_at=in_seconds(-settings.PLAN_REWAKE_SECONDS)
-    )
-    waiting = PlanJob.objects.filter(
-        state=JobState.QUEUED, woken_at__lte=in_seconds(-settings.PLAN_REWAKE_SECONDS)
-    ).order_by("woken_at", "pk")
-    waiting_ids = list(waiting.values_list("pk", flat=True)[:REWAKE_AT_ONCE])
-    woken = 0
-    for job_id in waiting_ids:
-        if not queue.wake(job_id):
-            break  # the broker is away; waiting for its time-out once more for every job helps nobody
-        PlanJob.objects.filter(pk=job_id).update(woken_at=Now())
-        woken += 1
-    return Sweep(woken=woken, given_up=given_up, unheard=tuple(waiting_ids[woken:]))
-
-
-def _hopeless() -> list[int]:
-    tried = PlanJob.objects.filter(attempts__gte=settings.PLAN_MAX_ATTEMPTS)
-    queued = tried.filter(state=JobState.QUEUED)
-    expired = tried.filter(state=JobState.RUNNING, lease_until__lt=Now())
-    return [*queued.values_list("pk", flat=True), *expired.values_list("pk", flat=True)]
+    hopeless = JOBS.hopeless(settings.PLAN_MAX_ATTEMPTS).order_by("pk").values_list("pk", flat=True)
+    given_up = sum(job_give_up(job_id) for job_id in list(hopeless))
+    woken = waiting_wake(JOBS)
+    return Sweep(woken=woken.woken, given_up=given_up, unheard=woken.unheard)
 
 
 def job_give_up(job_id: int) -> bool:
     """Mark a job that was tried too often as poisoned, and say so on its revisions."""
     job = PlanJob.objects.select_related("workspace").get(pk=job_id)
     with workspace_write(job.workspace_id):
-        hopeless = PlanJob.objects.filter(pk=job_id, attempts__gte=settings.PLAN_MAX_ATTEMPTS).exclude(
-            state__in=(JobState.DONE, JobState.FAILED, JobState.POISONED)
-        )
         reason = f"The planner run ended {job.attempts} times without a result."
-        given_up = hopeless.exclude(state=JobState.RUNNING, lease_until__gte=Now()).update(
-            state=JobState.POISONED,
-            lease_token=None,
-            lease_until=None,
-            finished_at=Now(),
-            error_code="given_up",
-            error_detail=reason,
+        given_up = (
+            JOBS.hopeless(settings.PLAN_MAX_ATTEMPTS)
+            .filter(pk=job_id)
+            .update(
+                state=JobState.POISONED,
+                lease_token=None,
+                lease_until=None,
+                finished_at=Now(),
+                error_code="given_up",
+                error_detail=reason,
+            )
         )
         if not given_up:
             return False

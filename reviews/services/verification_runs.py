@@ -6,15 +6,9 @@ of the database can change. As with plan jobs, the row is the queue and a lease 
 """
 
 import tempfile
-import threading
-import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from django.conf import settings
-from django.db import DatabaseError, connection
-from django.db.models import F, Q
+from django.db.models import F
 from django.db.models.functions import Now
 
 from planner.verifier.verify import BROKEN, CONSISTENT, INCOMPLETE, VERIFIED, WORDS, Result
@@ -26,12 +20,10 @@ from reviews.errors import ConflictError
 from reviews.log_keys import log_signer
 from reviews.models import AuditEntry, JobState, Verification, VerificationOutcome, Workspace
 from reviews.services.exports import write_bundle
-from reviews.services.leases import HEARTBEATS_PER_LEASE, in_seconds
+from reviews.services.leases import Hold, Line, beating, claim, waiting_wake
 from reviews.verification import Verification as Found
 from reviews.verification import verify
 
-BEAT_SECONDS = 1.0
-WAKE_AT_ONCE = 20
 PASSES = 2
 """An entry is read twice: against the database, and for the bundle."""
 OUTCOMES = {
@@ -57,67 +49,38 @@ NOT_CHECKED = (
 )
 
 
-@dataclass(slots=True)
-class _Hold:
-    """The right to finish a verification; ``done`` counts the readings of entries so far."""
-
-    verification_id: int
-    token: uuid.UUID
-    done: int = field(default=0)
-
-    def rows(self) -> Q:
-        """Return what names the row while it is held by this one."""
-        return Q(pk=self.verification_id, state=JobState.RUNNING, lease_token=self.token)
+VERIFICATIONS = Line(Verification.objects, JobState.QUEUED, JobState.RUNNING, queue.VERIFY_TASK)
 
 
 def verification_run(verification_id: int) -> JobState | None:
     """Make a verification, if it is free; return the state that it is in then, None when it was not free."""
-    hold = _claim(verification_id)
+    most = settings.PLAN_MAX_ATTEMPTS
+    hold = claim(VERIFICATIONS, verification_id, most=most, started_at=Now(), entries_done=0)
     if hold is None:
         return None
     finished = False
     try:
         row = Verification.objects.select_related("workspace").get(pk=verification_id)
-        with _beating(hold):
+        with beating(hold, lambda: {"entries_done": hold.done}):
             entries = AuditEntry.objects.filter(workspace=row.workspace).count()
-            Verification.objects.filter(hold.rows()).update(entries_total=PASSES * entries)
+            hold.rows().update(entries_total=PASSES * entries)
             stored, result = _verified(row.workspace, hold)
         state = _finish(row, hold, stored, result)
         finished = True
         return state
     finally:
         if not finished:
-            Verification.objects.filter(hold.rows()).update(
-                state=JobState.QUEUED, lease_token=None, lease_until=None, woken_at=Now()
-            )
+            hold.end(JobState.QUEUED, woken_at=Now())
 
 
-def _claim(verification_id: int) -> _Hold | None:
-    token = uuid.uuid4()
-    free = Q(state=JobState.QUEUED) | Q(state=JobState.RUNNING, lease_until__lt=Now())
-    claimed = Verification.objects.filter(free, pk=verification_id, attempts__lt=settings.PLAN_MAX_ATTEMPTS).update(
-        state=JobState.RUNNING,
-        lease_token=token,
-        lease_until=in_seconds(settings.PLAN_LEASE_SECONDS),
-        attempts=F("attempts") + 1,
-        started_at=Now(),
-        entries_done=0,
-    )
-    return _Hold(verification_id, token) if claimed else None
-
-
-def _verified(workspace: Workspace, hold: _Hold) -> tuple[Found, Result]:
+def _verified(workspace: Workspace, hold: Hold) -> tuple[Found, Result]:
     """Return what the database says of itself, and what the verifier says of its bundle."""
-
-    def compared(done: int) -> None:
-        hold.done = done
-
-    stored = verify(workspace, compared)
+    stored = verify(workspace, hold.tell)
     if not stored.holds:
         return stored, (BROKEN, _headline(BROKEN, stored.reason, stored.bad_seq), stored.bad_seq, [])
 
     def bundled(done: int) -> None:
-        hold.done = stored.entries + done
+        hold.tell(stored.entries + done)
 
     signer = log_signer(workspace)
     if signer is None:
@@ -140,15 +103,13 @@ def _headline(code: int, text: str, seq: int | None = None) -> str:
     return f"{WORDS[code]}{where}: {text}"
 
 
-def _finish(row: Verification, hold: _Hold, stored: Found, result: Result) -> JobState | None:
+def _finish(row: Verification, hold: Hold, stored: Found, result: Result) -> JobState | None:
     """Keep what was found, with its entry; None where somebody else works on it by now."""
     code, headline, seq, unchecked = result
     checked = [*(STORED if stored.holds else ()), *(REPLAYED if code in (VERIFIED, CONSISTENT) else ())]
     with workspace_write(row.workspace_id):
-        ended = Verification.objects.filter(hold.rows()).update(
-            state=JobState.DONE,
-            lease_token=None,
-            lease_until=None,
+        ended = hold.end(
+            JobState.DONE,
             finished_at=Now(),
             entries_done=F("entries_total"),
             outcome=OUTCOMES[code],
@@ -179,56 +140,16 @@ def _finish(row: Verification, hold: _Hold, stored: Found, result: Result) -> Jo
     return JobState.DONE
 
 
-@contextmanager
-def _beating(hold: _Hold) -> Iterator[None]:
-    """Renew the lease and tell the progress from a thread of its own while the block works."""
-    stop = threading.Event()
-    beat = threading.Thread(target=_beat, args=(hold, stop), name="verification-heartbeat", daemon=True)
-    beat.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        beat.join()
-
-
-def _beat(hold: _Hold, stop: threading.Event) -> None:
-    pause = min(BEAT_SECONDS, settings.PLAN_LEASE_SECONDS / HEARTBEATS_PER_LEASE)
-    try:
-        while not stop.wait(pause):
-            try:
-                Verification.objects.filter(hold.rows()).update(
-                    lease_until=in_seconds(settings.PLAN_LEASE_SECONDS), entries_done=hold.done
-                )
-            except DatabaseError:
-                # The next beat tries again; if the database stays away the lease runs out, as it should.
-                connection.close()
-    finally:
-        connection.close()
-
-
 def verifications_sweep() -> tuple[int, ...]:
     """Give up what failed too often, wake workers for what waits or was left behind.
 
     Returns those of which the broker took no message. Safe to run from any number of processes at any time.
     """
-    tried = Verification.objects.filter(attempts__gte=settings.PLAN_MAX_ATTEMPTS)
-    hopeless = tried.filter(Q(state=JobState.QUEUED) | Q(state=JobState.RUNNING, lease_until__lt=Now()))
-    hopeless.update(
+    VERIFICATIONS.hopeless(settings.PLAN_MAX_ATTEMPTS).update(
         state=JobState.FAILED,
         lease_token=None,
         lease_until=None,
         finished_at=Now(),
         error_detail=f"It ended {settings.PLAN_MAX_ATTEMPTS} times without a result. The worker's log says how.",
     )
-    forgotten = in_seconds(-settings.PLAN_REWAKE_SECONDS)
-    Verification.objects.filter(state=JobState.RUNNING, lease_until__lt=Now()).update(
-        state=JobState.QUEUED, lease_token=None, lease_until=None, woken_at=forgotten
-    )
-    waiting = Verification.objects.filter(state=JobState.QUEUED, woken_at__lte=forgotten).order_by("woken_at", "pk")
-    waiting_ids = list(waiting.values_list("pk", flat=True)[:WAKE_AT_ONCE])
-    for number, verification_id in enumerate(waiting_ids):
-        if not queue.wake(verification_id, queue.VERIFY_TASK):
-            return tuple(waiting_ids[number:])
-        Verification.objects.filter(pk=verification_id).update(woken_at=Now())
-    return ()
+    return waiting_wake(VERIFICATIONS).unheard
