@@ -20,6 +20,7 @@ from planner.records.observations import Batch
 from planner.records.overrides import Overridden
 from planner.records.plan import Plan
 from planner.records.stress import StressMatrix
+from planner.records.validity import Validity
 
 __all__ = ["KINDS", "document_schema"]
 
@@ -32,6 +33,7 @@ KINDS: dict[str, type[msgspec.Struct]] = {
     "matrix": Matrix,
     "identity": IdentityReport,
     "observations": Batch,
+    "validity": Validity,
 }
 
 _UNITS = {
@@ -52,7 +54,7 @@ _UNITS = {
 """Unit by the end of a field's name, longest first."""
 
 
-Kind = Literal["contract", "evidence", "plan", "stress", "what-if", "matrix", "identity", "observations"]
+Kind = Literal["contract", "evidence", "plan", "stress", "what-if", "matrix", "identity", "observations", "validity"]
 
 
 def document_schema(kind: Kind) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class DocumentSchema(OpenView):
         responses={**RAW_JSON, **NOT_MODIFIED, **refusals(404, 422, 429)},
     )
     def get(self, request: Request, kind: str) -> HttpResponse:
-        """Return the JSON Schema (draft 2020-12) of contract, evidence, plan, stress matrix or what-if."""
+        """Return the JSON Schema (draft 2020-12) of one kind of document."""
         read_query(request.GET, {})
         if kind not in KINDS:
             raise Http404

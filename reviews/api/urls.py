@@ -56,6 +56,7 @@ from reviews.api.signoffs import PointSettlements, SignOffs, SignOffWithdrawals
 from reviews.api.slots import Check, IdentityReports
 from reviews.api.stress import Stress
 from reviews.api.threads import ThreadResolution, Threads
+from reviews.api.validity import DecisionValidity, SlotValidity
 from reviews.api.verifications import VerificationDetail, Verifications
 from reviews.api.what_if import WhatIf
 
@@ -100,6 +101,8 @@ urlpatterns = [
     path(f"{WORKSPACE}/delegations/<int:delegation>/end", DelegationEnd.as_view(), name="api-delegation-end"),
     path(f"{WORKSPACE}/retractions", Retractions.as_view(), name="api-retractions"),
     path(f"{WORKSPACE}/check", Check.as_view(), name="api-check"),
+    path(f"{WORKSPACE}/validity", SlotValidity.as_view(), name="api-slot-validity"),
+    path(f"{DECISION}/validity", DecisionValidity.as_view(), name="api-decision-validity"),
     path(f"{WORKSPACE}/identity-reports", IdentityReports.as_view(), name="api-identity-reports"),
     path(f"{WORKSPACE}/validate", Validate.as_view(), name="api-validate"),
     path(f"{WORKSPACE}/audit", Audit.as_view(), name="api-audit"),

@@ -32,12 +32,13 @@ def activations_of(decision_ids: Iterable[int]) -> Mapping[int, Activation]:
 def states_now(decisions: Sequence[Decision], now: datetime) -> Mapping[int, StateNow]:
     """Return decision id -> state as of now; two queries where something is in force, else none."""
     ending = [decision.pk for decision in decisions if decision.state in ENDING]
-    return _states(decisions, activations_of(ending) if ending else {}, now)
+    return states_with(decisions, activations_of(ending) if ending else {}, now)
 
 
-def _states(
+def states_with(
     decisions: Sequence[Decision], activations: Mapping[int, Activation], now: datetime
 ) -> Mapping[int, StateNow]:
+    """Return decision id -> state as of now, from their last activations; one query where something is in force."""
     ending = [decision.pk for decision in decisions if decision.state in ENDING]
     lapsed = lapsed_waivers(ending, activations, now) if ending else {}
     return {
@@ -45,7 +46,7 @@ def _states(
             decision.state,
             decision.state_since,
             now=now,
-            ends_at=activations[decision.pk].valid_until if decision.pk in activations else None,
+            ends_at=activations[decision.pk].valid_until if decision.pk in ending else None,
             lapsed=lapsed.get(decision.pk, ()),
         )
         for decision in decisions
@@ -75,7 +76,7 @@ def slot_in_force(workspace: Workspace, slot: str, now: datetime) -> Held | None
     last = {row.revision.decision_id: row for row in rows}
     if not last:
         return None
-    states = _states([row.revision.decision for row in last.values()], last, now)
+    states = states_with([row.revision.decision for row in last.values()], last, now)
     holding = [Held(row, states[decision]) for decision, row in last.items() if states[decision].state in ENDING]
     holding.sort(key=lambda one: (one.state.state != DecisionState.EMERGENCY, -one.activation.revision.decision.number))
     return holding[0] if holding else None

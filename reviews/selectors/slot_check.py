@@ -17,12 +17,10 @@ from reviews.models import Activation, ActivationKind, Decision, DecisionState, 
 from reviews.planning import contract_tree
 from reviews.policies.document import PolicyDocument, read_policy
 from reviews.policies.validity import Difference, differences_from
-from reviews.selectors.in_force import ENDING, slot_in_force, states_now
+from reviews.selectors.in_force import slot_in_force, states_now
 from reviews.selectors.people import workspace_of_member
 
 SLOT_LENGTH = 128
-ENDED = ("STALE", "EXPIRED", "CONTESTED", "REVOKED", "SUPERSEDED")
-"""States of what was in force and is not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,16 +106,16 @@ def checked_slot(workspace: Workspace, slot: str, live: Mapping[str, Any], now: 
 
 
 def why_none(workspace: Workspace, slot: str, now: datetime) -> str:
-    """Say why nothing holds in a slot: what became of the newest decision that once did."""
-    decisions = Decision.objects.filter(workspace=workspace, slot=slot)
-    newest = decisions.filter(state__in=(*ENDING, *ENDED)).order_by("-number").first()
+    """Say why nothing holds in a slot: what became of the decision that did last."""
+    last = Activation.objects.filter(revision__decision__workspace=workspace, revision__decision__slot=slot)
+    newest = last.select_related("revision__decision").order_by("-pk").first()
     if newest is None:
-        return (
-            f"No decision was ever in force for {slot}." if decisions.exists() else f"There is no decision for {slot}."
-        )
-    state = states_now([newest], now)[newest.pk]
+        is_decided = Decision.objects.filter(workspace=workspace, slot=slot).exists()
+        return f"No decision was ever in force for {slot}." if is_decided else f"There is no decision for {slot}."
+    decision = newest.revision.decision
+    state = states_now([decision], now)[decision.pk]
     label = DecisionState(state.state).label.lower()
-    return f"{newest.label} is {label} since {state.since:%Y-%m-%d %H:%M} UTC. {state.because}".strip()
+    return f"{decision.label} is {label} since {state.since:%Y-%m-%d %H:%M} UTC. {state.because}".strip()
 
 
 @dataclass(frozen=True, slots=True)

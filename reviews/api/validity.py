@@ -1,0 +1,76 @@
+"""Whether a decision holds, for tools that mirror it: by its number, and by the slot."""
+
+import msgspec
+from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+
+from reviews.api.authentication import actor
+from reviews.api.base import KEPT_IF_UNCHANGED, WorkspaceView, known_versions, raw_bytes, unchanged
+from reviews.api.documentation import IF_NONE_MATCH, NOT_MODIFIED, READING, refusals
+from reviews.api.queries import printable, read_query
+from reviews.api.rows import Links
+from reviews.errors import Finding, InvalidRequestError
+from reviews.selectors.validity import ValidityNow, decision_validity, slot_validity, version_of
+
+SLOT = OpenApiParameter(
+    "slot", {"type": "string", "minLength": 1, "maxLength": 200}, required=True, description="exact slot"
+)
+ANSWERS = {
+    (200, "application/json"): OpenApiResponse({"type": "object"}, description="`topogate.validity/v1`"),
+    **NOT_MODIFIED,
+    **refusals(*READING, 409),
+}
+
+
+def validity_links(links: Links, found: ValidityNow) -> dict[str, str]:
+    """Return where to read on."""
+    number, revision = found.found.decision.number, found.revision.number
+    return {
+        "self": links.to("api-decision-validity", number),
+        "decision": links.to("api-decision", number),
+        "revision": links.to("api-revision", number, revision),
+        "contract": links.to("api-contract", number, revision),
+        "evidence": links.to("api-evidence", number, revision),
+        "plan": links.to("api-plan", number, revision),
+        "page": links.to("decision-detail", number),
+    }
+
+
+class ValidityView(WorkspaceView):
+    """Answers with a validity; its ETag is of everything but the moment of asking, so that 304 is an answer of now."""
+
+    def answer(self, request: Request, found: ValidityNow) -> HttpResponse:
+        """Return the document, or say that the client's still is right."""
+        document = found.record(self.space.slug, validity_links(self.links, found))
+        version = version_of(document)
+        if version in known_versions(request):
+            return unchanged(version, KEPT_IF_UNCHANGED)
+        return raw_bytes(msgspec.json.encode(document), version, cache=KEPT_IF_UNCHANGED)
+
+
+class DecisionValidity(ValidityView):
+    """The validity of one decision."""
+
+    @extend_schema(operation_id="decision_validity", parameters=[IF_NONE_MATCH], responses=ANSWERS)
+    def get(self, request: Request, workspace: str, number: int) -> HttpResponse:
+        """Return whether a decision holds in its slot as of now, with every digest it is bound to."""
+        read_query(request.GET, {})
+        return self.answer(request, decision_validity(actor=actor(request), workspace=self.space, number=number))
+
+
+class SlotValidity(ValidityView):
+    """The validity of what holds in a slot."""
+
+    @extend_schema(
+        operation_id="slot_validity",
+        parameters=[SLOT, IF_NONE_MATCH],
+        responses=ANSWERS,
+    )
+    def get(self, request: Request, workspace: str) -> HttpResponse:
+        """Return what holds in a slot as of now, or what was in force there last; its ETag saves sending it again."""
+        query = read_query(request.GET, {"slot": printable})
+        if "slot" not in query:
+            expected = "the slot that is asked about"
+            raise InvalidRequestError((Finding("request", "request/slot", "slot", expected, "nothing"),))
+        return self.answer(request, slot_validity(actor=actor(request), workspace=self.space, slot=query["slot"]))
