@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from planner.canonical import content_id
-from reviews.clock import utc_text
 from reviews.models import (
     Countersignature,
     IdentityReport,
@@ -13,26 +12,43 @@ from reviews.models import (
     Retraction,
     Waiver,
 )
+from reviews.recorded.alike import Alike
 from reviews.recorded.fact import Fact, Kind, Said, canonical_text, picked
 
-
-def _waiver(row: Waiver) -> Fact:
-    return {
-        "decision": row.decision.number,
-        "trial": row.trial,
-        "gate": row.gate,
-        "reason": row.reason,
-        "owner": row.owner.token,
-        "ends_at": utc_text(row.ends_at),
+WAIVER = Alike(
+    {
+        "decision": "decision.number",
+        "trial": "trial",
+        "gate": "gate",
+        "reason": "reason",
+        "owner": "owner.token",
+        "ends_at": "ends_at",
+    },
+    entry={"decision": "decision", "reason": "reason"},
+)
+PROPOSAL_WITHDRAWN = Alike(
+    {
+        "kind": "proposal.kind",
+        "decision": "proposal.decision.number",
+        "person": "person.token",
+        "reason": "reason",
+    },
+    entry={"kind": "meaning", "decision": "decision", "person": "actor", "reason": "reason"},
+)
+RETRACTION = Alike(
+    {"content_id": "content_id", "is_trial": "is_trial", "person": "person.token", "reason": "reason"},
+    entry={"person": "actor", "reason": "reason"},
+)
+PROPOSAL = Alike(
+    {
+        "kind": "kind",
+        "decision": "decision.number",
+        "body": "body_id",
+        "reason": "reason",
+        "team": "team?",
+        "person": "person.token",
     }
-
-
-def _waiver_said(said: Said) -> Iterable[Fact]:
-    yield {
-        "decision": said.decision,
-        "reason": said.reason,
-        **picked(said.payload, "trial", "gate", "owner", "ends_at"),
-    }
+)
 
 
 def _report(row: IdentityReport) -> Fact:
@@ -52,17 +68,6 @@ def _report_said(said: Said) -> Iterable[Fact]:
     yield about | picked(said.payload, "slot", "identity", "matches")
 
 
-def _proposal(row: Proposal) -> Fact:
-    return {
-        "kind": row.kind,
-        "decision": row.decision.number if row.decision else None,
-        "body": row.body_id,
-        "reason": row.reason,
-        "team": row.team or None,
-        "person": row.person.token,
-    }
-
-
 def _proposal_said(said: Said) -> Iterable[Fact]:
     yield {
         "kind": said.payload["kind"],
@@ -75,7 +80,7 @@ def _proposal_said(said: Said) -> Iterable[Fact]:
 
 
 def _countersigned(row: Countersignature) -> Fact:
-    return _proposal(row.proposal) | {
+    return PROPOSAL.of_row(row.proposal) | {
         "team": row.team or None,
         "person": row.person.token,
         "proposed_by": row.proposal.person.token,
@@ -85,33 +90,6 @@ def _countersigned(row: Countersignature) -> Fact:
 def _countersigned_said(said: Said) -> Iterable[Fact]:
     for fact in _proposal_said(said):
         yield fact | {"proposed_by": said.payload["proposed_by"]}
-
-
-def _proposal_withdrawn(row: ProposalWithdrawal) -> Fact:
-    decision = row.proposal.decision
-    return {
-        "kind": row.proposal.kind,
-        "decision": decision.number if decision else None,
-        "person": row.person.token,
-        "reason": row.reason,
-    }
-
-
-def _proposal_withdrawn_said(said: Said) -> Iterable[Fact]:
-    yield {"kind": said.meaning, "decision": said.decision, "person": said.actor, "reason": said.reason}
-
-
-def _retraction(row: Retraction) -> Fact:
-    return {
-        "content_id": row.content_id,
-        "is_trial": row.is_trial,
-        "person": row.person.token,
-        "reason": row.reason,
-    }
-
-
-def _retraction_said(said: Said) -> Iterable[Fact]:
-    yield {"person": said.actor, "reason": said.reason, **picked(said.payload, "content_id", "is_trial")}
 
 
 def _reproduction(row: Reproduction) -> Fact:
@@ -143,8 +121,8 @@ OF_ACTS = (
         workspace="decision__workspace",
         related=("decision", "owner"),
         key=("decision", "trial", "gate"),
-        of_row=_waiver,
-        of_entry=_waiver_said,
+        of_row=WAIVER.of_row,
+        of_entry=WAIVER.of_entry,
     ),
     Kind(
         what="identity report",
@@ -163,7 +141,7 @@ OF_ACTS = (
         workspace="workspace",
         related=("decision", "person"),
         key=("kind", "decision"),
-        of_row=_proposal,
+        of_row=PROPOSAL.of_row,
         of_entry=_proposal_said,
     ),
     Kind(
@@ -183,8 +161,8 @@ OF_ACTS = (
         workspace="proposal__workspace",
         related=PROPOSED,
         key=("kind", "decision"),
-        of_row=_proposal_withdrawn,
-        of_entry=_proposal_withdrawn_said,
+        of_row=PROPOSAL_WITHDRAWN.of_row,
+        of_entry=PROPOSAL_WITHDRAWN.of_entry,
     ),
     Kind(
         what="retraction",
@@ -193,8 +171,8 @@ OF_ACTS = (
         workspace="workspace",
         related=("person",),
         key=("content_id",),
-        of_row=_retraction,
-        of_entry=_retraction_said,
+        of_row=RETRACTION.of_row,
+        of_entry=RETRACTION.of_entry,
     ),
     Kind(
         what="reproduction",

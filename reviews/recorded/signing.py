@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from reviews.clock import utc_text
 from reviews.models import (
     Delegation,
     DelegationEnd,
@@ -14,113 +13,111 @@ from reviews.models import (
     Thread,
     ThreadResolution,
 )
+from reviews.recorded.alike import Alike
 from reviews.recorded.fact import Fact, Kind, Said, picked
 
-
-def _delegation(row: Delegation) -> Fact:
-    return {
-        "team": row.team.slug,
-        "person": row.taker.token,
-        "in_place_of": row.giver.token,
-        "starts_at": utc_text(row.starts_at),
-        "ends_at": utc_text(row.ends_at),
-        "reason": row.reason,
+DELEGATION = Alike(
+    {
+        "team": "team.slug",
+        "person": "taker.token",
+        "in_place_of": "giver.token",
+        "starts_at": "starts_at",
+        "ends_at": "ends_at",
+        "reason": "reason",
+    },
+    entry={"team": "team", "reason": "reason"},
+)
+OF_REVISION = {"decision": "decision", "revision": "revision", "team": "team"}
+SIGNOFF_WITHDRAWN = Alike(
+    {
+        "decision": "signoff.revision.decision.number",
+        "revision": "signoff.revision.number",
+        "team": "signoff.team.slug",
+        "signer": "signoff.person.token",
+        "meaning": "signoff.meaning",
+        "turn": "signoff.turn",
+        "signed_at": "signoff.signed_at",
+        "reason": "reason",
+    },
+    entry={**OF_REVISION, "signer": "actor", "meaning": "meaning", "reason": "reason"},
+    overruled=("signer",),  # the team's lead lifts an objection
+)
+CARRY = Alike(
+    {
+        "seq": "entry",
+        "decision": "revision.decision.number",
+        "to_revision": "revision.number",
+        "from_revision": "signoff.revision.number",
+        "team": "signoff.team.slug",
+        "meaning": "signoff.meaning",
+        "person": "signoff.person.token",
+        "turn": "signoff.turn",
+        "scope": "scope",
+    },
+    entry={"seq": "seq", "decision": "decision", "team": "team", "meaning": "meaning"},
+)
+SETTLEMENT = Alike(
+    {
+        "decision": "point.signoff.revision.decision.number",
+        "revision": "point.signoff.revision.number",
+        "team": "point.signoff.team.slug",
+        "signer": "point.signoff.person.token",
+        "turn": "point.signoff.turn",
+        "kind": "point.kind",
+        "text": "point.text",
+        "person": "person.token",
+        "note": "note",
+    },
+    entry={**OF_REVISION, "person": "actor", "note": "reason"},
+)
+RE_REVIEW = Alike(
+    {
+        "decision": "revision.decision.number",
+        "revision": "revision.number",
+        "team": "team.slug",
+        "person": "person.token",
+        "reason": "reason",
     }
-
-
-def _delegation_said(said: Said) -> Iterable[Fact]:
-    lent = picked(said.payload, "person", "in_place_of", "starts_at", "ends_at")
-    yield {"team": said.team, "reason": said.reason, **lent}
+)
+THREAD = Alike(
+    {
+        "decision": "decision.number",
+        "thread": "number",
+        "kind": "kind",
+        "name": "name",
+        "item": "item_id",
+        "revision": "revision.number",
+        "team": "team?",
+        "blocking": "is_blocking",
+        "opener": "opener.token",
+    }
+)
+MENTION = Alike(
+    {
+        "decision": "comment.thread.decision.number",
+        "thread": "comment.thread.number",
+        "comment": "comment.number",
+        "person": "person.token",
+    }
+)
+RESOLUTION = Alike(
+    {
+        "decision": "thread.decision.number",
+        "thread": "thread.number",
+        "person": "person.token",
+        "reason": "reason?",
+    },
+    entry={"decision": "decision", "person": "actor", "reason": "reason"},
+)
 
 
 def _delegation_end(row: DelegationEnd) -> Fact:
-    return _delegation(row.delegation) | {"ended_by": row.person.token}
+    return DELEGATION.of_row(row.delegation) | {"ended_by": row.person.token}
 
 
 def _delegation_end_said(said: Said) -> Iterable[Fact]:
-    for fact in _delegation_said(said):
+    for fact in DELEGATION.of_entry(said):
         yield {name: value for name, value in fact.items() if name != "reason"} | {"ended_by": said.actor}
-
-
-def _signoff_withdrawn(row: SignOffWithdrawal) -> Fact:
-    signoff = row.signoff
-    return {
-        "decision": signoff.revision.decision.number,
-        "revision": signoff.revision.number,
-        "team": signoff.team.slug,
-        "signer": signoff.person.token,
-        "meaning": signoff.meaning,
-        "turn": signoff.turn,
-        "signed_at": utc_text(signoff.signed_at),
-        "reason": row.reason,
-    }
-
-
-def _signoff_withdrawn_said(said: Said) -> Iterable[Fact]:
-    yield {
-        "decision": said.decision,
-        "revision": said.revision,
-        "team": said.team,
-        "signer": said.actor,  # unless the payload names another: the team's lead lifts an objection
-        "meaning": said.meaning,
-        "reason": said.reason,
-        **picked(said.payload, "turn", "signed_at", "signer"),
-    }
-
-
-def _carry(row: SignOffCarry) -> Fact:
-    return {
-        "seq": row.entry,
-        "decision": row.revision.decision.number,
-        "to_revision": row.revision.number,
-        "from_revision": row.signoff.revision.number,
-        "team": row.signoff.team.slug,
-        "meaning": row.signoff.meaning,
-        "person": row.signoff.person.token,
-        "turn": row.signoff.turn,
-        "scope": row.scope,
-    }
-
-
-def _carry_said(said: Said) -> Iterable[Fact]:
-    fields = picked(said.payload, "person", "turn", "scope", "from_revision", "to_revision")
-    yield {"seq": said.seq, "decision": said.decision, "team": said.team, "meaning": said.meaning, **fields}
-
-
-def _settlement(row: PointSettlement) -> Fact:
-    signoff = row.point.signoff
-    return {
-        "decision": signoff.revision.decision.number,
-        "revision": signoff.revision.number,
-        "team": signoff.team.slug,
-        "signer": signoff.person.token,
-        "turn": signoff.turn,
-        "kind": row.point.kind,
-        "text": row.point.text,
-        "person": row.person.token,
-        "note": row.note,
-    }
-
-
-def _settlement_said(said: Said) -> Iterable[Fact]:
-    yield {
-        "decision": said.decision,
-        "revision": said.revision,
-        "team": said.team,
-        "person": said.actor,
-        "note": said.reason,
-        **picked(said.payload, "signer", "turn", "kind", "text"),
-    }
-
-
-def _re_review(row: ReReview) -> Fact:
-    return {
-        "decision": row.revision.decision.number,
-        "revision": row.revision.number,
-        "team": row.team.slug,
-        "person": row.person.token,
-        "reason": row.reason,
-    }
 
 
 def _re_review_said(said: Said) -> Iterable[Fact]:
@@ -134,20 +131,6 @@ def _re_review_said(said: Said) -> Iterable[Fact]:
         }
 
 
-def _thread(row: Thread) -> Fact:
-    return {
-        "decision": row.decision.number,
-        "thread": row.number,
-        "kind": row.kind,
-        "name": row.name,
-        "item": row.item_id,
-        "revision": row.revision.number,
-        "team": row.team or None,
-        "blocking": row.is_blocking,
-        "opener": row.opener.token,
-    }
-
-
 def _thread_said(said: Said) -> Iterable[Fact]:
     for comment in said.payload["comments"]:
         if "opens" in comment:
@@ -155,34 +138,11 @@ def _thread_said(said: Said) -> Iterable[Fact]:
             yield about | picked(comment["opens"], "kind", "name", "item", "revision", "team", "blocking")
 
 
-def _mention(row: Mention) -> Fact:
-    return {
-        "decision": row.comment.thread.decision.number,
-        "thread": row.comment.thread.number,
-        "comment": row.comment.number,
-        "person": row.person.token,
-    }
-
-
 def _mention_said(said: Said) -> Iterable[Fact]:
     for comment in said.payload["comments"]:
         for person in comment["mentions"]:
             about = {"decision": said.decision, "person": person}
             yield about | picked(comment, "thread", "comment")
-
-
-def _resolution(row: ThreadResolution) -> Fact:
-    return {
-        "decision": row.thread.decision.number,
-        "thread": row.thread.number,
-        "person": row.person.token,
-        "reason": row.reason or None,
-    }
-
-
-def _resolution_said(said: Said) -> Iterable[Fact]:
-    about = {"decision": said.decision, "person": said.actor, "reason": said.reason}
-    yield about | picked(said.payload, "thread")
 
 
 SIGNED = ("signoff__revision__decision", "signoff__team", "signoff__person")
@@ -195,8 +155,8 @@ OF_SIGNING = (
         workspace="workspace",
         related=("team", "taker", "giver"),
         key=("team", "person"),
-        of_row=_delegation,
-        of_entry=_delegation_said,
+        of_row=DELEGATION.of_row,
+        of_entry=DELEGATION.of_entry,
     ),
     Kind(
         what="end of a delegation",
@@ -215,8 +175,8 @@ OF_SIGNING = (
         workspace=OF_SIGNOFF,
         related=SIGNED,
         key=("decision", "revision", "team"),
-        of_row=_signoff_withdrawn,
-        of_entry=_signoff_withdrawn_said,
+        of_row=SIGNOFF_WITHDRAWN.of_row,
+        of_entry=SIGNOFF_WITHDRAWN.of_entry,
     ),
     Kind(
         what="carry of a sign-off",
@@ -225,8 +185,8 @@ OF_SIGNING = (
         workspace=OF_SIGNOFF,
         related=("revision__decision", *SIGNED),
         key=("seq",),
-        of_row=_carry,
-        of_entry=_carry_said,
+        of_row=CARRY.of_row,
+        of_entry=CARRY.of_entry,
     ),
     Kind(
         what="settlement",
@@ -235,8 +195,8 @@ OF_SIGNING = (
         workspace="point__signoff__revision__decision__workspace",
         related=(*(f"point__{path}" for path in SIGNED), "person"),
         key=("decision", "revision", "team"),
-        of_row=_settlement,
-        of_entry=_settlement_said,
+        of_row=SETTLEMENT.of_row,
+        of_entry=SETTLEMENT.of_entry,
     ),
     Kind(
         what="request for another review",
@@ -245,7 +205,7 @@ OF_SIGNING = (
         workspace="revision__decision__workspace",
         related=("revision__decision", "team", "person"),
         key=("decision", "revision", "team"),
-        of_row=_re_review,
+        of_row=RE_REVIEW.of_row,
         of_entry=_re_review_said,
     ),
     Kind(
@@ -255,7 +215,7 @@ OF_SIGNING = (
         workspace="decision__workspace",
         related=("decision", "revision", "opener"),
         key=("decision", "thread"),
-        of_row=_thread,
+        of_row=THREAD.of_row,
         of_entry=_thread_said,
     ),
     Kind(
@@ -265,7 +225,7 @@ OF_SIGNING = (
         workspace="comment__thread__decision__workspace",
         related=("comment__thread__decision", "person"),
         key=("decision", "thread", "comment"),
-        of_row=_mention,
+        of_row=MENTION.of_row,
         of_entry=_mention_said,
     ),
     Kind(
@@ -275,7 +235,7 @@ OF_SIGNING = (
         workspace="thread__decision__workspace",
         related=("thread__decision", "person"),
         key=("decision", "thread"),
-        of_row=_resolution,
-        of_entry=_resolution_said,
+        of_row=RESOLUTION.of_row,
+        of_entry=RESOLUTION.of_entry,
     ),
 )
