@@ -27,6 +27,7 @@ from planner.command.base import (
 from planner.command.client import Answer, Client, NotReachedError, ServerAddressError
 from planner.command.opening import utc_time
 from planner.command.plan import EXIT
+from planner.decision_numbers import decision_number
 from planner.errors import PlannerError, Problem
 from planner.shown import printable, shown
 
@@ -75,10 +76,10 @@ def _text(text: str) -> str:
 
 
 def _number(text: str) -> int:
-    digits = text.removeprefix("D-")
-    if not (digits.isascii() and digits.isdigit() and 0 < int(digits) < 10**9):
-        raise ArgumentTypeError(f"expected a decision's number, such as 12 or D-0012, found {text!r}")
-    return int(digits)
+    number = decision_number(text)
+    if number is None:
+        raise ArgumentTypeError(f"expected a decision's number, such as 12 or D-0012, found {text[:40]!r}")
+    return number
 
 
 def _seconds(text: str) -> float:

@@ -1,11 +1,11 @@
 """Lists of decisions."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db.models import OuterRef, Q, QuerySet
 
+from planner.decision_numbers import decision_number
 from reviews.asked_once import moment
 from reviews.errors import is_storable
 from reviews.facts import Member
@@ -18,8 +18,6 @@ from reviews.selectors.rows import DecisionList, DecisionRow
 from reviews.selectors.turns import REVIEWED, is_released_by, releasing_of
 
 PAGE_SIZE = 25
-NUMBER = re.compile(r"(?:[Dd]-?)?0*([1-9][0-9]{0,8})")
-"""How people write the number of a decision: ``12``, ``D-0012``, ``d12``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,11 +86,11 @@ def wanted_decisions(
         decisions = decisions.filter((Q(state=wanted.state) & ~Q(pk__in=list(moved))) | Q(pk__in=arrived))
     if wanted.text:
         text = wanted.text
-        number = NUMBER.fullmatch(text.strip())
+        number = decision_number(text)
         topology = Revision.objects.filter(
             decision=OuterRef("pk"), planned__plan__selected_topology__icontains=text
         ).values("decision")
-        found = Q(pk__in=topology) | (Q(number=int(number[1])) if number else Q())
+        found = Q(pk__in=topology) | (Q(number=number) if number else Q())
         for field in ("title", "slot", "model_name", "engine_name"):
             found |= Q((f"{field}__icontains", text))
         decisions = decisions.filter(found)

@@ -6,6 +6,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
+from planner.decision_numbers import decision_number
 from reviews.errors import Finding, InvalidRequestError
 from reviews.models import Workspace
 from reviews.selectors.checkpoints import newest_key
@@ -67,13 +68,13 @@ def wanted_decision(text: str) -> int | None:
     Raises:
         InvalidRequestError: it is no number of a decision.
     """
-    number = text.strip().upper().removeprefix("D-")
-    if not number:
+    if not text.strip():
         return None
-    if not (number.isascii() and number.isdigit() and len(number) < 10):
+    number = decision_number(text)
+    if number is None:
         expected = "a number as D-0001, or nothing for all decisions"
         raise InvalidRequestError((Finding("request", "request/decision", "decision", expected, text[:40]),))
-    return int(number)
+    return number
 
 
 def export_line(row: ExportRow) -> dict[str, Any]:
@@ -101,13 +102,12 @@ def export_download(request: PersonRequest, slug: str, export: int) -> Streaming
     """Send a bundle that is ready; that it was fetched is an entry of the log."""
     trace = trace_of(request)
     row, blocks = export_fetch(actor=request.user, workspace=workspace_of(slug), export_id=export, trace=trace)
-    scope = "all" if row.decision is None else f"d-{row.decision:04d}"
     return StreamingHttpResponse(
         blocks,
         content_type="application/zip",
         headers={
             "Content-Length": str(row.size_bytes),
-            "Content-Disposition": f'attachment; filename="{slug}-{scope}-{row.id}.zip"',
+            "Content-Disposition": f'attachment; filename="{row.file_name}"',
             "X-Content-Type-Options": "nosniff",
         },
     )

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from datetime import date
 
 from django.http import HttpResponse
@@ -10,6 +11,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from planner.decision_numbers import decision_number
 from reviews.errors import Finding, InvalidRequestError
 from reviews.selectors.checkpoints import newest_key
 from reviews.selectors.log import EntryRow, audit_rows
@@ -24,6 +26,7 @@ from reviews.web.verification_rows import headline_of
 
 FILTERS = ("decision", "revision", "action", "actor", "team", "digest", "since", "until", "text")
 NO_NUMBER = -1
+REVISION = re.compile(r"[Rr]?0*([1-9][0-9]{0,8})")
 """Stands for what is no number of a decision or revision: no entry fits, where all entries would read as those."""
 TEXT_LENGTH = 200
 DOWNLOAD_ENTRIES = 10_000
@@ -62,8 +65,8 @@ def wanted_entries(query: Query) -> EntryFilter:
     if problems:
         raise InvalidRequestError(tuple(problems))
     return EntryFilter(
-        decision=_number(query.get("decision"), "[Dd]-"),
-        revision=_number(query.get("revision"), "[Rr]"),
+        decision=_named(query.get("decision"), decision_number),
+        revision=_named(query.get("revision"), _revision_number),
         action=query.get("action").strip(),
         actor=query.get("actor").strip(),
         team=query.get("team").strip(),
@@ -74,9 +77,13 @@ def wanted_entries(query: Query) -> EntryFilter:
     )
 
 
-def _number(text: str, prefix: str) -> int | None:
-    number = re.fullmatch(rf"(?:{prefix})?0*([0-9]{{1,9}})", text.strip())
-    return int(number.group(1)) if number else NO_NUMBER if text.strip() else None
+def _named(text: str, read: Callable[[str], int | None]) -> int | None:
+    return (read(text) or NO_NUMBER) if text.strip() else None
+
+
+def _revision_number(text: str) -> int | None:
+    number = REVISION.fullmatch(text.strip())
+    return int(number.group(1)) if number else None
 
 
 def _day(query: Query, name: str, problems: list[Finding]) -> date | None:

@@ -82,9 +82,11 @@ def test_the_auditor_exports_and_takes_a_bundle_away(people: Cast, visit: Visit)
     page = who.get(EXPORT).content.decode()
     assert (">Download</a>" in page, "js/progress" in page, "D-0001" in page) == (True, False, True)
     answer = who.get(f"{EXPORT}{export.pk}/bundle.zip")
+    export.refresh_from_db()
+    name = f"topogate-D-0001-{export.sha256[7:19]}.zip"
     data = b"".join(answer.streaming_content)  # type: ignore[attr-defined] # a streamed answer
     assert (len(data), answer["Content-Type"]) == (int(answer["Content-Length"]), "application/zip")
-    assert answer["Content-Disposition"] == f'attachment; filename="lab-d-0001-{export.pk}.zip"'
+    assert answer["Content-Disposition"] == f'attachment; filename="{name}"'
     assert "verify.py" in zipfile.ZipFile(io.BytesIO(data)).namelist()
     assert AuditEntry.objects.latest("seq").action == "export.downloaded"
 
