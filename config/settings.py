@@ -144,6 +144,11 @@ LOG_WITNESSES = env.list("LOG_WITNESSES", default=[])
 # A decision in force is called expiring so long before its end.
 EXPIRY_NOTICE_DAYS = days("EXPIRY_NOTICE_DAYS", 14)
 
+# A host's identity report counts so long; an older one is refused, and a host without one is waited for.
+IDENTITY_FRESH_SECONDS = seconds("IDENTITY_FRESH_SECONDS", 900.0)
+# A host that has not reported for so long is forgotten; what its reports changed stays in the log.
+IDENTITY_KEEP_DAYS = days("IDENTITY_KEEP_DAYS", 30)
+
 # Email is off until there is a server to hand it to: smtp://, smtp+tls:// or smtp+ssl://user:password@host:port.
 EMAIL_IS_ON = bool(env.str("EMAIL_URL", default=""))
 _email = mail_server("EMAIL_URL")

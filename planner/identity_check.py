@@ -15,6 +15,7 @@ from planner.pointers import is_below, joined, steps
 
 __all__ = [
     "BoundKey",
+    "How",
     "KeyDifference",
     "RankDifference",
     "bound_keys",

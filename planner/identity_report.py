@@ -89,9 +89,18 @@ class Gathered:
 
 
 def report_tree(
-    found: Gathered, *, host: str, collected_at: str, environment: Mapping[str, str], bound: Mapping[str, Any] | None
+    found: Gathered,
+    *,
+    host: str,
+    collected_at: str,
+    environment: Mapping[str, str],
+    bound: Mapping[str, Any] | None,
+    node: str | None = None,
 ) -> dict[str, Any]:
-    """Return the report. ``bound`` is the contract's identity, whose keys without a value are listed as missing."""
+    """Return the report. ``bound`` is the contract's identity, whose keys without a value are listed as missing.
+
+    ``node`` is which node of the contract the host is, None where that was not said.
+    """
     known = {key for key in found.values if found.values[key] is not None}
     missing = [{"what": what, "because": because} for what, because in found.absent.items() if what not in known]
     named = {entry["what"] for entry in missing}
@@ -102,6 +111,7 @@ def report_tree(
     return {
         "schema": SCHEMA,
         "host": host,
+        **({} if node is None else {"node": node}),
         "collected_at": collected_at,
         "identity": _tree(found.values),
         **_placement(found.world_size, found.ranks),

@@ -18,6 +18,7 @@ from reviews.services.deliveries import deliveries_sweep, delivery_send
 from reviews.services.draft_reading import draft_file_read, draft_files_sweep
 from reviews.services.drafts import drafts_expire
 from reviews.services.export_runs import export_run, exports_sweep
+from reviews.services.host_places import places_prune
 from reviews.services.jobs import job_run, jobs_sweep
 from reviews.services.notices import notices_prune, notices_sweep
 from reviews.services.sweeps import decisions_sweep
@@ -97,6 +98,7 @@ def _sweep_until_stopped() -> None:
                 sign_at = time.monotonic() + settings.CHECKPOINT_SECONDS
                 checkpoints_sign()
                 notices_prune()
+                places_prune()
         except (DatabaseError, ConflictError) as error:
             logger.warning("the sweep failed: %s", error)
         finally:

@@ -12,20 +12,18 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 from planner.canonical import file_sha256
-from planner.importers.redaction import Redactor
 
 __all__ = [
     "Answer",
     "Package",
     "answer_of",
-    "environment_of",
     "folder_digest",
     "host_name",
     "packages_of",
@@ -35,25 +33,6 @@ __all__ = [
 MAX_OUTPUT = 8 * 2**20
 MAX_FILES = 100_000
 MAX_ENVIRONMENT = 4 * 2**20
-PREFIXES = (
-    *(
-        "CUDA_",
-        "NVIDIA_",
-        "NCCL_",
-        "RCCL_",
-        "VLLM_",
-        "SGLANG_",
-        "SGL_",
-        "TRTLLM_",
-        "TLLM_",
-        "UCX_",
-        "NIXL_",
-        "NVSHMEM_",
-    ),
-    *("HSA_", "HIP_", "ROCR_", "GLOO_", "OMPI_MCA_", "TORCH_", "PYTORCH_", "OMP_NUM_THREADS", "TOPOGATE_"),
-)
-"""Beginnings of the names that change how an engine runs."""
-SECRETS = ("KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL", "AUTH")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +160,3 @@ def process_environment(pid: int) -> dict[str, str]:
         raw = file.read(MAX_ENVIRONMENT)
     entries = (entry.decode("utf-8", "replace").partition("=") for entry in raw.split(b"\0") if entry)
     return {name: value for name, _, value in entries}
-
-
-def environment_of(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that change how an engine runs, without what names or holds a secret."""
-    kept = {}
-    for name, value in sorted(variables.items()):
-        if name.startswith(PREFIXES) and not any(word in name for word in SECRETS):
-            line = b"".join(Redactor().copy([f"{name}={value}".encode("utf-8", "replace")]))
-            kept[name] = line.decode("utf-8", "replace").removeprefix(f"{name}=")
-    return kept

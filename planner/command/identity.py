@@ -23,10 +23,11 @@ from planner.command.base import (
     opened,
     print_refused,
 )
-from planner.command.host import environment_of, host_name, process_environment
+from planner.command.host import host_name, process_environment
 from planner.command.identity_collect import Asked, gathered
 from planner.errors import DocumentRefusedError, Problem
 from planner.identity_check import KeyDifference, RankDifference, key_differences, rank_differences
+from planner.identity_environment import environment_of
 from planner.identity_report import IdentityReport, MergeRefusedError, merged, read_report, report_tree
 from planner.intake import read_contract, read_evidence, read_plan
 from planner.launch import LaunchRefusedError, planned_trial
@@ -110,6 +111,7 @@ def _collect(arguments: Namespace) -> int:
     report = report_tree(
         found,
         host=host_name(),
+        node=arguments.node,
         collected_at=time_text(datetime.now(UTC).replace(microsecond=0)),
         environment=environment_of(variables),
         bound=None if contract is None else msgspec.to_builtins(contract.record.identity),

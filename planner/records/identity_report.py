@@ -40,10 +40,11 @@ class Absent(Record, frozen=True, kw_only=True):
 
 
 class IdentityReport(Record, frozen=True, kw_only=True):
-    """The report as a file has it; ``conflicts`` are for people."""
+    """The report as a file has it; ``conflicts`` are for people, ``node`` is which node of the contract the host is."""
 
     schema: Literal["topogate.identity/v1"]
     host: Prose
+    node: Id | UnsetType = UNSET
     collected_at: Time
     identity: dict[str, Any]
     placement: SeenPlacement | UnsetType = UNSET

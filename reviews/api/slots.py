@@ -1,4 +1,4 @@
-"""What runs in a slot against what was decided: asked without a trace, or reported as an entry of the log."""
+"""What runs in a slot against what was decided, asked without a trace."""
 
 from dataclasses import asdict
 from typing import Any
@@ -8,15 +8,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from reviews.api import serializers
-from reviews.api.authentication import actor, authentication, request_id
+from reviews.api.authentication import actor
 from reviews.api.base import WorkspaceView
 from reviews.api.documentation import CHECKING, DOCUMENT, body, refusals
 from reviews.api.rows import Links
 from reviews.api.uploads import check_outer_form
 from reviews.errors import Finding, InvalidRequestError
 from reviews.selectors.slot_check import SlotCheck, live_identity, slot_check
-from reviews.services.identity_reports import identity_report
-from reviews.services.people import Trace
 
 SLOT = {"type": "string", "minLength": 1, "maxLength": 128, "description": "exact slot"}
 PARTS = body(("slot", "identity"), slot=SLOT, identity=DOCUMENT)
@@ -35,27 +33,6 @@ class Check(WorkspaceView):
         """Compare a machine's identity with the decision in force; a missing key is no match."""
         slot, live = _parts(request)
         found = slot_check(actor=actor(request), workspace=self.space, slot=slot, live=live)
-        return Response(serializers.SlotCheck(check_value(found, self.links)).data)
-
-
-class IdentityReports(WorkspaceView):
-    """What machines said they are."""
-
-    @extend_schema(
-        operation_id="identity_report",
-        request=PARTS,
-        responses={200: serializers.SlotCheck, **refusals(*CHECKING, 409)},
-    )
-    def post(self, request: Request, workspace: str) -> Response:
-        """Compare and record; a decision that differs from what runs turns stale."""
-        slot, live = _parts(request)
-        found = identity_report(
-            actor=actor(request),
-            workspace=self.space,
-            slot=slot,
-            live=live,
-            trace=Trace(request_id(), authentication(request)),
-        )
         return Response(serializers.SlotCheck(check_value(found, self.links)).data)
 
 

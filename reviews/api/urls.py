@@ -42,6 +42,7 @@ from reviews.api.drafts import (
     EvidenceDrafts,
 )
 from reviews.api.exports import ExportBundle, ExportDetail, Exports
+from reviews.api.identity import IdentityReports
 from reviews.api.proposals import (
     DecisionProposals,
     PolicyView,
@@ -53,7 +54,7 @@ from reviews.api.proposals import (
 from reviews.api.revisions import ContractFile, EvidenceFile, PlanFile, RevisionDetail, Revisions
 from reviews.api.schemas import Absent, Docs, DocumentSchema, OpenApi
 from reviews.api.signoffs import PointSettlements, SignOffs, SignOffWithdrawals
-from reviews.api.slots import Check, IdentityReports
+from reviews.api.slots import Check
 from reviews.api.stress import Stress
 from reviews.api.threads import ThreadResolution, Threads
 from reviews.api.validity import DecisionValidity, SlotValidity

@@ -23,6 +23,7 @@ from reviews.models.draft_files import Attachment, AttachmentPiece, DraftFile, D
 from reviews.models.drafts import Draft
 from reviews.models.exports import Export, ExportPiece, ExportState
 from reviews.models.footprints import ActivationFootprint, CountedTrial
+from reviews.models.host_reports import HostReport
 from reviews.models.jobs import JobState, Plan, PlanJob
 from reviews.models.notices import (
     Delivery,
@@ -108,6 +109,7 @@ __all__ = [
     "ExportState",
     "FileState",
     "FindingState",
+    "HostReport",
     "IdentityReport",
     "IntakeReceipt",
     "Invitation",

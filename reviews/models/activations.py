@@ -133,12 +133,16 @@ class Reproduction(models.Model):
 
 
 class IdentityReport(models.Model):
-    """What a machine said it is, against the decision that was in force for its slot."""
+    """What a machine said it is, against the decision of its slot, where that was something new.
+
+    ``place`` is the node or host that said it, NULL where it was an identity as a whole.
+    """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="identity_reports")
     slot = models.CharField(max_length=128)
     decision = models.ForeignKey(Decision, on_delete=models.PROTECT, null=True, related_name="identity_reports")
     identity = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
+    place = models.CharField(max_length=128, null=True)  # noqa: DJ001  # NULL is the whole machine
     matches = models.BooleanField()
     # The canonical JSON of the keys that differ or are missing, each with its owning team.
     differences = models.TextField(blank=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from planner.identity_check import BoundKey, bound_keys, differing_keys
+from planner.identity_check import BoundKey, KeyDifference, bound_keys, differing_keys
 from planner.pointers import steps
 from reviews.policies.document import PolicyDocument, identity_owner
 
@@ -59,13 +59,16 @@ def differences_from(
     keys: Sequence[BoundKey], live: Mapping[str, Any], *, rank_map_digest: str, document: PolicyDocument
 ) -> tuple[Difference, ...]:
     """Compare with keys that were taken out of the decided identity before; see ``differences``."""
-    return tuple(
-        Difference(one.key, one.how, one.expected, one.found, _owner(document, one.key))
-        for one in differing_keys(keys, live, rank_map_digest=rank_map_digest)
-    )
+    return tuple(owned(document, one) for one in differing_keys(keys, live, rank_map_digest=rank_map_digest))
 
 
-def _owner(document: PolicyDocument, key: str) -> str:
+def owned(document: PolicyDocument, one: KeyDifference) -> Difference:
+    """Return a difference with the team that owns its key."""
+    return Difference(one.key, one.how, one.expected, one.found, key_owner(document, one.key))
+
+
+def key_owner(document: PolicyDocument, key: str) -> str:
+    """Return the team that owns a key of the identity, or a place of a rank."""
     is_placement = steps(key)[:1] == ("placement",) and not any(
         pointer.startswith("/placement") for pointer in document.identity_owners
     )

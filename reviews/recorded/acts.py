@@ -55,6 +55,7 @@ def _report(row: IdentityReport) -> Fact:
     return {
         "decision": row.decision.number if row.decision else None,
         "slot": row.slot,
+        "place": row.place,
         "identity": row.identity_id,
         "matches": row.matches,
         "differences": row.differences,
@@ -63,9 +64,15 @@ def _report(row: IdentityReport) -> Fact:
 
 
 def _report_said(said: Said) -> Iterable[Fact]:
-    named = said.payload["differences"]
-    about = {"decision": said.decision, "person": said.actor, "differences": canonical_text(named) if named else ""}
-    yield about | picked(said.payload, "slot", "identity", "matches")
+    about = {"decision": said.decision, "person": said.actor, "slot": said.payload["slot"]}
+    for told in said.payload.get("reports", (said.payload,)):
+        named = told["differences"]
+        yield {
+            **about,
+            "place": told.get("place"),
+            "differences": canonical_text(named) if named else "",
+            **picked(told, "identity", "matches"),
+        }
 
 
 def _proposal_said(said: Said) -> Iterable[Fact]:

@@ -1,18 +1,28 @@
-"""A machine reports what it is. That is an entry; where it differs from what is in force, the decision turns stale."""
+"""A whole machine reports what it is: an entry where that is new; where it differs, the decision turns stale.
+
+Rules kept: what speaks for the whole slot has to say everything, so a missing key differs. Reports of single hosts are
+another matter (``host_reports``).
+"""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from planner.canonical import canonical_bytes
+from planner.identity_live import said_by_whole, seen_in
 from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.blobs import blob_keep
 from reviews.clock import database_now
 from reviews.errors import Finding, InvalidRequestError, is_storable, printable
-from reviews.models import DecisionState, IdentityReport, Person, Workspace
+from reviews.models import Decision, DecisionState, IdentityReport, Person, Workspace
+from reviews.policies.host_reports import WHOLE, Sent
 from reviews.policies.permissions import may_report
+from reviews.selectors.decided import decided_by
+from reviews.selectors.live_identity import held_by
 from reviews.selectors.people import standing_of
 from reviews.selectors.slot_check import SLOT_LENGTH, SlotCheck, checked_slot, difference_text
 from reviews.services.acting import require
+from reviews.services.host_places import place_keep
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.states import decision_move
 
@@ -39,9 +49,13 @@ def identity_report(
     )
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
         require(may_report(standing))
-        kept = _kept(slot, live)
+        raw = _raw(slot, live)
+        require_slot(workspace, slot)
         now = database_now()
         found = checked_slot(workspace, slot, live, now)
+        if not _is_new(actor, workspace, slot, raw, live, now):
+            return found
+        kept = blob_keep(raw).sha256
         named = [{"key": one.key, "how": one.how, "team": one.team} for one in found.differences[:KEYS_NAMED]]
         IdentityReport.objects.create(
             workspace=workspace,
@@ -75,7 +89,36 @@ def identity_report(
     return found
 
 
-def _kept(slot: str, live: Mapping[str, Any]) -> str:
+def require_slot(workspace: Workspace, slot: str) -> None:
+    """Refuse a slot for which there never was a decision.
+
+    Raises:
+        InvalidRequestError: there was none.
+    """
+    if not Decision.objects.filter(workspace=workspace, slot=slot).exists():
+        wanted = "a slot of this workspace that has a decision"
+        raise InvalidRequestError((Finding("request", "request/unknown_slot", "slot", wanted, printable(slot, 128)),))
+
+
+def _is_new(
+    actor: Person,
+    workspace: Workspace,
+    slot: str,
+    raw: bytes,
+    live: Mapping[str, Any],
+    now: datetime,
+) -> bool:
+    """Keep what the machine says, and say whether it stands otherwise to what was decided than the last time."""
+    seen = seen_in(live)
+    sent = Sent(place=WHOLE, host="", collected_at=now, raw=raw, identity=live, seen=seen)
+    held = held_by(workspace, slot, now)
+    if held is None:
+        return place_keep(workspace, slot, sent, person=actor, subject="", said=None, now=now)
+    said = said_by_whole(decided_by(held.activation), live, seen)
+    return place_keep(workspace, slot, sent, person=actor, subject=held.activation.subject, said=said, now=now)
+
+
+def _raw(slot: str, live: Mapping[str, Any]) -> bytes:
     problems = []
     if not (0 < len(slot) <= SLOT_LENGTH and is_storable(slot) and slot.isprintable()):
         expected = f"1 to {SLOT_LENGTH} printable characters"
@@ -87,4 +130,4 @@ def _kept(slot: str, live: Mapping[str, Any]) -> str:
         raw = b""
     if problems:
         raise InvalidRequestError(tuple(problems))
-    return blob_keep(raw).sha256
+    return raw

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from planner.command import main
-from planner.command.host import answer_of, environment_of, folder_digest, host_name, packages_of
+from planner.command.host import answer_of, folder_digest, host_name, packages_of
+from planner.identity_environment import environment_of
 from planner.intake import read_contract, read_evidence
 from planner.plan import plan_bytes, plan_parallelism
 from tests.planner.documents import raw

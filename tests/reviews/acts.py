@@ -66,7 +66,7 @@ ACTS: dict[str, Act] = {
     "evidence_drafts.evidence_make": one("draft.finished", refused="draft.refused"),
     "exports.export_fetch": one("export.downloaded"),
     "exports.export_request": one("export.requested"),
-    "identity_reports.identity_report": one("identity.reported", refused="identity.report_refused"),
+    "host_reports.identity_reports_take": one("identity.reported", refused="identity.report_refused"),
     "jobs.job_give_up": one("revision.not_planned"),
     "jobs.job_run": one("revision.planned"),
     "people.member_add": one("roster.role_set"),
@@ -125,6 +125,7 @@ NO_ACTS: set[str] = {
     "activation.requirements_record",
     "comment_checks.ready_to_publish",
     "evidence_drafts.label_of",
+    "identity_reports.require_slot",
     "leases.in_seconds",
     "messages.digest_message",
     "messages.notice_message",
@@ -176,6 +177,9 @@ NO_ACTS: set[str] = {
     "drafts.draft_create",
     "exports.write_bundle",
     "footprints.footprint_keep",
+    "host_places.place_keep",
+    "host_places.place_refuse",
+    "identity_reports.identity_report",
     "people_accounts.account_changing",
     "people_roster.administering",
     "planned.revision_fail",
@@ -205,6 +209,7 @@ NO_ACTS: set[str] = {
     "draft_reading.files_wake_after_commit",
     "export_runs.export_run",
     "export_runs.exports_sweep",
+    "host_places.places_prune",
     "jobs.job_fail",
     "jobs.job_finish",
     "jobs.job_release",
@@ -228,6 +233,7 @@ NO_ACTS: set[str] = {
     "demo.demo_submit",
     # They refuse, which is an entry by itself.
     "drafts.drafting_require",
+    "host_reports.identity_report_refuse",
     "submissions.submission_refuse",
 }
 

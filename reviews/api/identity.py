@@ -1,0 +1,152 @@
+"""Reports of what runs in a slot: sent by its hosts, or by CI for all of them; and how the slot stands."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import UnsupportedMediaType
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from reviews.api.authentication import actor, authentication, request_id
+from reviews.api.base import WorkspaceView
+from reviews.api.documentation import DOCUMENT, READING, SENDING, body, refusals, text
+from reviews.api.queries import printable, read_query
+from reviews.api.rows import Links
+from reviews.api.serializers_identity import LiveIdentity as LiveIdentitySerializer
+from reviews.api.slots import SLOT, check_value
+from reviews.api.uploads import check_outer_form
+from reviews.errors import Finding, InvalidRequestError
+from reviews.limits import passed_limit
+from reviews.models import Workspace
+from reviews.selectors.live_identity import LiveIdentity, check_of, live_of_slot
+from reviews.selectors.slot_check import SlotCheck
+from reviews.services.host_reports import identity_report_refuse, identity_reports_take
+from reviews.services.people import Trace
+
+NAMED = 200
+"""Keys and ranks that are waited for and named; the counts are of all."""
+PARTS = body(
+    ("slot", "identity"),
+    slot=SLOT,
+    identity={"type": "array", "items": DOCUMENT, "description": "a report of each host, or one identity of the slot"},
+)
+
+
+class IdentityReports(WorkspaceView):
+    """What hosts said they are."""
+
+    @extend_schema(
+        operation_id="identity_read",
+        parameters=[text("slot", "exact slot", minLength=1)],
+        responses={200: LiveIdentitySerializer, **refusals(*READING)},
+    )
+    def get(self, request: Request, workspace: str) -> Response:
+        """Say how a slot stands by the last reports of its hosts."""
+        query = read_query(request.GET, {"slot": printable})
+        if "slot" not in query:
+            wanted = "the slot that is asked about"
+            raise InvalidRequestError((Finding("request", "request/slot", "slot", wanted, "nothing"),))
+        found = live_of_slot(actor=actor(request), workspace=self.space, slot=query["slot"])
+        return Response(LiveIdentitySerializer(live_value(check_of(found), found, self.links)).data)
+
+    @extend_schema(
+        operation_id="identity_report", request=PARTS, responses={200: LiveIdentitySerializer, **refusals(*SENDING)}
+    )
+    def post(self, request: Request, workspace: str) -> Response:
+        """Take reports of hosts, or an identity of the whole slot; a decision that differs turns stale."""
+        trace = Trace(request_id(), authentication(request))
+        with _refusals_kept(request, self.space, trace):
+            slot, documents = _parts(request)
+        found = identity_reports_take(
+            actor=actor(request), workspace=self.space, slot=slot, documents=documents, trace=trace
+        )
+        return Response(LiveIdentitySerializer(live_value(found.check, found.live, self.links)).data)
+
+
+def live_value(check: SlotCheck, live: LiveIdentity, links: Links) -> dict[str, Any]:
+    """Return how a slot stands as the API shows it."""
+    whole = live.together
+    return {
+        **check_value(check, links),
+        "last_report": live.last_report,
+        "agrees": live.agrees,
+        "awaited": {
+            "nodes": list(whole.awaited),
+            "keys": list(whole.open_keys[:NAMED]),
+            "keys_in_all": len(whole.open_keys),
+            "ranks": list(whole.open_ranks[:NAMED]),
+            "ranks_in_all": len(whole.open_ranks),
+        },
+        "contradictions": list(whole.contradictions),
+        "hosts": [
+            {
+                "place": row.place,
+                "host": row.host,
+                "collected_at": row.collected_at,
+                "counts": row.is_fresh,
+                "since": row.since,
+                "identity": row.sha256 or None,
+                "differences": [{"key": one.key, "how": one.how, "team": one.team} for one in row.differences[:NAMED]],
+                "refused": row.refused_because or None,
+                "refused_at": row.refused_at,
+            }
+            for row in live.hosts
+        ],
+    }
+
+
+@contextmanager
+def _refusals_kept(request: Request, workspace: Workspace, trace: Trace) -> Iterator[None]:
+    """Record that a form was refused before a report was read out of it; it goes on as it was raised.
+
+    Raises:
+        NotAllowedError: the caller may not report, whatever was sent.
+    """
+    try:
+        yield
+    except (
+        InvalidRequestError,
+        UnsupportedMediaType,
+        RequestDataTooBig,
+        TooManyFilesSent,
+        TooManyFieldsSent,
+    ) as refused:
+        with suppress(InvalidRequestError):
+            identity_report_refuse(actor=actor(request), workspace=workspace, problems=_problems(refused), trace=trace)
+        raise
+
+
+def _problems(refused: Exception) -> tuple[Finding, ...]:
+    if isinstance(refused, InvalidRequestError):
+        return refused.problems
+    if isinstance(refused, UnsupportedMediaType):
+        wanted = "multipart/form-data in UTF-8"
+        return (Finding("request", "request/content_type", "Content-Type", wanted, "another type"),)
+    passed = passed_limit(refused)
+    return (passed,) if passed else ()
+
+
+def _parts(request: Request) -> tuple[str, list[bytes]]:
+    """Take slot and reports out of the body.
+
+    Raises:
+        UnsupportedMediaType: it is no form with files.
+        InvalidRequestError: with every part that is missing or not taken here.
+    """
+    check_outer_form(request)
+    sent = {*request.POST, *request.FILES} - {"slot", "identity", "csrfmiddlewaretoken"}
+    problems = [
+        Finding("request", "request/unknown_part", name[:80], "one of slot, identity", "another part")
+        for name in sorted(sent)
+    ]
+    if "slot" not in request.POST:
+        problems.append(Finding("request", "request/slot", "slot", "the slot that is asked about", "nothing"))
+    if "identity" not in request.FILES:
+        expected = "files in parts named identity"
+        problems.append(Finding("request", "request/missing_part", "identity", expected, "nothing"))
+    if problems:
+        raise InvalidRequestError(tuple(problems))
+    return str(request.POST["slot"]), [bytes(part.read()) for part in request.FILES.getlist("identity")]

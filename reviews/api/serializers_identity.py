@@ -1,0 +1,49 @@
+"""How a slot stands by the reports of its hosts, as the API shows it."""
+
+from rest_framework import serializers
+
+from reviews.api.serializers import SlotCheck
+
+
+class HostDifference(serializers.Serializer[object]):
+    """A key that a host reports otherwise than decided, or does not know."""
+
+    key = serializers.CharField()
+    how = serializers.ChoiceField(["differs", "missing", "unknown"])
+    team = serializers.CharField()
+
+
+class Host(serializers.Serializer[object]):
+    """A host with its last report."""
+
+    place = serializers.CharField(
+        allow_blank=True, help_text="node of the contract, else the host; empty for the whole slot"
+    )
+    host = serializers.CharField(allow_blank=True)
+    collected_at = serializers.DateTimeField(allow_null=True)
+    counts = serializers.BooleanField(help_text="whether it is of what holds now, and not too old")
+    since = serializers.DateTimeField(help_text="since when it says the same")
+    identity = serializers.CharField(allow_null=True, help_text="digest of the report's bytes")
+    differences = HostDifference(many=True)
+    refused = serializers.CharField(allow_null=True)
+    refused_at = serializers.DateTimeField(allow_null=True)
+
+
+class Awaited(serializers.Serializer[object]):
+    """What no report says yet."""
+
+    nodes = serializers.ListField(child=serializers.CharField())
+    keys = serializers.ListField(child=serializers.CharField())
+    keys_in_all = serializers.IntegerField()
+    ranks = serializers.ListField(child=serializers.IntegerField())
+    ranks_in_all = serializers.IntegerField()
+
+
+class LiveIdentity(SlotCheck):
+    """A check, with what each host said. ``agrees``: the machine is what was decided, whether or not that holds."""
+
+    last_report = serializers.DateTimeField(allow_null=True)
+    agrees = serializers.BooleanField()
+    awaited = Awaited()
+    contradictions = serializers.ListField(child=serializers.CharField())
+    hosts = Host(many=True)

@@ -1,0 +1,50 @@
+"""What the hosts of a slot said last: one row for each, which changes with every report.
+
+Nothing was decided by these rows, so they are not append-only; a report that changed something is an entry of the log
+with its bytes kept (``IdentityReport``).
+"""
+
+from django.db import models
+from django.db.models import Q
+
+from reviews.models.fields import DIGEST_LENGTH
+from reviews.models.people import Person, Workspace
+
+
+class HostReport(models.Model):
+    """The newest report of one place in a slot.
+
+    ``place`` is the node of the contract, or the host where the report names none, or "" for an identity that was sent
+    as a whole. ``subject`` is what it was compared with, "" where nothing was in force or the report is older;
+    ``said`` is the outcome (``reviews.policies.host_reports``), ``outcome`` its digest, unchanged since ``since``.
+    ``refused_as`` are the codes of the last refusal, which stands until a report is taken.
+    """
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="host_reports")
+    slot = models.CharField(max_length=128)
+    place = models.CharField(max_length=128, blank=True)
+    host = models.CharField(max_length=128, blank=True)
+    person = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="+")
+    collected_at = models.DateTimeField(null=True)
+    received_at = models.DateTimeField()
+    sha256 = models.CharField(max_length=DIGEST_LENGTH, blank=True)
+    body = models.BinaryField(default=bytes)
+    subject = models.CharField(max_length=DIGEST_LENGTH, blank=True)
+    said = models.BinaryField(default=bytes)
+    outcome = models.CharField(max_length=DIGEST_LENGTH, blank=True)
+    since = models.DateTimeField()
+    refused_as = models.CharField(max_length=200, blank=True)
+    refused_because = models.TextField(blank=True)
+    refused_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=["workspace", "slot", "place"], name="host_report_once_per_place"),
+            models.CheckConstraint(
+                condition=Q(sha256="") ^ Q(collected_at__isnull=False), name="host_report_has_its_time"
+            ),
+        )
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return f"report of {self.place or self.slot}"

@@ -1,0 +1,220 @@
+"""What of a machine's report is taken, and its outcome as it is kept. Pure.
+
+Rules kept: what is refused is named with every fault of every report at once, without repeating a secret; a report
+stands for the node that it names, else for its host, because hosts are renamed with every pod; its own time counts, so
+nothing from before is played back and nothing is dated ahead.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+from msgspec import UnsetType
+
+from planner.canonical import file_sha256
+from planner.errors import DocumentRefusedError
+from planner.identity_check import How, KeyDifference
+from planner.identity_environment import environment_of
+from planner.identity_live import Said, Seen, placed_of
+from planner.identity_report import read_report
+from planner.records.identity_report import IdentityReport
+from planner.times import parsed_time
+from reviews.errors import Finding, InvalidRequestError, printable
+
+MAX_REPORT_BYTES = 8 * 2**20
+MAX_REPORTS = 256
+MAX_RANKS = 65_536
+DIFFERENCES_KEPT = 1000
+AHEAD = timedelta(seconds=60)
+"""How far a host's clock may run ahead."""
+SUBJECT = "TOPOGATE_SUBJECT"
+WHOLE = ""
+"""The place of an identity that speaks for the whole slot."""
+
+_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_OF_SEVERAL = ", "
+"""Stands between the hosts of reports that were put together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """A report that is taken: what it says, of which place, and from when."""
+
+    place: str
+    host: str
+    collected_at: datetime
+    raw: bytes
+    identity: Mapping[str, Any]
+    seen: Seen
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def subject(self) -> str:
+        """The subject that its processes are labelled with, "" where they have no label."""
+        return self.environment.get(SUBJECT, "")
+
+    @property
+    def sha256(self) -> str:
+        """The digest of its bytes."""
+        return file_sha256(self.raw)
+
+
+def is_of_a_host(raw: bytes) -> bool:
+    """Say whether bytes are the report of one host, and not an identity as a whole, or several put together."""
+    if b'"topogate.identity/' not in raw:
+        return False
+    try:
+        tree = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return True
+    if not isinstance(tree, dict) or "schema" not in tree:
+        return False
+    host = tree.get("host")
+    return not (isinstance(host, str) and _OF_SEVERAL in host)
+
+
+def sent_reports(documents: Sequence[bytes], *, now: datetime, fresh: timedelta) -> tuple[Sent, ...]:
+    """Read the reports of a request.
+
+    Raises:
+        InvalidRequestError: with every fault of every report.
+    """
+    problems: list[Finding] = []
+    taken: dict[str, Sent] = {}
+    if len(documents) > MAX_REPORTS:
+        problems.append(
+            _wrong("request/report_count", "identity", f"at most {MAX_REPORTS} reports", f"{len(documents)}")
+        )
+    for number, raw in enumerate(documents[:MAX_REPORTS]):
+        at = "identity" if len(documents) == 1 else f"identity[{number}]"
+        try:
+            sent = _sent(raw, at, now, fresh)
+        except InvalidRequestError as refused:
+            problems += refused.problems
+            continue
+        if sent.place in taken:
+            problems.append(_wrong("request/place_twice", at, "one report of each node or host", sent.place))
+        taken[sent.place] = sent
+    if problems:
+        raise InvalidRequestError(tuple(problems))
+    return tuple(taken.values())
+
+
+def _wrong(code: str, at: str, expected: str, found: str) -> Finding:
+    return Finding("request", code, at, expected, found)
+
+
+def _sent(raw: bytes, at: str, now: datetime, fresh: timedelta) -> Sent:
+    if len(raw) > MAX_REPORT_BYTES:
+        wanted = f"at most {MAX_REPORT_BYTES:,} bytes"
+        raise InvalidRequestError((_wrong("request/report_size", at, wanted, f"{len(raw):,} bytes"),))
+    try:
+        report = read_report(raw)
+    except DocumentRefusedError as refused:
+        found = tuple(Finding.of(one, "request", pointer=f"{at}{one.pointer}") for one in refused.problems)
+        raise InvalidRequestError(found) from refused
+    seen = placed_of(report)
+    problems = [problem for check in CHECKS for problem in check(report, seen, at)]
+    collected = parsed_time(report.collected_at)
+    problems += _time_problems(collected, report.collected_at, at, now, fresh)
+    if problems or collected is None:
+        raise InvalidRequestError(tuple(problems))
+    return Sent(
+        place=_node(report) or report.host,
+        host=report.host,
+        collected_at=collected,
+        raw=raw,
+        identity=report.identity,
+        seen=seen,
+        environment=report.environment,
+    )
+
+
+def _node(report: IdentityReport) -> str:
+    return "" if isinstance(report.node, UnsetType) else report.node
+
+
+def _host_problems(report: IdentityReport, seen: Seen, at: str) -> Iterator[Finding]:
+    if not _HOST.fullmatch(report.host):
+        wanted = "a host's name: 1 to 128 of A-Z a-z 0-9 . _ -"
+        yield _wrong("request/host_name", f"{at}/host", wanted, printable(report.host, 80))
+
+
+def _rank_problems(report: IdentityReport, seen: Seen, at: str) -> Iterator[Finding]:
+    if len(seen.ranks) > MAX_RANKS:
+        yield _wrong("request/report_ranks", at, f"at most {MAX_RANKS:,} ranks", f"{len(seen.ranks):,}")
+        return
+    known: dict[Any, Mapping[str, Any]] = {}
+    for entry in seen.ranks:
+        if known.setdefault(entry["rank"], entry) != entry:
+            yield _wrong("request/rank_twice", at, f"one place of rank {entry['rank']}", "two")
+            return
+
+
+def _secret_problems(report: IdentityReport, seen: Seen, at: str) -> Iterator[Finding]:
+    """Yield the variables that no collector keeps: their values would be stored for everybody to read."""
+    kept = environment_of(report.environment)
+    for name, value in report.environment.items():
+        if kept.get(name) != value:
+            wanted = "variables that `topogate identity collect` keeps"
+            yield _wrong(
+                "request/environment", f"{at}/environment", wanted, f"{printable(name, 80)}, with a value not shown"
+            )
+
+
+Check = Callable[[IdentityReport, Seen, str], Iterator[Finding]]
+CHECKS: tuple[Check, ...] = (_host_problems, _rank_problems, _secret_problems)
+
+
+def _time_problems(
+    collected: datetime | None, said: str, at: str, now: datetime, fresh: timedelta
+) -> Iterator[Finding]:
+    place = f"{at}/collected_at"
+    if collected is None:
+        yield _wrong("request/report_time", place, "a UTC time that there is", said)
+    elif collected > now + AHEAD:
+        ahead = int((collected - now).total_seconds())
+        yield _wrong("request/report_time", place, "a time that has come", f"{said}, {ahead:,} s ahead")
+    elif collected < now - fresh:
+        behind, most = int((now - collected).total_seconds()), int(fresh.total_seconds())
+        yield _wrong("request/report_time", place, f"at most {most:,} s ago", f"{said}, {behind:,} s ago")
+
+
+def place_in(raw: bytes) -> tuple[str, str]:
+    """Return place and host of a report that may be refused, each "" where it says none that can be kept."""
+    try:
+        tree = msgspec.json.decode(raw) if len(raw) <= MAX_REPORT_BYTES else None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        tree = None
+    named = [tree.get(name) for name in ("node", "host")] if isinstance(tree, dict) else ["", ""]
+    node, host = (one if isinstance(one, str) and _HOST.fullmatch(one) else "" for one in named)
+    return node or host, host
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    keys: str
+    ranks: str
+    unknown: str
+    differs: list[tuple[str, How, Any, Any]]
+
+
+def said_bytes(said: Said) -> bytes:
+    """Return an outcome as it is kept; of very many differences the first."""
+    differs = [(one.key, one.how, one.expected, one.found) for one in said.differs[:DIFFERENCES_KEPT]]
+    return msgspec.json.encode(_Kept(f"{said.keys:x}", f"{said.ranks:x}", f"{said.unknown:x}", differs))
+
+
+def said_from(raw: bytes) -> Said:
+    """Return a kept outcome."""
+    kept = msgspec.json.decode(raw, type=_Kept)
+    differs = tuple(KeyDifference(key, how, expected, found) for key, how, expected, found in kept.differs)
+    return Said(int(kept.keys, 16), int(kept.ranks, 16), int(kept.unknown, 16), differs)
+
+
+def outcome_id(subject: str, said: Said) -> str:
+    """Return what makes an outcome one: the subject it was compared with, and every difference with what was found."""
+    differs = [(one.key, one.how, one.found) for one in said.differs]
+    return file_sha256(msgspec.json.encode([subject, differs]))

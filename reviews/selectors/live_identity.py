@@ -1,0 +1,264 @@
+"""What the hosts of a slot say that runs, against what was decided for it, as of now.
+
+Rules kept: only what was collected after the decision came into force, and not too long ago, counts; a slot matches
+only while every key and every rank is reported and as decided; a host that stopped reporting is shown with its last
+report and counts for nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import msgspec
+from django.conf import settings
+
+from planner.identity_live import Decided, Said, Together, together
+from reviews.asked_once import moment
+from reviews.errors import NotFoundError
+from reviews.models import Activation, Decision, DecisionState, HostReport, Person, Workspace
+from reviews.policies.document import PolicyDocument
+from reviews.policies.host_reports import said_from
+from reviews.policies.validity import Difference, StateNow, key_owner, owned
+from reviews.selectors.decided import decided_by, owners_of
+from reviews.selectors.decision_page import decision_of_member
+from reviews.selectors.in_force import activations_of, states_now
+from reviews.selectors.people import standing_of
+from reviews.selectors.slot_check import SlotCheck, difference_text
+
+IN_FORCE: tuple[str, ...] = (DecisionState.EMERGENCY, DecisionState.EFFECTIVE)
+MAY_RUN = (
+    *(DecisionState.STALE, DecisionState.CONTESTED, DecisionState.EXPIRED),
+    *(DecisionState.EVALUATING, DecisionState.EVALUATION_FAILED, DecisionState.DRAFT, DecisionState.IN_REVIEW),
+)
+"""States in which what was put into force before may still run; in the last ones it is being revised."""
+NEVER = Together((), (), (), (), ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """What a slot was given last: a decision with its activation, and its state as of now."""
+
+    decision: Decision
+    activation: Activation
+    state: StateNow
+
+    @property
+    def is_in_force(self) -> bool:
+        """Whether it may be matched."""
+        return self.state.state in IN_FORCE
+
+    @property
+    def name(self) -> str:
+        """The decision with revision and topology."""
+        return f"{self.decision.label} r{self.activation.revision.number} ({self.activation.topology})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRow:
+    """A host with its last report. ``is_compared``: it is of what holds now; ``is_fresh``: and it counts still."""
+
+    place: str
+    host: str
+    collected_at: datetime | None
+    received_at: datetime
+    since: datetime
+    sha256: str
+    is_fresh: bool
+    is_compared: bool
+    differences: tuple[Difference, ...]
+    refused_because: str
+    refused_at: datetime | None
+
+    @property
+    def name(self) -> str:
+        """What it is called: node, host, or the whole slot."""
+        return self.place or "the whole slot"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveIdentity:
+    """What runs in a slot. ``agrees``: everything is reported and as decided, whatever the decision's state is."""
+
+    slot: str
+    held: Held | None
+    decided: Decided | None
+    owners: PolicyDocument | None
+    hosts: tuple[HostRow, ...]
+    together: Together
+    because: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the machine is what was decided."""
+        return self.held is not None and self.together.matches
+
+    @property
+    def matches(self) -> bool:
+        """Whether the machine is what was decided, and that holds."""
+        return self.agrees and self.held is not None and self.held.is_in_force
+
+    @property
+    def last_report(self) -> datetime | None:
+        """When the newest report was collected."""
+        return max((row.collected_at for row in self.hosts if row.collected_at), default=None)
+
+    @property
+    def differences(self) -> tuple[tuple[str, Difference], ...]:
+        """Who reports what differs, in the order of hosts."""
+        fresh = (row for row in self.hosts if row.is_fresh)
+        return tuple((row.name, one) for row in fresh for one in row.differences)
+
+    def owner(self, key: str) -> str:
+        """Return the team that owns a key."""
+        return key_owner(self.owners, key) if self.owners else ""
+
+
+def held_by(workspace: Workspace, slot: str, now: datetime) -> Held | None:
+    """Return what holds for a slot, an emergency first; else what was in force last and may still run."""
+    decisions = list(Decision.objects.filter(workspace=workspace, slot=slot).order_by("-number"))
+    states = states_now(decisions, now)
+    candidates = [row for row in decisions if states[row.pk].state in (*IN_FORCE, *MAY_RUN)]
+    activations = activations_of([row.pk for row in candidates]) if candidates else {}
+    held = [
+        Held(decision=row, activation=activations[row.pk], state=states[row.pk])
+        for row in candidates
+        if row.pk in activations
+    ]
+    return min(held, key=_order, default=None)
+
+
+def _order(held: Held) -> tuple[int, float]:
+    state = held.state.state
+    return (IN_FORCE.index(state) if state in IN_FORCE else len(IN_FORCE), -held.activation.activated_at.timestamp())
+
+
+def live_of_slot(*, actor: Person, workspace: Workspace, slot: str) -> LiveIdentity:
+    """Return what runs in a slot, to a member.
+
+    Raises:
+        NotFoundError: the actor is no member of the workspace, or it has no decision for the slot.
+        TamperedError: stored bytes that the answer rests on were changed.
+    """
+    standing_of(actor, workspace)
+    if not Decision.objects.filter(workspace=workspace, slot=slot).exists():
+        raise NotFoundError(f"There is no decision for {slot[:128]} in {workspace.slug}.")
+    return live_slot(workspace, slot, moment())
+
+
+def live_of_decision(*, actor: Person, workspace: Workspace, number: int) -> LiveIdentity:
+    """Return what runs in a decision's slot against that decision, whether or not it is the one that holds.
+
+    Raises:
+        NotFoundError: no such decision, or the actor is no member of the workspace.
+        TamperedError: stored bytes that the answer rests on were changed.
+    """
+    decision = decision_of_member(actor=actor, workspace=workspace, number=number)
+    now = moment()
+    activation = activations_of([decision.pk]).get(decision.pk)
+    if activation is None:
+        return _live(workspace, decision.slot, None, now)
+    state = states_now([decision], now)[decision.pk]
+    return _live(workspace, decision.slot, Held(decision=decision, activation=activation, state=state), now)
+
+
+def live_slot(workspace: Workspace, slot: str, now: datetime) -> LiveIdentity:
+    """Return what runs in a slot without asking who asks; see ``live_of_slot``."""
+    return _live(workspace, slot, held_by(workspace, slot, now), now)
+
+
+def _live(workspace: Workspace, slot: str, held: Held | None, now: datetime) -> LiveIdentity:
+    rows = HostReport.objects.filter(workspace=workspace, slot=slot).defer("body").order_by("place")
+    if held is None:
+        hosts = tuple(_host_row(row, None, None, now) for row in rows)
+        because = f"Nothing was put into force for {slot}."
+        return LiveIdentity(
+            slot=slot, held=None, decided=None, owners=None, hosts=hosts, together=NEVER, because=because
+        )
+    decided, owners = decided_by(held.activation), owners_of(held.activation)
+    said: dict[str, Said] = {}
+    made = []
+    for row in rows:
+        one = said_from(bytes(row.said)) if row.subject == held.activation.subject and row.said else None
+        made.append(_host_row(row, one, owners, now))
+        if one is not None and made[-1].is_fresh:
+            said[made[-1].name] = one
+    whole = together(decided, said)
+    return LiveIdentity(
+        slot=slot,
+        held=held,
+        decided=decided,
+        owners=owners,
+        hosts=tuple(made),
+        together=whole,
+        because=_because(held, decided, whole, made, owners),
+    )
+
+
+def _host_row(row: HostReport, said: Said | None, owners: PolicyDocument | None, now: datetime) -> HostRow:
+    limit = timedelta(seconds=settings.IDENTITY_FRESH_SECONDS)
+    return HostRow(
+        place=row.place,
+        host=row.host,
+        collected_at=row.collected_at,
+        received_at=row.received_at,
+        since=row.since,
+        sha256=row.sha256,
+        is_fresh=said is not None and row.collected_at is not None and now - row.collected_at <= limit,
+        is_compared=said is not None,
+        differences=tuple(owned(owners, one) for one in said.differs) if said and owners else (),
+        refused_because=row.refused_because,
+        refused_at=row.refused_at,
+    )
+
+
+def _because(held: Held, decided: Decided, whole: Together, hosts: Sequence[HostRow], owners: PolicyDocument) -> str:
+    """Say in a sentence how the machine stands to what was decided."""
+    ended = "" if held.is_in_force else f"{held.name} is {DecisionState(held.state.state).label.lower()}. "
+    if whole.differs:
+        name, first = whole.differs[0]
+        more = f" And {len(whole.differs) - 1} more." if len(whole.differs) > 1 else ""
+        return f"{ended or f'{held.name}: '}{name}: {difference_text(owned(owners, first))}{more}"
+    if whole.matches:
+        return f"{ended}What runs is what was decided." if ended else f"{held.name} is in force and matches."
+    return f"{ended or f'{held.name}: '}{_lacking(decided, whole, hosts)}"
+
+
+def _lacking(decided: Decided, whole: Together, hosts: Sequence[HostRow]) -> str:
+    fresh = [row for row in hosts if row.is_fresh]
+    last = max((row.collected_at for row in hosts if row.is_compared and row.collected_at), default=None)
+    if not fresh and last is not None:
+        return f"No host reports any more. The last report is of {last:%Y-%m-%d %H:%M} UTC."
+    if not fresh:
+        return "No host has reported since it came into force."
+    counts = [
+        f"{lacking:,} of {total:,} {noun}"
+        for lacking, total, noun in (
+            (len(whole.open_keys), len(decided.keys), "keys"),
+            (len(whole.open_ranks), len(decided.ranks), "ranks"),
+        )
+        if lacking
+    ]
+    names = ", ".join(whole.awaited[:4]) + (f" and {len(whole.awaited) - 4} more" if len(whole.awaited) > 4 else "")
+    waiting = f" Waiting for {names}." if whole.awaited else ""
+    return f"Not reported: {' and '.join(counts)}.{waiting}"
+
+
+def check_of(live: LiveIdentity) -> SlotCheck:
+    """Return the answer for a slot as a check gives it; what differs stands once for each key."""
+    held = live.held
+    found = tuple({one.key: one for _, one in live.differences}.values())
+    if held is None or not held.is_in_force:
+        return SlotCheck(slot=live.slot, matches=False, because=live.because, differences=found)
+    emergency = held.activation.emergency if held.state.state == DecisionState.EMERGENCY else None
+    return SlotCheck(
+        slot=live.slot,
+        matches=live.matches,
+        because=live.because,
+        decision=held.decision,
+        activation=held.activation,
+        state=held.state.state,
+        valid_until=held.activation.valid_until,
+        differences=found,
+        incident=emergency.incident if emergency else "",
+        failing_gates=tuple(msgspec.json.decode(emergency.failing_gates, type=list[str])) if emergency else (),
+    )
