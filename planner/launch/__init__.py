@@ -31,7 +31,7 @@ from planner.layouts import LAYOUTS
 from planner.matrix.words import VARIABLES
 from planner.rankmap import derived_name, rank_map_digest
 from planner.records.contract import Contract
-from planner.records.evidence import Trial
+from planner.records.evidence import LayoutName, Trial
 from planner.records.plan import Plan
 from planner.shown import printable
 
@@ -47,6 +47,7 @@ __all__ = [
     "Unsaid",
     "launch_configuration",
     "planned_trial",
+    "refusal",
 ]
 
 ROUTER_PORT = "TOPOGATE_ROUTER_PORT"
@@ -95,14 +96,9 @@ def launch_configuration(
         KeyError: there is no such trial.
     """
     trial = evidence.record.trials[trial_id]
-    layout = trial.topology.layout
-    if target not in ("lws", layout):
-        found = LAYOUTS[layout].title
-        raise LaunchRefusedError(
-            f"{trial_id} was measured with {found}: expected a launch for it, found one for {LAYOUTS[target].title}"
-        )
-    if layout not in TARGETS:
-        raise LaunchRefusedError(f"no command is known that starts {LAYOUTS[layout].title}, with which {trial_id} ran")
+    refused = refusal(trial_id, trial.topology.layout, target)
+    if refused is not None:
+        raise LaunchRefusedError(refused)
     stack = contract.record.identity.stack.engine
     label = Label(
         slot=contract.record.slot,
@@ -118,6 +114,16 @@ def launch_configuration(
         expires_at=expires_at,
     )
     return _Configured(contract.record, trial, label, target).configuration()
+
+
+def refusal(trial_id: str, layout: LayoutName, target: Target) -> str | None:
+    """Say why a trial of a layout has no launch for a target; None where it has one."""
+    found = LAYOUTS[layout].title
+    if target not in ("lws", layout):
+        return f"{trial_id} was measured with {found}: expected a launch for it, found one for {LAYOUTS[target].title}"
+    if layout not in TARGETS:
+        return f"no command is known that starts {found}, with which {trial_id} ran"
+    return None
 
 
 class _Configured:

@@ -17,7 +17,7 @@ from planner.gates import GATES
 from planner.matrix.engines import engine_of
 from planner.matrix.runs import REQUIRED, Reads, reads_of, runs_of
 from planner.pointers import is_below, steps
-from planner.records.base import stated
+from planner.records.base import UnsetType, stated
 from planner.records.evidence import Trial, Window
 from planner.records.matrix import Run
 from planner.requalification.changes import Change, contract_changes, identity_changes, too_old
@@ -95,21 +95,23 @@ class _Requalifying:
     evidence: EvidenceDocument | None
     measured: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
     judged: dict[str, dict[str, None]] = field(default_factory=dict)
+    places: dict[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
 
     def answer(self) -> Requalification:
         """Return it."""
         view = ContractView(contract=self.contract.record, limits=self.contract.limits)
         reads = reads_of(view)
+        alike = _alike(self.changes)
         for read in reads:
-            keys = dict.fromkeys(change.key for change in self.changes if _makes_stale(change, read))
+            keys = [change.key for held in alike if _makes_stale(held[0], read) for change in held]
             if keys:
-                self.measured.setdefault((read.gate, read.limit_id), {}).update(keys)
+                self.measured.setdefault((read.gate, read.limit_id), {}).update(dict.fromkeys(keys))
         for change in self.changes:
             for gate in self._judged_by(change):
                 self.judged.setdefault(gate, {})[change.key] = None
         layout = engine_of(self.contract.record.identity.stack.engine).layout
         runs = runs_of(view, layout, reads)
-        again = tuple(self._runs(runs, reads))
+        again = tuple(self._runs(runs, reads, alike))
         return Requalification(
             changes=self.changes,
             gates=tuple(self._gates()),
@@ -166,9 +168,11 @@ class _Requalifying:
         if limits:
             yield KeptGate(gate=REQUIRED, limits=limits)
 
-    def _runs(self, runs: Mapping[str, Run], reads: Sequence[Reads]) -> Iterator[AffectedRun]:
+    def _runs(
+        self, runs: Mapping[str, Run], reads: Sequence[Reads], alike: Sequence[Sequence[Change]]
+    ) -> Iterator[AffectedRun]:
         for name, run in runs.items():
-            keys = [change for change in self.changes if self._touches(change, run, reads)]
+            keys = [change for held in alike if self._touches(held[0], run, reads) for change in held]
             if keys:
                 yield AffectedRun(
                     run=name,
@@ -193,8 +197,20 @@ class _Requalifying:
 
     def _trials(self, run: Run, changes: Sequence[Change]) -> Iterator[str]:
         for name, trial in {} if self.evidence is None else self.evidence.record.trials.items():
-            if _had(trial, run) and any(_of_trial(change, name, trial) for change in changes):
-                yield name
+            if _had(trial, run):
+                if name not in self.places:
+                    self.places[name] = _places(trial)
+                places = self.places[name]
+                if any(_of_trial(change, name, places) for change in changes):
+                    yield name
+
+
+def _alike(changes: Iterable[Change]) -> list[list[Change]]:
+    """Return changes together that make the same stale, so that a fleet of changed devices is asked about once."""
+    found: dict[tuple[object, ...], list[Change]] = {}
+    for change in changes:
+        found.setdefault((change.kind, change.metrics, change.load_point), []).append(change)
+    return list(found.values())
 
 
 def _makes_stale(change: Change, read: Reads) -> bool:
@@ -217,12 +233,21 @@ def _had(trial: Trial, run: Run) -> bool:
     return any(window.purpose in purposes and window.load_point == run.load_point for window in windows)
 
 
-def _of_trial(change: Change, name: str, trial: Trial) -> bool:
+def _places(trial: Trial) -> frozenset[tuple[str, str]]:
+    """Return the devices, nodes and NICs that ranks of a trial sit on, by the name of their section."""
+    seats = trial.rank_map
+    return frozenset(
+        {("devices", seat.device) for seat in seats}
+        | {("nodes", seat.node) for seat in seats}
+        | {("nics", seat.nic) for seat in seats if not isinstance(seat.nic, UnsetType)}
+    )
+
+
+def _of_trial(change: Change, name: str, places: frozenset[tuple[str, str]]) -> bool:
     """Say whether a change concerns a trial: one of a device only those that run on it."""
     if change.trials is not None:
         return name in change.trials
     path = steps(change.key)
     if path[:2] == ("identity", "hardware") and len(path) > 3 and path[2] in ("devices", "nodes", "nics"):
-        place = {"devices": "device", "nodes": "node", "nics": "nic"}[path[2]]
-        return any(getattr(seat, place) == path[3] for seat in trial.rank_map)
+        return (path[2], path[3]) in places
     return True
