@@ -132,7 +132,7 @@ class _Configured:
     def __init__(self, contract: Contract, trial: Trial, label: Label, target: Target) -> None:
         self.contract, self.trial, self.label, self.target = contract, trial, label, target
         self.title = LAYOUTS[trial.topology.layout].title
-        self.engines, not_started = engines_of(contract, trial)
+        self.engines, not_started, self.faults = engines_of(contract, trial)
         self.is_exact = all(engine.starts for engine in self.engines)
         self.unsaid = [*not_started, *_pools(self.engines), *unsaid_of(contract, trial)]
 
@@ -146,12 +146,14 @@ class _Configured:
             engines=self.engines,
             to_fill=to_fill,
             unsaid=tuple(self.unsaid),
+            faults=self.faults,
             files=files,
         )
 
     def _lws(self) -> tuple[tuple[File, ...], Mapping[str, str]]:
         documents, moved, lacking = lws.lws_documents(self.contract, self.label, self.engines)
         self.is_exact = self.is_exact and not moved
+        self.faults = (*moved, *self.faults)
         self.unsaid[:0] = moved
         self.unsaid += lacking
         to_fill = self._named(lws.lws_text(documents, ()))

@@ -106,7 +106,7 @@ class File:
 class LaunchConfiguration:
     """The launch. ``is_exact`` says that every rank is started where the decision has it.
 
-    ``to_fill`` is variable -> meaning.
+    ``to_fill`` is variable -> meaning; ``faults`` are those of ``unsaid`` for which it is not exact.
     """
 
     target: Target
@@ -115,4 +115,5 @@ class LaunchConfiguration:
     engines: tuple[Engine, ...]
     to_fill: Mapping[str, str]
     unsaid: tuple[Unsaid, ...]
+    faults: tuple[Unsaid, ...]
     files: tuple[File, ...]

@@ -28,8 +28,8 @@ ORDER = "CUDA_DEVICE_ORDER"
 MPI_START = "trtllm-serve"
 
 
-def engines_of(contract: Contract, trial: Trial) -> tuple[tuple[Engine, ...], tuple[Unsaid, ...]]:
-    """Return every engine instance of a trial, and what its launch does not express.
+def engines_of(contract: Contract, trial: Trial) -> tuple[tuple[Engine, ...], tuple[Unsaid, ...], tuple[Unsaid, ...]]:
+    """Return every engine instance of a trial, what its launch does not express, and what of that stops an instance.
 
     Raises:
         LaunchRefusedError: the degrees are no topology of the layout, or the map is not one of its ranks.
@@ -41,12 +41,13 @@ def engines_of(contract: Contract, trial: Trial) -> tuple[tuple[Engine, ...], tu
         raise LaunchRefusedError(f"The layout refuses the degrees: {refused}") from refused
     if groups.ranks != len(trial.rank_map):
         raise LaunchRefusedError(f"expected a rank map of {groups.ranks} ranks, found {len(trial.rank_map)}")
-    engines, unsaid = [], []
+    engines, unsaid, faults = [], [], []
     for index, instance in enumerate(trial.topology.instances):
         made, lacking = _Maker(contract, trial, index, groups.starts[index], groups.world_sizes[index]).engine(instance)
         engines.append(made)
         unsaid += lacking
-    return tuple(engines), tuple(dict.fromkeys(unsaid))
+        faults += [] if made.starts else lacking
+    return tuple(engines), tuple(dict.fromkeys(unsaid)), tuple(dict.fromkeys(faults))
 
 
 class _Maker:

@@ -39,7 +39,7 @@ def _identity(contract: Contract) -> Iterator[Unsaid]:
         yield Unsaid(at="/identity/workload/batch", sentence="Batch limits are set in the engine's own words.")
     for name, value in sorted((stated(identity.stack.kv) or {}).items()):
         if name not in SAID_OF_KV:
-            yield Unsaid(at=f"/identity/stack/kv/{name}", sentence=f"{value} is left to the engine.")
+            yield Unsaid(at=f"/identity/stack/kv/{name}", sentence=f"Decided {value}; left to the engine.")
     if stated(identity.stack.router):
         yield Unsaid(at="/identity/stack/router", sentence="The router in front of the engines is not started here.")
     engine = identity.stack.engine

@@ -11,7 +11,10 @@ from typing import Any
 from planner.launch.base import Engine, LaunchConfiguration
 from planner.matrix.words import command
 
-__all__ = ["launch_archive", "launch_tree"]
+__all__ = ["CONTENT_TYPES", "launch_archive", "launch_file", "launch_tree"]
+
+CONTENT_TYPES = {"sh": "text/x-shellscript; charset=utf-8", "yaml": "application/yaml; charset=utf-8"}
+"""End of a file's name -> media type."""
 
 NO_TIME = (1980, 1, 1, 0, 0, 0)
 """The first time that an archive can say."""
@@ -27,6 +30,7 @@ def launch_tree(made: LaunchConfiguration) -> dict[str, Any]:
         "engines": [_engine_tree(engine) for engine in made.engines],
         "to_fill": dict(made.to_fill),
         "unsaid": [asdict(each) for each in made.unsaid],
+        "faults": [asdict(each) for each in made.faults],
         "files": [asdict(file) for file in made.files],
     }
 
@@ -47,6 +51,11 @@ def _engine_tree(engine: Engine) -> dict[str, Any]:
             for start in engine.starts
         ],
     }
+
+
+def launch_file(made: LaunchConfiguration, name: str) -> bytes | None:
+    """Return the bytes of one of its files; None where it has none of the name."""
+    return next((file.text.encode() for file in made.files if file.name == name), None)
 
 
 def launch_archive(made: LaunchConfiguration) -> bytes:

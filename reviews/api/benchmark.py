@@ -9,17 +9,8 @@ from planner.matrix.written import CONTENT_TYPES, matrix_written
 from reviews.api.authentication import actor
 from reviews.api.base import WorkspaceView
 from reviews.api.documentation import READING, refusals
-from reviews.api.queries import Reader, read_query
+from reviews.api.queries import one_of, read_query
 from reviews.selectors.benchmark import benchmark_view
-
-
-def _one_of(*names: str) -> Reader:
-    def read(text: str) -> str:
-        if text not in names:
-            raise ValueError(f"one of {', '.join(names)}")
-        return text
-
-    return read
 
 
 def _choice(name: str, names: tuple[str, ...], text: str) -> OpenApiParameter:
@@ -44,7 +35,7 @@ class Benchmark(WorkspaceView):
     )
     def get(self, request: Request, workspace: str, number: int, revision: int) -> HttpResponse:
         """Return the matrix, the same bytes as on the command line."""
-        query = read_query(request.GET, {"as": _one_of(*CONTENT_TYPES), "client": _one_of(*CLIENTS)})
+        query = read_query(request.GET, {"as": one_of(*CONTENT_TYPES), "client": one_of(*CLIENTS)})
         form = query.get("as", "json")
         found = benchmark_view(actor=actor(request), workspace=self.space, number=number, revision=revision)
         data = matrix_written(found.matrix, form, query.get("client"))

@@ -41,6 +41,17 @@ def state(text: str) -> str:
     return text
 
 
+def one_of(*names: str) -> Reader:
+    """Take one of these words."""
+
+    def read(text: str) -> str:
+        if text not in names:
+            raise ValueError(f"one of {', '.join(names)}")
+        return text
+
+    return read
+
+
 def digest(text: str) -> str:
     """Take a whole digest."""
     hexes = text.removeprefix("sha256:")

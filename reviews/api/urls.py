@@ -43,6 +43,7 @@ from reviews.api.drafts import (
 )
 from reviews.api.exports import ExportBundle, ExportDetail, Exports
 from reviews.api.identity import IdentityReports
+from reviews.api.launch import Launch, LaunchFile
 from reviews.api.proposals import (
     DecisionProposals,
     PolicyView,
@@ -84,6 +85,8 @@ urlpatterns = [
     path(f"{DECISION}/rejection", Rejection.as_view(), name="api-rejection"),
     path(f"{DECISION}/closing", Closing.as_view(), name="api-closing"),
     path(f"{DECISION}/re-reviews", ReReviews.as_view(), name="api-re-reviews"),
+    path(f"{DECISION}/launch", Launch.as_view(), name="api-launch"),
+    path(f"{DECISION}/launch/files/<str:name>", LaunchFile.as_view(), name="api-launch-file"),
     path(REVISION, RevisionDetail.as_view(), name="api-revision"),
     path(f"{REVISION}/plan", PlanFile.as_view(), name="api-plan"),
     path(f"{REVISION}/contract", ContractFile.as_view(), name="api-contract"),

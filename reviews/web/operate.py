@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from reviews.web.page_rows import Tab
 
-PAGES: tuple[tuple[str, str], ...] = ()
+PAGES: tuple[tuple[str, str], ...] = (("Launch", "decision-launch"),)
 """Title and address of each, in the order of the strip."""
 
 

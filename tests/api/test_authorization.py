@@ -38,6 +38,8 @@ EXPECTED: dict[tuple[str, str], tuple[int, ...]] = {
     ("api-benchmark", "GET"): READ,
     ("api-compare", "GET"): READ,
     ("api-what-if", "GET"): READ,
+    ("api-launch", "GET"): (*UNKNOWN, 409, 409, *ENDED),
+    ("api-launch-file", "GET"): (*UNKNOWN, 409, 409, *ENDED),
     ("api-threads", "GET"): READ,
     ("api-threads", "POST"): (*UNKNOWN, 403, 201, *ENDED),
     ("api-thread-resolution", "POST"): (*UNKNOWN, 403, 200, *ENDED),
@@ -103,6 +105,8 @@ PATHS = {
     "api-compare": "workspaces/lab/decisions/1/revisions/1/compare",
     "api-what-if": "workspaces/lab/decisions/1/revisions/1/what-if"
     "?set=/gates/throughput/floor/min_output_tokens_per_s=1",
+    "api-launch": "workspaces/lab/decisions/1/launch",
+    "api-launch-file": "workspaces/lab/decisions/1/launch/files/launch.sh",
     "api-threads": "workspaces/lab/decisions/1/threads",
     "api-thread-resolution": "workspaces/lab/decisions/1/threads/1/resolution",
     "api-validate": "workspaces/lab/validate",

@@ -22,6 +22,9 @@ PAGES: dict[str, list[Any]] = {
     "decision-stress": ["lab", 1],
     "decision-benchmark": ["lab", 1],
     "benchmark-download": ["lab", 1, "sh"],
+    "decision-launch": ["lab", 1],
+    "launch-archive": ["lab", 1],
+    "launch-file": ["lab", 1, "launch.sh"],
     "decision-what-if": ["lab", 1],
     "decision-history": ["lab", 1],
     "decision-threads": ["lab", 1],
@@ -75,8 +78,11 @@ UNSIGNED = (
     *("verification-detail", "export-download"),
 )
 """Pages of signatures and of what is made of a log, which the smallest decision and its log do not have."""
+NOT_IN_FORCE = ("launch-archive", "launch-file")
+"""Files of what is in force, which a decision under review is not."""
 UNMEASURED = ("memory-download", "communication-download")
 """Files of what the evidence of the smallest decision does not hold."""
+ABSENT = (*UNMEASURED, *UNSIGNED, *NOT_IN_FORCE)
 POSTS: dict[str, list[Any]] = {
     "saved-view-rename": ["lab", 1],
     "webhook-remove": ["lab", 1],
@@ -129,9 +135,7 @@ def test_somebody_outside_the_workspace_learns_nothing(
     assert b"One device" not in answer.content
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in PAGES if not name.startswith((*OF_A_DIGEST, "home", *UNMEASURED, *UNSIGNED))]
-)
+@pytest.mark.parametrize("name", [name for name in PAGES if not name.startswith((*OF_A_DIGEST, "home", *ABSENT))])
 @pytest.mark.parametrize("who", ["alice", "bob", "audrey"])
 def test_every_member_reads_every_page(name: str, who: str, decided: Decision, people: Cast, visit: Visit) -> None:
     assert visit(getattr(people, who)).get(reverse(name, args=PAGES[name])).status_code == 200
