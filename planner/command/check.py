@@ -22,9 +22,14 @@ def _configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--identity", required=True, metavar="FILE", help="identity of the machine as JSON, - for stdin"
     )
+    parser.add_argument("--report", action="store_true", help="record it; a decision that differs turns stale")
+    add_server(parser)
+
+
+def add_server(parser: ArgumentParser) -> None:
+    """Add where a server is, and how it is asked."""
     parser.add_argument("--server", required=True, metavar="URL", help="address of the server")
     parser.add_argument("--workspace", required=True, metavar="NAME", help="workspace on the server")
-    parser.add_argument("--report", action="store_true", help="record it; a decision that differs turns stale")
     parser.add_argument("--token-file", metavar="FILE", help=f"file with the API token (default: ${TOKEN_VARIABLE})")
     parser.add_argument("--plain-http", action="store_true", help="send the token unencrypted to another machine")
     parser.add_argument("--format", choices=("json", "text"), default="json", help="how the result is printed")
@@ -44,7 +49,7 @@ def _run(arguments: Namespace) -> int:
         print(json_line(found))
     else:
         print(f"{'yes' if found['matches'] else 'no'}: {found['because']}")
-    _explain(found)
+    explain(found)
     return Exit.OK if found["matches"] else Exit.NO
 
 
@@ -64,7 +69,7 @@ def _asked(client: Client, arguments: Namespace) -> dict[str, Any]:
     return accepted(answer, {})
 
 
-def _explain(found: dict[str, Any]) -> None:
+def explain(found: dict[str, Any]) -> None:
     """Say on standard error what a person needs: an emergency in force, and what differs beside the first key."""
     emergency = found["emergency"]
     if emergency:

@@ -48,17 +48,22 @@ class Answer:
     value: dict[str, Any]
 
 
-def multipart(fields: Mapping[str, str], files: Mapping[str, bytes]) -> tuple[str, bytes]:
+Files = Mapping[str, bytes] | Sequence[tuple[str, bytes]]
+"""Files by the name of their part; as pairs where a name stands more than once."""
+
+
+def multipart(fields: Mapping[str, str], files: Files) -> tuple[str, bytes]:
     """Return content type and body of a form with files. The boundary follows from the content."""
+    parts = list(files.items() if isinstance(files, Mapping) else files)
     digest = hashlib.sha256()
-    for name, data in sorted(files.items()):
+    for name, data in sorted(parts):
         digest.update(name.encode() + b"\0" + data)
     boundary = f"topogate-{digest.hexdigest()}"
     pieces = []
     for name, text in fields.items():
         head = f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'
         pieces.append(head.encode() + text.encode() + b"\r\n")
-    for name, data in files.items():
+    for name, data in parts:
         head = f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; filename="{name}.json"\r\n\r\n'
         pieces += [head.encode(), data, b"\r\n"]
     return f"multipart/form-data; boundary={boundary}", b"".join([*pieces, f"--{boundary}--\r\n".encode()])
@@ -87,7 +92,7 @@ class Client:
         """
         return self._ask("GET", _joined(path), {}, b"")
 
-    def post(self, path: Sequence[str], *, fields: Mapping[str, str], files: Mapping[str, bytes], key: str) -> Answer:
+    def post(self, path: Sequence[str], *, fields: Mapping[str, str], files: Files, key: str) -> Answer:
         """Send a form with files; the same key again never does it twice.
 
         Raises:

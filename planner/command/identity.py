@@ -1,7 +1,8 @@
 """``topogate identity``: collect what a host runs, put reports of hosts together, check them against a plan.
 
 ``collect`` and ``merge`` print a report (``topogate.identity/v1``), which ``topogate check`` takes. ``check`` is the
-check after a launch, without a server: exit 0 only where every key and every rank is what was decided.
+check after a launch, without a server: exit 0 only where every key and every rank is what was decided. ``post`` sends
+reports of hosts to a server (``identity_post``).
 """
 
 import os
@@ -25,6 +26,7 @@ from planner.command.base import (
 )
 from planner.command.host import host_name, process_environment
 from planner.command.identity_collect import Asked, gathered
+from planner.command.identity_post import configure_post, run_post
 from planner.errors import DocumentRefusedError, Problem
 from planner.identity_check import KeyDifference, RankDifference, key_differences, rank_differences
 from planner.identity_environment import environment_of
@@ -68,6 +70,9 @@ def _configure(parser: ArgumentParser) -> None:
     check.add_argument("reports", nargs="+", metavar="REPORT", help="reports of all hosts")
     add_format(check)
     check.set_defaults(run_identity=_check)
+    post = commands.add_parser("post", help="send reports of hosts to a server")
+    configure_post(post)
+    post.set_defaults(run_identity=run_post)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -234,4 +239,4 @@ def _fields(one: KeyDifference | RankDifference) -> dict[str, Any]:
     return {name: getattr(one, name) for name in one.__slots__}
 
 
-COMMAND = Command(id="identity", help="collect, merge and check what runs", configure=_configure, run=_run)
+COMMAND = Command(id="identity", help="collect, merge, check and post what runs", configure=_configure, run=_run)

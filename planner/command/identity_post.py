@@ -1,0 +1,79 @@
+"""``topogate identity post``: send reports of hosts to a server, which says how their slot stands.
+
+Exit 0 only where the slot runs what is in force: where something differs, or a host is still waited for, it is 1. The
+same report may be sent again; the server takes it once.
+"""
+
+import hashlib
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from planner.command.base import Exit, Refused, json_line, opened, print_refused
+from planner.command.check import add_server, explain
+from planner.command.client import Client, NotReachedError, ServerAddressError
+from planner.command.submit import ProblemsError, RefusedError, accepted, api_token
+
+__all__ = ["configure_post", "run_post"]
+
+SHOWN = 10
+"""Nodes, keys and ranks that are told on standard error, each."""
+
+
+def configure_post(parser: ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("reports", nargs="+", metavar="FILE", help="report of a host, - for stdin")
+    parser.add_argument("--slot", required=True, metavar="SLOT", help="serving slot, such as chat/eu-west")
+    add_server(parser)
+
+
+def run_post(arguments: Namespace) -> int:
+    """Send the reports; return the exit code."""
+    try:
+        client = Client(arguments.server, api_token(arguments.token_file), plain_http=arguments.plain_http)
+        found = _posted(client, arguments)
+    except ProblemsError as error:
+        print_refused(error.problems, arguments.format)
+        return Exit.BAD_INPUT
+    except (RefusedError, NotReachedError, ServerAddressError) as error:
+        print(f"topogate: {error}", file=sys.stderr)
+        return {RefusedError: Exit.REFUSED, NotReachedError: Exit.NOT_REACHED}.get(type(error), Exit.BAD_INPUT)
+    if arguments.format == "json":
+        print(json_line(found))
+    else:
+        print(f"{'yes' if found['matches'] else 'no'}: {found['because']}")
+    explain(found)
+    _say_awaited(found)
+    return Exit.OK if found["matches"] else Exit.NO
+
+
+def _posted(client: Client, arguments: Namespace) -> dict[str, Any]:
+    """Send every file as a part of its own.
+
+    Raises:
+        ProblemsError, RefusedError, NotReachedError: see there.
+    """
+    unread: Refused = {}
+    given = [opened(bytes, name, unread) for name in arguments.reports]
+    if unread:
+        raise ProblemsError(unread)
+    parts = [("identity", raw) for raw in given if raw is not None]
+    digest = hashlib.sha256(b"\0".join(hashlib.sha256(raw).digest() for _, raw in parts))
+    path = ["workspaces", arguments.workspace, "identity-reports"]
+    answer = client.post(path, fields={"slot": arguments.slot}, files=parts, key=f"topogate-{digest.hexdigest()}")
+    return accepted(answer, {})
+
+
+def _say_awaited(found: dict[str, Any]) -> None:
+    """Say on standard error what no host has reported, and which hosts contradict one another."""
+    awaited = found["awaited"]
+    for what, names, total in (
+        ("nodes", awaited["nodes"], len(awaited["nodes"])),
+        ("keys", awaited["keys"], awaited["keys_in_all"]),
+        ("ranks", awaited["ranks"], awaited["ranks_in_all"]),
+    ):
+        if total:
+            more = f" and {total - SHOWN} more" if total > SHOWN else ""
+            print(f"not reported: {what} {', '.join(map(str, names[:SHOWN]))}{more}", file=sys.stderr)
+    for text in found["contradictions"][:SHOWN]:
+        print(f"reports differ: {text}", file=sys.stderr)
