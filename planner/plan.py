@@ -14,6 +14,7 @@ import msgspec
 from planner.alike import checked_together
 from planner.board import Board
 from planner.canonical import canonical_bytes, file_sha256
+from planner.collection import paused_collection
 from planner.demand import demand, units_needed
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import DocumentRefusedError
@@ -65,6 +66,7 @@ def plan_parallelism(
     return plan_with_bytes(contract, evidence, as_of, progress=progress)[0]
 
 
+@paused_collection()
 def plan_with_bytes(
     contract: ContractDocument,
     evidence: EvidenceDocument,
@@ -87,6 +89,7 @@ def plan_with_bytes(
     return _planned(contract, evidence, as_of, progress)
 
 
+@paused_collection()
 def plan_stored(
     contract: bytes,
     evidence: bytes,
