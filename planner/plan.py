@@ -108,7 +108,8 @@ def plan_stored(
             refuse it.
         ValueError: ``as_of`` is no such time.
     """
-    return _planned(read_contract(contract), read_stored_evidence(evidence, receipt), as_of, progress)
+    stored = read_stored_evidence(evidence, receipt, late_arrays=True)
+    return _planned(read_contract(contract), stored, as_of, progress)
 
 
 def _planned(

@@ -239,7 +239,7 @@ class Form:
 
     def _read_lengths(self, recorded: Sequence[Mapping[str, PerRank]], table: Table) -> None:
         for name in self.arrays:
-            _hold([len(metrics[name].values) for metrics in recorded], self.ranks, table)
+            _hold([metrics[name].places for metrics in recorded], self.ranks, table)
 
     def _read_replicas(self, recorded: Sequence[Mapping[str, Replica]], table: Table) -> None:
         width = len(self.replicas)
@@ -280,8 +280,9 @@ def form_of(window_id: str, window: Window, ranks: int, *, reads_arrays: bool = 
         raise UnlikeError
     replicas = {} if isinstance(window.replicas, UnsetType) else window.replicas
     metrics = {} if isinstance(window.per_rank, UnsetType) else window.per_rank
-    fits = _is_full if reads_arrays else _is_long_enough
-    if not all(fits(metric.values, ranks) for metric in metrics.values()):
+    if not all(metric.places == ranks for metric in metrics.values()):
+        raise UnlikeError
+    if reads_arrays and not all(_is_full(metric.values, ranks) for metric in metrics.values()):
         raise UnlikeError
     root = _node(window, "", APART)
     return Form(
@@ -319,11 +320,7 @@ def _pointers(node: Node) -> Iterable[str]:
 
 
 def _is_full(values: Sequence[Any], ranks: int) -> bool:
-    return _is_long_enough(values, ranks) and NUMBERS.issuperset(map(type, values))
-
-
-def _is_long_enough(values: Sequence[Any], ranks: int) -> bool:
-    return len(values) == ranks
+    return len(values) == ranks and NUMBERS.issuperset(map(type, values))
 
 
 def _in_all(name: str, replicas: Mapping[str, Replica]) -> bool:

@@ -18,11 +18,11 @@ def _array_lengths(facts: Facts) -> Iterator[Check]:
     for name, metric in sorted(metrics.items()):
         yield (
             kept("C8", (f"/per_rank/{name}",))
-            if len(metric.values) == facts.ranks
+            if metric.places == facts.ranks
             else broken(
                 "C8",
                 (f"/per_rank/{name}",),
-                f"{name} has {len(metric.values):,} values; the trial has {facts.ranks:,} ranks.",
+                f"{name} has {metric.places:,} values; the trial has {facts.ranks:,} ranks.",
             )
         )
 

@@ -3,11 +3,14 @@
 Rules kept: the bytes are compared with the digest that intake took of them; a receipt written by other code or other
 libraries than those that run now is worth nothing, and the evidence is then read as if it were new. With a receipt
 that holds, nothing is parsed strictly, validated or written canonically a second time, and topologies and rank maps
-that are the same bytes are one object. Not handled: evidence that nobody accepted (``planner.intake.evidence``), and
-whether the receipt itself is the one that was given out; that is for whoever keeps it.
+that are the same bytes are one object. For planning, an array of ranks stays bytes until its values are asked for: the
+limits of a contract mostly read few of them. Not handled: evidence that nobody accepted
+(``planner.intake.evidence``), and whether the receipt itself is the one that was given out; that is for whoever keeps
+it.
 """
 
 import hashlib
+import re
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -22,14 +25,17 @@ from planner.canonical import file_sha256
 from planner.documents import EvidenceDocument
 from planner.errors import TamperedRecordError
 from planner.intake.evidence import read_evidence
-from planner.records.base import Digest, Id, Record
-from planner.records.evidence import Evidence, Placement, Topology, Trial
+from planner.records.base import UNSET, Count, Digest, Id, Number, Record, UnsetType
+from planner.records.evidence import Evidence, Placement, Topology, Trial, Window
+from planner.records.figures import Bound, Phase, Scope, Values
 from planner.version import PLANNER_VERSION
 
 __all__ = ["Receipt", "decoded_evidence", "read_stored_evidence", "receipt_of"]
 
 RULES = ("intake", "records", "documents.py", "canonical.py", "pointers.py", "shown.py", "strict_json.py")
 """What decides, below this package, which evidence is accepted, how it is read and what its digests are."""
+
+_EMPTY = re.compile(rb"\[\s*\]")
 
 SHARED = ("topology", "rank_map")
 """Fields of a trial that many trials have in common."""
@@ -54,8 +60,11 @@ def receipt_of(document: EvidenceDocument) -> Receipt:
     )
 
 
-def read_stored_evidence(raw: bytes, receipt: Receipt) -> EvidenceDocument:
+def read_stored_evidence(raw: bytes, receipt: Receipt, *, late_arrays: bool = False) -> EvidenceDocument:
     """Read evidence from the bytes for which the receipt was given.
+
+    With ``late_arrays`` it is only for reading: arrays of ranks are read when they are asked for, by twins of the
+    records, which are equal to no record and are not to be written.
 
     Raises:
         TamperedRecordError: the bytes are other ones, or read anew do not have the digests of the receipt.
@@ -67,7 +76,7 @@ def read_stored_evidence(raw: bytes, receipt: Receipt) -> EvidenceDocument:
     if receipt.rules != rules_digest():
         return _read_anew(raw, receipt)
     return EvidenceDocument(
-        record=decoded_evidence(raw),
+        record=decoded_evidence(raw, late_arrays=late_arrays),
         content_id=receipt.content_id,
         file_sha256=receipt.file_sha256,
         trial_content_ids=receipt.trials,
@@ -102,30 +111,64 @@ def _sources(place: Traversable) -> list[bytes]:
 # Accepted before, so that types alone give the same record.
 
 
-def _stored(record: type[msgspec.Struct], name: str, changed: dict[str, Any]) -> Any:
+class LateArray(msgspec.Struct, kw_only=True, gc=False):
+    """A twin of ``PerRank`` that keeps its values as they are written until they are asked for."""
+
+    scope: Scope | UnsetType = UNSET
+    bound: Bound | UnsetType = UNSET
+    phase: Phase | UnsetType = UNSET
+    sample_interval_s: Number | UnsetType = UNSET
+    samples: Count | UnsetType = UNSET
+    written: msgspec.Raw = msgspec.field(name="values")
+    read: Values | None = None
+
+    @property
+    def values(self) -> Values:
+        """The values, read the first time."""
+        if self.read is None:
+            self.read = _VALUES.decode(self.written)
+        return self.read
+
+    @property
+    def places(self) -> int:
+        """How many ranks the array has a place for: numbers and nulls have no commas in them."""
+        if self.read is not None:
+            return len(self.read)
+        written = bytes(self.written)
+        return (commas := written.count(b",")) + (commas > 0 or not _EMPTY.fullmatch(written))
+
+
+def _twin(record: type[msgspec.Struct], **changed: Any) -> type[msgspec.Struct]:
     """Return a twin of a record with some fields of other types."""
-    hints = get_type_hints(record, include_extras=True)
-    fields = msgspec.structs.fields(record)
-    return msgspec.defstruct(
-        name,
-        [
-            (field.name, changed.get(field.name, hints[field.name]), msgspec.field(default=field.default))
-            if not field.required
-            else (field.name, changed.get(field.name, hints[field.name]))
-            for field in fields
-        ],
-        kw_only=True,
-    )
+    hints = get_type_hints(record, include_extras=True) | changed
+    fields = [
+        (field.name, hints[field.name])
+        if field.required
+        else (field.name, hints[field.name], msgspec.field(default=field.default))
+        for field in msgspec.structs.fields(record)
+    ]
+    return msgspec.defstruct(f"Stored{record.__name__}", fields, kw_only=True, gc=False)
 
 
-_TRIAL = _stored(Trial, "StoredTrial", dict.fromkeys(SHARED, msgspec.Raw))
-_EVIDENCE = msgspec.json.Decoder(_stored(Evidence, "StoredEvidence", {"trials": GenericAlias(dict, (str, _TRIAL))}))
+def _decoder(**of_trial: Any) -> msgspec.json.Decoder[Any]:
+    """Return what decodes evidence but the fields of trials that many have in common."""
+    trial = _twin(Trial, **dict.fromkeys(SHARED, msgspec.Raw), **of_trial)
+    return msgspec.json.Decoder(_twin(Evidence, trials=GenericAlias(dict, (str, trial))))
+
+
+_EVIDENCE = _decoder()
+_LATE_WINDOW = _twin(Window, per_rank=GenericAlias(dict, (str, LateArray)) | UnsetType)
+_LATE_EVIDENCE = _decoder(windows=GenericAlias(dict, (str, _LATE_WINDOW)))
 _TOPOLOGY, _RANK_MAP = msgspec.json.Decoder(Topology), msgspec.json.Decoder(tuple[Placement, ...])
+_VALUES = msgspec.json.Decoder(Values)
 
 
-def decoded_evidence(raw: bytes) -> Evidence:
-    """Decode evidence that intake accepted; what many trials have in common is one object."""
-    fields = asdict(_EVIDENCE.decode(raw))
+def decoded_evidence(raw: bytes, *, late_arrays: bool = False) -> Evidence:
+    """Decode evidence that intake accepted; what many trials have in common is one object.
+
+    ``late_arrays`` is explained at ``read_stored_evidence``.
+    """
+    fields = asdict((_LATE_EVIDENCE if late_arrays else _EVIDENCE).decode(raw))
     topologies: dict[bytes, Topology] = {}
     rank_maps: dict[bytes, tuple[Placement, ...]] = {}
     trials = {}

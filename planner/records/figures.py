@@ -37,3 +37,8 @@ class PerRank(Record, frozen=True, kw_only=True):
     sample_interval_s: Number | UnsetType = UNSET
     samples: Count | UnsetType = UNSET
     values: Values
+
+    @property
+    def places(self) -> int:
+        """How many ranks the array has a place for."""
+        return len(self.values)

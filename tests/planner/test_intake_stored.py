@@ -16,8 +16,9 @@ from planner.canonical import file_sha256
 from planner.documents import EvidenceDocument
 from planner.errors import DocumentRefusedError, TamperedRecordError
 from planner.intake import Receipt, read_contract, read_evidence, read_stored_evidence, receipt_of, recheck_evidence
-from planner.intake.stored import RULES
+from planner.intake.stored import RULES, LateArray
 from planner.plan import plan_stored, plan_with_bytes
+from planner.records.figures import PerRank
 from tests.planner.corpus import AS_OF, EXAMPLES
 from tests.planner.documents import changed, example, raw
 
@@ -149,3 +150,35 @@ def test_the_rules_of_a_receipt_are_all_code_that_evidence_is_read_with() -> Non
 
     assert len(found) > len(RULES)
     assert beyond == {"errors.py"}  # words of refusals
+
+
+def late(written: str) -> LateArray:
+    return msgspec.json.decode(f'{{"values":{written}}}', type=LateArray)
+
+
+@pytest.mark.parametrize("written", ["[]", "[ \n]", "[7]", "[ 7 ]", "[null]", "[1, 2.5,null]", "[1e3,\n2]"])
+def test_an_array_that_is_read_late_has_the_places_and_values_of_the_record(written: str) -> None:
+    record = msgspec.json.decode(f'{{"values":{written}}}', type=PerRank)
+    array = late(written)
+    assert array.places == record.places == len(record.values)
+    assert array.values == record.values
+    assert array.places == record.places
+
+
+def test_an_array_that_is_read_late_has_all_fields_of_the_record() -> None:
+    record = {field.name: (field.encode_name, field.default) for field in msgspec.structs.fields(PerRank)}
+    twin = {field.name: (field.encode_name, field.default) for field in msgspec.structs.fields(LateArray)}
+    assert twin == {"written": record.pop("values"), "read": ("read", None), **record}
+
+
+def test_values_that_nobody_asks_for_stay_unread() -> None:
+    stored = read_stored_evidence(WORKED, receipt(), late_arrays=True).record
+    arrays: list[object] = [
+        array
+        for trial in stored.trials.values()
+        for window in trial.windows.values()
+        if not isinstance(window.per_rank, msgspec.UnsetType)
+        for array in window.per_rank.values()
+    ]
+    assert arrays
+    assert all(isinstance(array, LateArray) and array.read is None for array in arrays)
