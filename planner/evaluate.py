@@ -6,7 +6,7 @@ selection key is INCONCLUSIVE. Gates are run as data: nothing here knows a gate 
 trials (``planner.selection``).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from planner.gates import GATES
 from planner.gates.base import EVERY_LOAD_POINT, Ask, Finding, Gate, Limit, Owed, Quantity, Standing
 from planner.gates.slo import THROUGHPUT_READS
+from planner.identity import IdentityComparison
 from planner.keys import PER_DEVICE, PER_MILLION, key_value
 from planner.numbers import plain, plain_ratio
 from planner.records.plan import Candidate, GateOutcome, LimitOutcome, OrderKey, Outcome, State, Value
@@ -41,13 +42,27 @@ class Called:
     """A gate that says something under a contract: its limits, or what is owed where it is always on.
 
     ``reads`` are the load points that a limit reads. ``of_placement`` says that trials placed alike share what it
-    finds.
+    finds, ``of_identity`` that those do which ran one identity too.
     """
 
     gate: Gate
     limits: dict[str, Limit | Standing]
     reads: Mapping[str, frozenset[str]]
     of_placement: bool
+    of_identity: bool
+
+
+class Shared(Struct, gc=False):
+    """What a gate found for one trial, for all trials that share it.
+
+    ``at`` is the pointer of that one, ``identity`` what it ran, held so that nothing else gets its id. ``outcome`` is
+    how a plan has it, written when it is asked for.
+    """
+
+    at: str
+    identity: IdentityComparison
+    findings: dict[str, Finding]
+    outcome: GateOutcome | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +83,7 @@ class Verdict(Struct, frozen=True, kw_only=True, gc=False):
     """One trial, judged: all that is decided about it, no sentence written yet.
 
     ``failing`` and ``unknown`` are gates in their order; ``keys`` has the trial's value of every selection key.
+    Findings that trials share have the pointers of one of them.
     """
 
     view: TrialView
@@ -127,7 +143,7 @@ def recorded(verdict: Verdict) -> Candidate:
     view, docket, findings = verdict.view, verdict.docket, verdict.findings
     gates = dict(docket.silent)
     for called in (*docket.grounds, *docket.others):
-        gates[called.gate.id] = _gate_outcome(called, findings[called.gate.id])
+        gates[called.gate.id] = _spoken(called, view, findings[called.gate.id])
     placed = view.placed
     groups = None if "groups" in _undefined(docket, findings) else placed.topology_groups
     return Candidate(
@@ -200,6 +216,7 @@ def _docket(view: TrialView, order: tuple[OrderKey, ...]) -> Docket:
             },
             of_placement=gate.of_placement is True
             or (callable(gate.of_placement) and all(map(gate.of_placement, view.limits[gate.id].values()))),
+            of_identity=gate.of_identity,
         )
         for gate in GATES
         if gate.limit is None or view.limits.get(gate.id)
@@ -226,26 +243,21 @@ def _run(called: Called, view: TrialView, undefined: Mapping[str, str]) -> dict[
     lacking = next((undefined[ground] for ground in gate.needs if ground in undefined), None) if undefined else None
     if lacking is not None:
         return {name: Finding(outcome="UNKNOWN", sentence=lacking) for name in called.limits}
-    if not called.of_placement:
-        return _asked(called, view)
-    at, found = view.placed.kept.once(gate.id, lambda: (view.at, _asked(called, view)))
-    to = view.at
-    return found if at == to else {name: _moved(finding, at, to) for name, finding in found.items()}
+    return _shared(called, view).findings if called.of_placement or called.of_identity else _asked(called, view)
 
 
 def _asked(called: Called, view: TrialView) -> dict[str, Finding]:
     return {name: called.gate.rule(view, limit) for name, limit in called.limits.items()}
 
 
-def _moved(finding: Finding, at: str, to: str) -> Finding:
-    """Point a finding about one trial at another one that is placed alike."""
-    if not finding.measured_at and not finding.missing:
-        return finding
-    return replace(
-        finding,
-        measured_at=tuple([to + pointer.removeprefix(at) for pointer in finding.measured_at]),
-        missing=tuple([to + pointer.removeprefix(at) for pointer in finding.missing]),
-    )
+def _shared(called: Called, view: TrialView) -> Shared:
+    """Return what trials placed alike share, those that ran one identity where the gate reads that too."""
+    return view.placed.kept.once(_shared_by(called, view), lambda: Shared(view.at, view.identity, _asked(called, view)))
+
+
+def _shared_by(called: Called, view: TrialView) -> Hashable:
+    # What was run is compared once for all trials that ran it, so that the same object means the same identity.
+    return (called.gate.id, id(view.identity)) if called.of_identity else called.gate.id
 
 
 def _undefined(docket: Docket, findings: Findings) -> dict[str, str]:
@@ -307,6 +319,36 @@ def _distrusted(finding: Finding, doubts: tuple[str, ...]) -> Finding:
 
 
 # Outcomes as the plan has them
+
+
+def _spoken(called: Called, view: TrialView, findings: dict[str, Finding]) -> GateOutcome:
+    """Return the outcome of a gate; what trials share is written once, and then pointed at each of them."""
+    shared: Shared | None = None
+    if called.of_placement or called.of_identity:
+        shared = view.placed.kept.found(_shared_by(called, view))
+    if shared is None:
+        return _gate_outcome(called, findings)
+    if findings is not shared.findings:
+        # Another gate puts them in doubt for this trial.
+        return _moved(_gate_outcome(called, findings), shared.at, view.at)
+    if shared.outcome is None:
+        shared.outcome = _gate_outcome(called, findings)
+    return _moved(shared.outcome, shared.at, view.at)
+
+
+def _moved(outcome: GateOutcome, at: str, to: str) -> GateOutcome:
+    """Point an outcome for one trial at another one that shares it."""
+    if at == to or not any(limit.measured_at or limit.missing for limit in outcome.limits.values()):
+        return outcome
+    limits = {
+        name: replace(limit, measured_at=_below(limit.measured_at, at, to), missing=_below(limit.missing, at, to))
+        for name, limit in outcome.limits.items()
+    }
+    return replace(outcome, limits=limits)
+
+
+def _below(pointers: tuple[str, ...], at: str, to: str) -> tuple[str, ...]:
+    return tuple([to + pointer.removeprefix(at) if pointer.startswith(f"{at}/") else pointer for pointer in pointers])
 
 
 def _gate_outcome(called: Called, findings: Mapping[str, Finding]) -> GateOutcome:

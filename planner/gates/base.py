@@ -139,7 +139,8 @@ class Gate:
     fields it may read (``<section>.<field>``); a limit says by ``asks`` which of them it does read.
     ``needs`` is what must be defined before the rule makes sense, ``grounds`` what a FAIL of it leaves undefined.
     ``of_placement`` says that the rule reads topology, rank map and contract alone (``planner.placed``), so that
-    trials placed alike share its findings; or it tells by a limit whether the rule does.
+    trials placed alike share its findings; or it tells by a limit whether the rule does. ``of_identity`` says that it
+    reads what ran (``TrialView.identity``) beside these, and nothing else.
     ``hint`` names likely responses to a FAIL; it is shown as a hint and decides nothing.
     """
 
@@ -154,6 +155,7 @@ class Gate:
     needs: tuple[Ground, ...]
     grounds: Ground | None
     of_placement: bool | Callable[[Any], bool]
+    of_identity: bool
     hint: str | None
 
     @property
@@ -174,6 +176,7 @@ def gate(
     needs: tuple[Ground, ...] = (),
     grounds: Ground | None = None,
     of_placement: bool | Callable[[Any], bool] = False,
+    of_identity: bool = False,
     hint: str | None = None,
 ) -> Callable[[Rule], Gate]:
     """Make a gate of a rule. The rule gets (view, limit), or (view, ``Standing``) where the gate is always on."""
@@ -191,6 +194,7 @@ def gate(
             needs=needs,
             grounds=grounds,
             of_placement=of_placement,
+            of_identity=of_identity,
             hint=hint,
         )
 

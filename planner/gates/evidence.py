@@ -33,6 +33,7 @@ FAMILY = "evidence"
     title="What ran is what the contract names",
     unit="leaves",
     comparator="==",
+    of_identity=True,
     hint="Measure again with the contract's stack and hardware, or revise the contract.",
 )
 def identity(view: TrialView, standing: Standing) -> Finding:
@@ -65,6 +66,7 @@ def identity(view: TrialView, standing: Standing) -> Finding:
     title="The trial gives the service that the contract compares",
     unit="leaves",
     comparator="==",
+    of_identity=True,
     hint="Measure again with the contract's model, precision and workload.",
 )
 def equal_service(view: TrialView, standing: Standing) -> Finding:

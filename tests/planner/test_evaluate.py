@@ -2,12 +2,16 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
+from planner.documents import EvidenceDocument
+from planner.evaluate import judge
 from planner.gates import GATES
 from planner.records.plan import GateOutcome, LimitOutcome, Ratio
+from planner.view import views
 from tests.planner.documents import ABSENT, Change
-from tests.planner.factories import BECAUSE, FLOOR, NO_CHANGE, Changes, judged
+from tests.planner.factories import AS_OF, BECAUSE, FLOOR, NO_CHANGE, Changes, documents, judged
 
 RUN = "/identities/run"
 TTFT = {"load_point": "saturated", "statistic": "p95", "max_ms": 390, "because": BECAUSE}
@@ -165,3 +169,25 @@ def test_the_candidate_says_where_its_ranks_are() -> None:
 def test_the_candidate_says_where_its_groups_come_from(reported: Any) -> None:
     changes = NO_CHANGE if reported is None else Changes(trial=(("/topology/process_groups", reported),))
     assert judged(None, changes).groups_from == ("rule" if reported is None else "engine")
+
+
+@pytest.mark.parametrize(
+    ("gate", "change", "pointers"),
+    [
+        pytest.param(
+            "identity", unlike("/stack/driver/version", "591.00"), [f"{RUN}/stack/driver/version"] * 3, id="ran"
+        ),
+        pytest.param("placement", NO_CHANGE, [f"/trials/{name}/rank_map" for name in ("a", "a0", "b")], id="placed"),
+    ],
+)
+def test_trials_that_share_a_finding_each_have_their_own_pointers(
+    gate: str, change: Changes, pointers: list[str]
+) -> None:
+    contract, evidence = documents(ALL, change)
+    (trial,), (content_id,) = evidence.record.trials.values(), evidence.trial_content_ids.values()
+    record = msgspec.structs.replace(evidence.record, trials=dict.fromkeys(("a", "a0", "b"), trial))
+    alike = EvidenceDocument(
+        record, evidence.content_id, evidence.file_sha256, dict.fromkeys(record.trials, content_id)
+    )
+    found = [judge(view, ()).gates[gate].limits["always"] for view in views(contract, alike, AS_OF).values()]
+    assert [limit.measured_at for limit in found] == [(pointer,) for pointer in pointers]
