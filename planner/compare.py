@@ -10,6 +10,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from planner.numbers import gap
 from planner.readings import Reading, Sample
 
 Outcome = Literal["PASS", "FAIL", "UNKNOWN"]
@@ -83,7 +84,7 @@ def _margin(sample: Sample, comparator: Comparator, limit: Fraction | None) -> F
     """Return the signed distance to the limit, positive on the passing side."""
     if sample.value is None or limit is None:
         return None
-    return limit - sample.value if comparator == "<=" else sample.value - limit
+    return gap(limit, sample.value) if comparator == "<=" else gap(sample.value, limit)
 
 
 def _would(verdicts: list[Outcome]) -> Literal["PASS", "FAIL", None]:

@@ -13,6 +13,8 @@ from fractions import Fraction
 
 from msgspec import Struct
 
+from planner.numbers import times
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
@@ -71,7 +73,7 @@ def parts_lost(parts: Sequence[int], loss: Loss) -> int:
 
 def capacity_left(parts: Sequence[int], loss: Loss, part: Fraction) -> Fraction:
     """Return the capacity of the groups that survive, where ``part`` is the rate of one part."""
-    return (sum(parts) - parts_lost(parts, loss)) * part
+    return times(sum(parts) - parts_lost(parts, loss), part)
 
 
 def pools_left(rates: Sequence[Fraction], shares: Sequence[Fraction]) -> Fraction:

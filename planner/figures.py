@@ -78,8 +78,10 @@ def beside(value: Fraction, places: int, *, up: bool, strict: bool) -> Fraction:
 
     ``strict`` leaves out ``value`` itself: the next representable number beyond a boundary.
     """
-    scaled = value * 10**places
-    whole = -(-scaled // 1) if up else scaled // 1
-    if strict and whole == scaled:
-        whole += 1 if up else -1
-    return Fraction(whole, 10**places)
+    scale: int = 10**places
+    whole, rest = divmod(value.numerator * scale, value.denominator)
+    if rest == 0:
+        whole += strict if up else -strict
+    elif up:
+        whole += 1
+    return Fraction(whole, scale)

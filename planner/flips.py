@@ -18,7 +18,7 @@ from planner.board import Board, Effect, Spot
 from planner.figures import SIGNS, beside, decimals, number, percent, readable
 from planner.keys import from_rate
 from planner.limit_flips import can_pass, limit_flips
-from planner.numbers import plain
+from planner.numbers import fraction_of, gap, nearest_double, plain
 from planner.records.plan import Eligible, Flip
 
 __all__ = ["flips"]
@@ -70,10 +70,11 @@ def _written(flip: Flip) -> Draft:
     )
 
 
-def _by_size(flip: Draft) -> tuple[bool, bool, Fraction, str, str, str]:
+def _by_size(flip: Draft) -> tuple[bool, bool, float, Fraction, str, str, str]:
     """Sort by relative change; what has no size comes last, what grows from 0 before it."""
     size = Fraction(0) if flip.change is None else abs(flip.change)
-    return flip.change is None, not flip.old, size, flip.gate, flip.limit_id, flip.trial
+    # Most have a double of their own, which is far quicker compared; exact values tell those apart that share one.
+    return flip.change is None, not flip.old, nearest_double(size), size, flip.gate, flip.limit_id, flip.trial
 
 
 def _of_others(board: Board) -> Iterator[Draft]:
@@ -246,7 +247,9 @@ def _draft(
     winner: str | None,
     verb: str,
 ) -> Draft:
-    change = (new - spot.reading) / abs(spot.reading) if spot.reading else new - spot.reading
+    change = gap(new, spot.reading)
+    if spot.reading:
+        change = fraction_of(change, abs(spot.reading))
     return Draft(
         effect=effect,
         gate=spot.gate,

@@ -20,12 +20,15 @@ __all__ = [
     "Exactable",
     "all_parts",
     "exact",
+    "fraction_of",
+    "gap",
     "in_units",
     "nearest_double",
     "parts",
     "plain",
     "plain_ratio",
     "rounded",
+    "times",
     "total",
 ]
 
@@ -100,6 +103,30 @@ def exact(value: Exactable) -> Fraction:
     raise TypeError("a boolean is no number" if isinstance(value, bool) else f"{type(value).__name__} is no number")
 
 
+# A fraction's own operators look for every other kind of number first: these take half as long.
+
+
+def gap(first: Fraction, second: Fraction) -> Fraction:
+    """Return first - second."""
+    (top, bottom), (taken, per) = first.as_integer_ratio(), second.as_integer_ratio()
+    return Fraction(top - taken) if bottom == per == 1 else Fraction(top * per - taken * bottom, bottom * per)
+
+
+def fraction_of(first: Fraction, second: Fraction | int) -> Fraction:
+    """Return first / second.
+
+    Raises:
+        ZeroDivisionError: the second is 0.
+    """
+    (top, bottom), (by, per) = first.as_integer_ratio(), second.as_integer_ratio()
+    return Fraction(top * per, bottom * by)
+
+
+def times(count: int, part: Fraction) -> Fraction:
+    """Return so many parts."""
+    return Fraction(count * part.numerator, part.denominator)
+
+
 def nearest_double(value: Exactable) -> float:
     """Return the double nearest to a number, an infinity beyond them: doubles keep the order of exact values, but
     several values may share one."""
@@ -135,7 +162,7 @@ def plain(value: Fraction) -> int | float | Ratio:
 
     A decimal is used only where the double reads back as exactly this value.
     """
-    return _lowest(value.numerator, value.denominator)
+    return _lowest(*value.as_integer_ratio())
 
 
 def plain_ratio(numerator: int, denominator: int) -> int | float | Ratio:

@@ -16,6 +16,7 @@ from msgspec import Struct
 from planner.failure import Loss, Range, capacity_left, distinct, parts_lost, pools_left, pools_left_bounds
 from planner.figures import grouped
 from planner.gates.wording import counted
+from planner.numbers import times
 from planner.readings import Unfit, WindowView, number, other_groups, throughput, zero
 from planner.records.base import UnsetType
 from planner.records.evidence import Handoff, Injection
@@ -66,7 +67,7 @@ class Capacity(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def total(self) -> Fraction:
         """The rate of the whole deployment; of pools, that of the slower one."""
-        return min(self.rates) if self.pools else sum(self.parts) * self.part
+        return min(self.rates) if self.pools else times(sum(self.parts), self.part)
 
 
 class Left(Struct, frozen=True, kw_only=True, gc=False):
@@ -158,7 +159,7 @@ def _replica_rates(view: TrialView, window: WindowView) -> Capacity:
         )
     return Capacity(
         parts=parts,
-        part=1 / duration,
+        part=Fraction(duration.denominator, duration.numerator),
         read=tuple([window.at + field for field in every]),
         doubts=window.doubts(every),
     )

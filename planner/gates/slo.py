@@ -253,7 +253,8 @@ def _latency_sentence(name: str, result: Comparison, limit: LatencyLimit, ceilin
 
 def _far_off(value: Fraction, ceiling: Fraction) -> Iterator[str]:
     """Say so where a latency is so far above its ceiling that its unit may be another; nothing is corrected."""
-    if ceiling and value >= SUSPICIOUS * ceiling:
+    (top, bottom), (most, per) = value.as_integer_ratio(), ceiling.as_integer_ratio()
+    if most and top * per >= SUSPICIOUS * most * bottom:
         yield f"That is {grouped(value / ceiling, 0)} × the limit: compare the unit with the tool's."
 
 
