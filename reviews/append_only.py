@@ -20,6 +20,8 @@ APPEND_ONLY_TABLES = (
     "reviews_countersignature",
     "reviews_delegation",
     "reviews_delegationend",
+    "reviews_diagnosis",
+    "reviews_diagnosisfile",
     "reviews_emergency",
     "reviews_identityreport",
     "reviews_intakereceipt",

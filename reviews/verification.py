@@ -148,6 +148,7 @@ STORED = {
     "signoff.given": (("opened", "list of what was opened"),),
     "identity.reported": (("identity", "reported identity"),),
     "identity.differs": (("identity", "reported identity"),),
+    "diagnosis.made": (("diagnosis", "diagnosis"),),
 }
 """Action -> (field of its payload, what is stored under that digest)."""
 

@@ -135,6 +135,12 @@ def sent_files(request: Request) -> list[Given]:
         problems.append(Finding("request", "request/missing_part", "files", "at least one file", "none"))
     if problems:
         raise InvalidRequestError(tuple(problems))
+    return given_files(request)
+
+
+def given_files(request: Request) -> list[Given]:
+    """Return the files of a body as the services take them, none where it has none."""
+    uploads = request.FILES.getlist("files")
     return [Given(upload.name or "unnamed", upload.size or 0, _blocks(upload)) for upload in uploads]
 
 

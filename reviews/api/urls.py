@@ -33,6 +33,7 @@ from reviews.api.contract_drafts import (
     ContractDrafts,
 )
 from reviews.api.decisions import DecisionDetail, Decisions, Validate
+from reviews.api.diagnoses import Diagnoses, DiagnosisFile, DiagnosisOne
 from reviews.api.drafts import (
     EvidenceDraftChanges,
     EvidenceDraftDetail,
@@ -87,6 +88,9 @@ urlpatterns = [
     path(f"{DECISION}/re-reviews", ReReviews.as_view(), name="api-re-reviews"),
     path(f"{DECISION}/launch", Launch.as_view(), name="api-launch"),
     path(f"{DECISION}/launch/files/<str:name>", LaunchFile.as_view(), name="api-launch-file"),
+    path(f"{DECISION}/diagnoses", Diagnoses.as_view(), name="api-diagnoses"),
+    path(f"{DECISION}/diagnoses/<int:diagnosis>", DiagnosisOne.as_view(), name="api-diagnosis"),
+    path(f"{DECISION}/diagnoses/<int:diagnosis>/files/<int:file>", DiagnosisFile.as_view(), name="api-diagnosis-file"),
     path(REVISION, RevisionDetail.as_view(), name="api-revision"),
     path(f"{REVISION}/plan", PlanFile.as_view(), name="api-plan"),
     path(f"{REVISION}/contract", ContractFile.as_view(), name="api-contract"),

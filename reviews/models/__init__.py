@@ -18,6 +18,7 @@ from reviews.models.activations import (
 from reviews.models.audit import AuditEntry
 from reviews.models.checkpoints import Checkpoint, Cosignature, LogTile
 from reviews.models.decisions import Decision, DecisionState, PlannedRevision, Revision, Submission
+from reviews.models.diagnoses import Diagnosis, DiagnosisFile, DiagnosisFileKind
 from reviews.models.documents import Blob, DocumentKind, IntakeReceipt, StoredDocument
 from reviews.models.draft_files import Attachment, AttachmentPiece, DraftFile, DraftPiece, FileState
 from reviews.models.drafts import Draft
@@ -99,6 +100,9 @@ __all__ = [
     "DelegationEnd",
     "Delivery",
     "DeliveryState",
+    "Diagnosis",
+    "DiagnosisFile",
+    "DiagnosisFileKind",
     "DocumentKind",
     "Draft",
     "DraftFile",

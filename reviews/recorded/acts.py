@@ -1,10 +1,11 @@
-"""Facts that acts beside signing leave: waivers, identity reports, proposals, retractions, reproductions."""
+"""Facts that acts beside signing leave: waivers, identity reports, diagnoses, proposals, retractions, reproductions."""
 
 from collections.abc import Iterable
 
 from planner.canonical import content_id
 from reviews.models import (
     Countersignature,
+    Diagnosis,
     IdentityReport,
     Proposal,
     ProposalWithdrawal,
@@ -75,6 +76,33 @@ def _report_said(said: Said) -> Iterable[Fact]:
         }
 
 
+def _diagnosis(row: Diagnosis) -> Fact:
+    files = [
+        {"name": one.name, "kind": one.kind, "sha256": one.sha256, "uploaded_sha256": one.uploaded_sha256}
+        for one in row.files.all()
+    ]
+    return {
+        "decision": row.decision.number,
+        "revision": row.revision.number,
+        "number": row.number,
+        "trial": row.trial,
+        "late_us": row.late_us,
+        "pattern": row.pattern,
+        "points_at": row.points_at,
+        "planner_version": row.planner_version,
+        "diagnosis": row.result_id,
+        "note": row.note,
+        "person": row.person.token,
+        "files": canonical_text(files),
+    }
+
+
+def _diagnosis_said(said: Said) -> Iterable[Fact]:
+    of = {"decision": said.decision, "revision": said.revision, "person": said.actor, "note": said.reason or ""}
+    fields = ("number", "trial", "late_us", "pattern", "points_at", "planner_version", "diagnosis")
+    yield of | {"files": canonical_text(said.payload["files"])} | picked(said.payload, *fields)
+
+
 def _proposal_said(said: Said) -> Iterable[Fact]:
     yield {
         "kind": said.payload["kind"],
@@ -140,6 +168,17 @@ OF_ACTS = (
         key=("slot",),
         of_row=_report,
         of_entry=_report_said,
+    ),
+    Kind(
+        what="diagnosis",
+        model=Diagnosis,
+        actions=("diagnosis.made",),
+        workspace="decision__workspace",
+        related=("decision", "revision", "person"),
+        prefetched=("files",),
+        key=("decision", "number"),
+        of_row=_diagnosis,
+        of_entry=_diagnosis_said,
     ),
     Kind(
         what="proposal",

@@ -68,6 +68,8 @@ def event_text(row: EntryRow) -> str:
         "decision.ran_out": "The emergency ran out",
         "identity.differs": f"{row.who} reported a machine that differs",
         "identity.reported": f"{row.who} reported a machine that matches",
+        "diagnosis.made": f"{row.who} diagnosed the slowest rank",
+        "diagnosis.refused": f"Refused: a diagnosis by {row.who}",
         "activation.refused": f"Refused: putting into force by {row.who}",
         "withdrawal.refused": f"Refused: withdrawing the decision by {row.who}",
         "rejection.refused": f"Refused: closing as rejected by {row.who}",

@@ -1,5 +1,6 @@
 """Evidence that was made here, and the files behind it: where a value came from, byte for byte."""
 
+from collections.abc import Iterator
 from urllib.parse import quote
 
 from django.http import HttpResponse, StreamingHttpResponse
@@ -8,7 +9,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from reviews.selectors.attachments import AttachmentRow, attachment_bytes, attachment_of, evidence_document
+from reviews.selectors.attachments import attachment_bytes, attachment_of, evidence_document
 from reviews.web.attachment_lines import place_in_file
 from reviews.web.builder_rows import places_text, removed_text
 from reviews.web.byte_text import bytes_text
@@ -70,19 +71,19 @@ def attachment_detail(request: PersonRequest, slug: str, digest: str) -> HttpRes
 def attachment_raw(request: PersonRequest, slug: str, digest: str) -> HttpResponseBase:
     """Return a file behind evidence exactly as it is kept, to be saved, a piece at a time."""
     row = attachment_of(actor=request.user, workspace=workspace_of(slug), sha256=digest)
-    return file_response(row)
+    return kept_file(row.name, row.sha256, row.size_bytes, attachment_bytes(row))
 
 
-def file_response(row: AttachmentRow) -> StreamingHttpResponse:
+def kept_file(name: str, sha256: str, size_bytes: int, blocks: Iterator[bytes]) -> StreamingHttpResponse:
     """Answer with the bytes of a file, never to be shown or guessed at."""
-    plain = "".join(sign if sign.isascii() and sign.isprintable() and sign not in '"\\' else "_" for sign in row.name)
+    plain = "".join(sign if sign.isascii() and sign.isprintable() and sign not in '"\\' else "_" for sign in name)
     return StreamingHttpResponse(
-        attachment_bytes(row),
+        blocks,
         content_type="application/octet-stream",
         headers={
-            "Content-Disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(row.name)}",
-            "Content-Length": str(row.size_bytes),
+            "Content-Disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name)}",
+            "Content-Length": str(size_bytes),
             "X-Content-Type-Options": "nosniff",
-            "ETag": f'"{row.sha256}"',
+            "ETag": f'"{sha256}"',
         },
     )

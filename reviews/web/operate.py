@@ -7,7 +7,10 @@ from collections.abc import Callable
 
 from reviews.web.page_rows import Tab
 
-PAGES: tuple[tuple[str, str], ...] = (("Launch", "decision-launch"),)
+PAGES: tuple[tuple[str, str], ...] = (
+    ("Slowest rank", "decision-slowest"),
+    ("Launch", "decision-launch"),
+)
 """Title and address of each, in the order of the strip."""
 
 

@@ -30,6 +30,7 @@ from reviews.web import (
     policy,
     release,
     saved_views,
+    slowest,
     stress,
     submissions,
     threads,
@@ -102,6 +103,22 @@ urlpatterns = [
     path("w/<slug:slug>/decisions/<int:number>/plan.json", downloads.plan_json, name="plan-json"),
     path("w/<slug:slug>/decisions/<int:number>/matrix.csv", downloads.matrix_csv, name="matrix-csv"),
     path("w/<slug:slug>/decisions/<int:number>/stress/", stress.decision_stress, name="decision-stress"),
+    path("w/<slug:slug>/decisions/<int:number>/slowest/", slowest.decision_slowest, name="decision-slowest"),
+    path(
+        "w/<slug:slug>/decisions/<int:number>/slowest/<int:diagnosis>/",
+        slowest.diagnosis_page,
+        name="diagnosis-detail",
+    ),
+    re_path(
+        rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/slowest/(?P<diagnosis>\d{{1,9}})/ranks\.(?P<suffix>csv|json)$",
+        slowest.diagnosis_download,
+        name="diagnosis-download",
+    ),
+    path(
+        "w/<slug:slug>/decisions/<int:number>/slowest/<int:diagnosis>/files/<int:file>",
+        slowest.diagnosis_file_raw,
+        name="diagnosis-file",
+    ),
     path("w/<slug:slug>/decisions/<int:number>/benchmark/", benchmark.decision_benchmark, name="decision-benchmark"),
     re_path(
         rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/benchmark/matrix\.(?P<suffix>json|md|sh)$",

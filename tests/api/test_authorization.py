@@ -10,8 +10,9 @@ from reviews.api.urls import urlpatterns
 from reviews.blobs import blob_keep
 from reviews.models import Delegation, Export, Membership, Person, Proposal, Revision, Team
 from reviews.services.jobs import job_run
-from tests.api.asking import API, Caller, parts, problem, token_of
+from tests.api.asking import API, Caller, problem, token_of
 from tests.api.callers import CALLERS, token
+from tests.api.sent import SENT
 from tests.reviews.factories import Cast, cast, documents, sign, submitted
 
 pytestmark = pytest.mark.both_databases
@@ -49,6 +50,8 @@ EXPECTED: dict[tuple[str, str], tuple[int, ...]] = {
     ("api-decision-validity", "GET"): READ,
     ("api-identity-reports", "GET"): READ,
     ("api-identity-reports", "POST"): (*UNKNOWN, 403, 200, *ENDED),
+    ("api-diagnoses", "GET"): READ,
+    ("api-diagnoses", "POST"): (*UNKNOWN, 403, 201, *ENDED),
     ("api-audit", "GET"): READ,
     ("api-audit-entry", "GET"): READ,
     ("api-audit-entry-raw", "GET"): READ,
@@ -114,6 +117,7 @@ PATHS = {
     "api-slot-validity": "workspaces/lab/validity?slot=own/one-device",
     "api-decision-validity": "workspaces/lab/decisions/1/validity",
     "api-identity-reports": "workspaces/lab/identity-reports?slot=own/one-device",
+    "api-diagnoses": "workspaces/lab/decisions/1/diagnoses",
     "api-audit": "workspaces/lab/audit",
     "api-audit-entry": "workspaces/lab/audit/1",
     "api-audit-entry-raw": "workspaces/lab/audit/1/raw",
@@ -151,40 +155,6 @@ PATHS = {
     "api-openapi": "openapi.json",
     "api-docs": "docs",
     "api-absent": "workspaces",
-}
-SENT = {
-    "api-decisions": parts(),
-    "api-revisions": {"evidence": documents(tokens=200000).evidence},
-    "api-threads": {"comments": b'{"comments": [{"text": "Rerun?", "kind": "trial", "name": "t-1"}]}'},
-    "api-thread-resolution": {"reason": "Rerun."},
-    "api-exports": {},
-    "api-log-witnesses": {},
-    "api-verifications": {},
-    "api-validate": parts(title=None),
-    "api-check": {"slot": "own/one-device", "identity": b'{"model": {"name": "own/dense-8b"}}'},
-    "api-identity-reports": {"slot": "own/one-device", "identity": b'{"model": {"name": "own/dense-8b"}}'},
-    "api-proposals": {"policy": b"{}", "reason": "Needed."},
-    "api-decision-proposals": {"kind": "revocation", "reason": "Needed."},
-    "api-proposal-confirmation": {},
-    "api-proposal-withdrawal": {"reason": "Needed."},
-    "api-delegations": {
-        "team": "serving",
-        "taker": "carol-lab",
-        "starts_at": "2026-09-20T00:00:00Z",
-        "ends_at": "2026-09-21T00:00:00Z",
-        "reason": "Needed.",
-    },
-    "api-delegation-end": {},
-    "api-retractions": {"content_id": "sha256:" + "00" * 32, "reason": "Needed."},
-    "api-signoffs": {"team": "serving", "meaning": "approve", "statement": "Needed."},
-    "api-signoff-withdrawal": {"reason": "Needed."},
-    "api-point-settlement": {"note": "Needed."},
-    "api-activation": {"statement": "Needed.", "rollback": "none"},
-    "api-rejection": {"reason": "Needed."},
-    "api-closing": {"reason": "Needed."},
-    "api-reproductions": {},
-    "api-re-reviews": {"teams": "serving", "reason": "Needed."},
-    "api-withdrawal": {"reason": "Needed."},
 }
 
 
@@ -249,6 +219,8 @@ OF_ONE_PERSON = {
     "api-evidence-draft-evidence": ("POST", "evidence-drafts/1/evidence"),
     "api-evidence-document": ("GET", f"evidence/{DIGEST}"),
     "api-attachment": ("GET", f"attachments/{DIGEST}"),
+    "api-diagnosis": ("GET", "decisions/1/diagnoses/1"),
+    "api-diagnosis-file": ("GET", "decisions/1/diagnoses/1/files/1"),
 }
 """Addresses of what somebody makes first; what its owner and other members get is in test_drafts."""
 

@@ -21,6 +21,7 @@ from reviews.services.delegations import delegation_make
 from tests.api.test_acts import HERE, SIGNED, SPACE, WHY, browser, change, post, waiver
 from tests.reviews.drafts import ANSWERS, added, answered, begun, tool_file
 from tests.reviews.factories import Cast, documents, evidence_tree, open_all, planned, sign
+from tests.reviews.late_ranks import TRACE as RANKS
 from tests.reviews.rules.board import TRACE, board
 from tests.reviews.rules.test_rule_14_threads import about, publish
 from tests.web.contract_drafts import CONFIG
@@ -151,6 +152,10 @@ def sent_files(people: Cast) -> Any:
     return lambda: browser("alice").post(f"{SPACE}/evidence-drafts/{made.pk}/files", files)
 
 
+def traced(people: Cast) -> Any:
+    return lambda: browser("bob").post(f"{HERE}/diagnoses", {"files": [SimpleUploadedFile("trace.csv", RANKS)]})
+
+
 def deleted(of_file: bool) -> Callable[[Cast], Any]:
     def prepare(people: Cast) -> Any:
         made = draft(people)
@@ -202,6 +207,7 @@ ROWS: dict[tuple[str, str], Row] = {
     ("api-delegations", "post"): (lending, ("delegation.made",)),
     ("api-delegation-end", "post"): (lent, ("delegation.ended",)),
     ("api-retractions", "post"): (retracted, ("evidence.retracted",)),
+    ("api-diagnoses", "post"): (traced, ("diagnosis.made",)),
     ("api-identity-reports", "post"): (plain("bob", f"{SPACE}/identity-reports", LIVE), ("identity.reported",)),
     ("api-evidence-drafts", "post"): (
         plain("alice", f"{SPACE}/evidence-drafts", {"contract": CONTRACT, "name": "May"}),

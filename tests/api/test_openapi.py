@@ -44,6 +44,7 @@ def test_exactly_the_codes_of_a_request_are_documented() -> None:
         ROOT / "reviews/selectors/launch.py",
         ROOT / "reviews/selectors/slot_check.py",
         ROOT / "reviews/draft_changes.py",
+        ROOT / "reviews/services/diagnoses.py",
         ROOT / "reviews/services/draft_files.py",
         ROOT / "reviews/services/comment_checks.py",
         ROOT / "reviews/services/cosignatures.py",

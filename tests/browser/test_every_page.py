@@ -12,6 +12,7 @@ from tests.browser.conftest import Open
 from tests.browser.looking import faults
 from tests.reviews.drafts import made
 from tests.reviews.factories import Cast, documents, example_pair, planned, sign, submitted
+from tests.reviews.late_ranks import LOG, RAS, TRACE, diagnosed
 
 pytestmark = pytest.mark.browser
 
@@ -34,6 +35,8 @@ PAGES = [
     ("stress", f"{D}1/stress/"),
     ("a what-if", f"{D}1/what-if/?set=/gates/ttft/saturated_p95/max_ms=400&without=/gates/cost"),
     ("a refused what-if", f"{D}1/what-if/?set=/gates/ttft/saturated_p95/max_ms=fast&reading=t-9:ttft.single_p95=1"),
+    ("diagnoses", f"{D}1/slowest/"),
+    ("a diagnosis", f"{D}1/slowest/1/"),
     ("a place of the evidence", f"{D}1/documents/evidence/?at=/trials/t-base-16/windows/sat-2/load/ttft_ms/p95"),
     ("a pointer to nothing", f"{D}1/documents/contract/?at=/gates/nope"),
     ("history", f"{D}3/history/"),
@@ -68,6 +71,7 @@ def filled(people: Cast, settings: Settings) -> Cast:
     first = planned(people, pair=example_pair())
     sign(people, first)
     planned(people, pair=example_pair("gpt-oss-120b-h200"))
+    diagnosed(people, ("trace.csv", TRACE), ("engine.log", LOG), ("ras.json", RAS), note="Tokens stalled.")
     moved = planned(people, pair=documents())
     sign(people, moved, people.carol, team="networking", meaning="request_changes")
     planned(people, pair=documents(tokens=200_000), decision=moved.decision)

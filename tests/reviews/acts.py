@@ -55,6 +55,7 @@ ACTS: dict[str, Act] = {
     "contract_drafts.contract_draft_save": one("draft.changed", refused="draft.refused"),
     "delegations.delegation_end": one("delegation.ended", refused="delegation.end_refused"),
     "delegations.delegation_make": one("delegation.made", refused="delegation.refused"),
+    "diagnoses.diagnosis_make": one("diagnosis.made", refused="diagnosis.refused"),
     "draft_files.file_remove": one("draft.file_removed", refused="draft.refused"),
     "draft_files.files_add": one("draft.files_added", refused="draft.refused"),
     "drafts.draft_delete": one("draft.deleted"),

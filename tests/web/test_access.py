@@ -21,6 +21,7 @@ PAGES: dict[str, list[Any]] = {
     "decision-map": ["lab", 1],
     "decision-stress": ["lab", 1],
     "decision-benchmark": ["lab", 1],
+    "decision-slowest": ["lab", 1],
     "benchmark-download": ["lab", 1, "sh"],
     "decision-launch": ["lab", 1],
     "launch-archive": ["lab", 1],
@@ -99,6 +100,9 @@ POSTS: dict[str, list[Any]] = {
 OF_ONE_PERSON: dict[str, list[Any]] = {
     "signoff-withdraw": ["lab", 1, 1],
     "point-settle": ["lab", 1, 1],
+    "diagnosis-detail": ["lab", 1, 1],
+    "diagnosis-download": ["lab", 1, "1", "csv"],
+    "diagnosis-file": ["lab", 1, 1, 1],
     "thread-new": ["lab", 1],
     "thread-detail": ["lab", 1, 1],
     "comment-draft": ["lab", 1, 1],
@@ -147,7 +151,7 @@ def test_no_cache_keeps_a_page(name: str, decided: Decision, people: Cast, visit
 
 
 TAKING_FORMS = (
-    *("builder-list", "contract-builder", "decision-new", "decision-release"),
+    *("builder-list", "contract-builder", "decision-new", "decision-release", "decision-slowest"),
     *(
         "verification-list",
         "export-list",
@@ -176,6 +180,7 @@ def test_acts_need_a_form(name: str, people: Cast, visit: Visit) -> None:
     [
         "decision-sign",
         "decision-new",
+        "decision-slowest",
         "token-list",
         "token-revoke",
         "saved-view-list",

@@ -18,6 +18,7 @@ from reviews.services.tokens import token_create
 from reviews.services.webhooks import webhook_add
 from tests.reviews.drafts import added, answered, begun, tool_file
 from tests.reviews.factories import Cast, documents, sign
+from tests.reviews.late_ranks import TRACE as RANKS
 from tests.reviews.logins import log_in
 from tests.reviews.rules.board import TRACE, someone
 from tests.reviews.test_erasure import admin
@@ -205,6 +206,7 @@ ACTS: dict[str, Row] = {
     "builder-coverage": (building(act="new_trial", new="tp2"), ("draft.changed",)),
     "builder-make": (building(), ("draft.finished",)),
     "builder-delete": (building(act="delete"), ("draft.deleted",)),
+    "decision-slowest": (by("bob", "lab", 1, files=[upload("trace.csv", RANKS)]), ("diagnosis.made",)),
     "token-list": (by("alice", "lab", label="nightly", scope="submit", days="30"), ("token.created",)),
     "token-revoke": (revoking, ("token.revoked",)),
     "webhook-list": (by("ada", "lab", url=HOOK), ("webhook.added",)),

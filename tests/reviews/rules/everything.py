@@ -17,6 +17,7 @@ from reviews.services.threads import comments_publish, thread_resolve
 from reviews.services.two_persons import proposal_withdraw
 from reviews.services.withdrawals import point_settle, signoff_withdraw
 from tests.reviews.factories import Cast, documents, planned, sign
+from tests.reviews.late_ranks import diagnosed
 from tests.reviews.rules.board import TRACE, countersign, propose, someone
 from tests.reviews.rules.test_rule_03_carry import pair
 from tests.reviews.rules.test_rule_11_validity import SLOT
@@ -54,6 +55,7 @@ def state_everything(people: Cast) -> None:
     proposal_withdraw(actor=someone("ivan"), proposal_id=proposal.pk, reason="Not yet.", trace=TRACE, **space)
     countersign(people, propose(people, "emergency", "ivan", emergency, number=number), "bob")
     identity_report(actor=people.bob, slot=SLOT, live={"model": {"name": "x"}}, trace=TRACE, **space)
+    diagnosed(people, note="Tokens stalled.")
     evidence_retract(actor=people.bob, content_id=failing.evidence.content_id, reason="Faulty.", trace=TRACE, **space)
     asked = Written(text="Which window, @erin?", kind="trial", name="t-1", team="serving", is_blocking=True)
     comments_publish(actor=people.bob, number=1, comments=(asked,), trace=TRACE, **space)
