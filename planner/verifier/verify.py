@@ -3,8 +3,7 @@
 
 Exit 0 VERIFIED: all holds and is signed by keys that you gave. 3 CONSISTENT ONLY: all holds, but the keys came with
 the bundle. 1 BROKEN: what is wrong, and at which entry. 2 INCOMPLETE: something is missing or cannot be read.
-"""
-# Laid out by hand, to be read in one sitting: five parts, each resting on those before it.
+"""  # Laid out by hand, to be read in one sitting: five parts, each resting on those before it.
 import argparse, io, json, re, zipfile, zlib
 from base64 import b64decode
 from collections.abc import Iterator, Sequence
@@ -19,10 +18,12 @@ Tree = dict[str, Any]  # a JSON object
 BAD = (ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError, TypeError,
        ValueError, zipfile.error, zlib.error)  # what reading values that are not as they have to be raises
 class Fault(Exception): """Its arguments: what is wrong, at which entry (None: at no one), the exit code."""
+def meaning(e: BaseException) -> str:  # a lookup of a key that is no text is one of something that nothing told of
+    return f"{e!s:.80} is missing or doubled" if str(e)[:1] == "'" and type(e) is KeyError else "a part is malformed"
 def require(holds: object, text: str, seq: int | None = None, code: int = BROKEN) -> None:
     if not holds: raise Fault(text, seq, code)
 STRICT = json.JSONDecoder(parse_constant=int, object_pairs_hook=lambda pairs: (  # raises at NaN, and at a key twice
-    dict(pairs) if len(dict(pairs)) == len(pairs) else Tree()["a key stands there twice"])).decode
+    dict(pairs) if len(dict(pairs)) == len(pairs) else Tree()["a key"])).decode
 
 # 1. The container: a zip archive, bounded before anything is unpacked; its comment is a signature over all before it.
 MAX_FILES, MAX_DIRECTORY, MAX_BYTES, MAX_RATIO, MAX_LINE = 60_000, 1 << 24, 1 << 32, 400, 1 << 24
@@ -74,39 +75,38 @@ def root_of(hashes: list[bytes]) -> bytes:
         pairs = [sha256(b"\1" + left + right).digest() for left, right in zip(*[iter(hashes)] * 2, strict=False)]
         hashes = pairs + hashes[2 * len(pairs) :]
     return hashes[0]
-def chained(lines: Iterator[bytes], leaves: list[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a log, entries or in quotes the leaf hashes of others; collect all leaf hashes."""
-    prev = b"0" * 64
+def chained(lines: Iterator[bytes], leaves: list[bytes], root: bytes = b"", prev: bytes = b"0" * 64) -> Iterator[bytes]:
+    """Yield the lines of a log with this root, entries or in quotes leaf hashes of others; collect all leaf hashes."""
     for seq, line in enumerate(lines):
         if line[:1] == b'"':
             require(re.fullmatch(rb'"[0-9a-f]{64}"', line), "is no leaf hash", seq)
             prev, leaf = b"", bytes.fromhex(line[1:65].decode())
         else:  # quotes inside of texts are escaped, so what is searched for can only be the fields themselves
             mine = sha256(line).hexdigest().encode()
-            if prev and b',"prev":"sha256:%b",' % prev not in line:  # if this one is as it was, the last is not
-                changed = seq - (b',"seq":%d,' % seq in line and mine in next(lines, b""))
+            if prev and b',"prev":"sha256:%b",' % prev not in line:  # if this one is as it was, the one before is not
+                healed = sha256(b"\0" + re.sub(rb'(?<=,"prev":"sha256:)[^"]*', prev, line, count=1)).digest()
+                is_sound = mine in after if (after := next(lines, b"")) else root_of([*leaves, healed]) != root
+                changed = seq - (b',"seq":%d,' % seq in line and is_sound)
                 raise Fault("is not the entry that the others follow", changed, BROKEN)
             prev, leaf = mine, sha256(b"\0" + line).digest()
         leaves.append(leaf)
         yield line
 def replay(rules: "Rules", lines: Iterator[bytes], payloads: Iterator[bytes], origin: str, leaves: list[bytes]) -> None:
     """Check every entry and its payload, and carry out what it says; both come in the order of the log."""
-    for seq, line in enumerate(chained(lines, leaves)):
+    for seq, line in enumerate(chained(lines, leaves, rules.root)):
         rules.hidden += (hidden := line[:1] == b'"')
         if hidden: continue
         try:
-            entry, payload = json.loads(line.decode()), b"{}"
-            require(entry["v"] == 1, "was written by a later version: take its verify.py", seq, INCOMPLETE)
-            only = FLAT.issuperset(map(type, entry.values())) and COMPACT(entry).encode() == line
-            require(only, "is not in its only form", seq)
-            require((entry["origin"], entry["seq"]) == (origin, seq), "belongs to another place or log", seq)
-            if entry["payload_sha256"]:
-                payload = next(payloads, b"")
-                same = "sha256:" + sha256(payload).hexdigest() == entry["payload_sha256"]
-                require(same, "has not the payload that it names", seq, BROKEN if payload else INCOMPLETE)
-            rules.apply(entry, STRICT(payload.decode()))
+            e = json.loads(line.decode())
+            require(e["v"] == 1, "was written by a later version: take its verify.py", seq, INCOMPLETE)
+            require({*map(type, e.values())} <= FLAT and COMPACT(e).encode() == line, "is not in its only form", seq)
+            require((e["origin"], e["seq"]) == (origin, seq), "belongs to another place or log", seq)
+            p = next(payloads, b"") if e["payload_sha256"] else b"{}"
+            same = e["payload_sha256"] in (None, "sha256:" + sha256(p).hexdigest())
+            require(same, "has not the payload that it names", seq, BROKEN if p else INCOMPLETE)
+            rules.apply(e, STRICT(p.decode()))
         except BAD as error:
-            raise Fault(f"does not say what an entry has to ({error!r})", seq, BROKEN) from error
+            raise Fault(f"does not say what an entry has to: {meaning(error)}", seq, BROKEN) from error
     require(next(payloads, None) is None, "a payload belongs to no entry")
 
 # 4. The rules of reviewing: who signs, what counts, what is carried, what is put into force.
@@ -117,7 +117,7 @@ class Rules:
         self.roles, self.policies, self.decisions = dict[str, str](), dict[str, Tree](), dict[int, Tree]()
         self.seats, self.closed, self.lent = set[tuple[str, str]](), set[str](), list[tuple[Any, ...]]()
         self.reviews, self.subjects, self.documents = dict[int, Tree](), set[str](), dict[str, int]()
-        self.policy, self.key, self.hidden, self.older, self.about = "", "", 0, 0, dict[int, set[str]]()
+        self.policy, self.key, self.root, self.hidden, self.older, self.about = "", "", b"", 0, 0, dict[int, set[str]]()
     def apply(self, e: Tree, p: Tree) -> None:  # an entry, its payload; d: what is known of its decision
         d: Tree = self.decisions.setdefault(e["decision"] or 0, {
             "authors": set(), "revisions": {}, "newest": 0, "signs": [], "waivers": [], "blocked": set(), "again": {}})
@@ -201,12 +201,12 @@ class Rules:
         later = [o for o in d["signs"] if (o["team"], o["person"]) == (s["team"], s["person"]) and o["seq"] > s["seq"]]
         able = self.able(s["person"], "") and self.able(s.get("in_place_of", s["person"]), s["team"])
         now, then = ({w for w, end in d["waivers"] if w < q and end > t} for q, t in ((seq, at), (s["seq"], s["at"])))
-        fresh = r["policy"] == self.policy and (r["evidence_until"] or at) >= at and now == then
-        here = s["subject"] == r["subject"]
+        here, until = s["subject"] == r["subject"], r["evidence_until"] or at
+        fresh = r["policy"] == self.policy and until >= at and now == then
         stands = able and fresh and not again and (here or (s["carried"] == d["newest"] and not later))
         holds = s["meaning"] == "object" or (stands and not s["people"] & d["authors"])
-        last = not s["gone"] and all(o["revision"] != s["revision"] for o in later)
-        return ("CURRENT" if here else "CARRIED") if holds and last else ""
+        again = any(o["revision"] == s["revision"] for o in later)
+        return "" if s["gone"] or again or not holds else "CURRENT" if here else "CARRIED"
     def activate(self, e: Tree, p: Tree, d: Tree, r: Tree) -> None:
         self.proven(e, d, {e["actor"]})
         policy, seq, quorums = self.policies[r["policy"]], e["seq"], dict[str, int]()
@@ -241,10 +241,11 @@ def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = (
     rules, leaves, seq, good, code = Rules(), list[bytes](), None, 0, VERIFIED if pinned else CONSISTENT
     try:
         bundle = Bundle(file)
-        keys = pinned or [line.decode() for line in bundle.read("log/keys.txt")]
+        came = [line.decode() for line in bundle.read("log/keys.txt")]
+        keys, more = pinned or came, " (after a change of keys give old and new)" if {*pinned} & {*came} else ""
         newest = next(bundle.read("log/newest.checkpoint", False), b"")
-        (*_, origin, signers), *_ = points = [checkpoint_of(note, keys) for note in (newest, *olds)]
-        require(all(by for *_, by in points), "a checkpoint is signed by none of the keys")
+        (_, rules.root, origin, signers), *_ = points = [checkpoint_of(note, keys) for note in (newest, *olds)]
+        require(all(by for *_, by in points), f"a checkpoint is signed by none of the keys{more}")
         replay(rules, bundle.read("log/entries.jsonl"), bundle.read("log/payloads.jsonl"), origin, leaves)
         require(leaves, "there is no entry", None, INCOMPLETE)
         for size, root, name, _ in sorted(points):
@@ -277,12 +278,11 @@ def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = (
     except Fault as fault:
         text, seq, code = (*fault.args, None, BROKEN)[:3]
     except BAD as error:
-        text, code = f"the bundle cannot be read: {error!r}", INCOMPLETE
+        text, code = f"the bundle cannot be read: {meaning(error)}", INCOMPLETE
     counts = ((rules.hidden, "entries that are only hashes here"), (rules.older, "entries without scope or uploader"))
     unchecked = ["the planner was not run", "who is behind a token", *(f"{n:,} {what}" for n, what in counts if n)]
-    where = ":" if seq is None else f" at seq {seq}:"  # and what a bundle says moves no cursor of a terminal
-    text = "".join(one if " " <= one <= "~" else "?" for one in f"{WORDS[code]}{where} {text}")
-    return code, f"{text}. Not checked: {'; '.join(unchecked)}.", seq, unchecked
+    text = f"{WORDS[code]}{'' if seq is None else f' at seq {seq}'}: {text}. Not checked: {'; '.join(unchecked)}."
+    return code, re.sub("[^ -~]", "?", text), seq, unchecked  # what a bundle says moves no cursor of a terminal
 def key(text: str) -> list[str]:
     keys = (text if "+" in text else str(argparse.FileType()(text).read())).split()
     if keys and all(re.fullmatch(r"[!-*,-~]+\+[0-9a-f]{8}\+[+/0-9A-Za-z]{44}", one) for one in keys): return keys

@@ -85,13 +85,18 @@ FORGED: dict[str, tuple[Change, int, int | None, str]] = {
     "a whole number with a point": (lambda m: raw_last(m, b'"seq":26', b'"seq":26.0'), 1, LAST, "only form"),
     "minus nothing": (lambda m: raw_last(m, b'"v":1', b'"v":1,"w":-0'), 1, LAST, "only form"),
     "no number": (lambda m: raw_last(m, b'"v":1', b'"v":1,"w":NaN'), 1, LAST, "only form"),
-    "a number of 5,000 digits": (lambda m: raw_last(m, b'"v":1', b'"v":1,"w":' + b"9" * 5000), 1, LAST, "ValueError"),
+    "a number of 5,000 digits": (
+        lambda m: raw_last(m, b'"v":1', b'"v":1,"w":' + b"9" * 5000),
+        1,
+        LAST,
+        "a part is malformed",
+    ),
     "true in place of 1": (lambda m: raw_last(m, b'"v":1', b'"v":true'), 1, LAST, "only form"),
     "an escaped letter": (lambda m: raw_last(m, b'"action":"d', b'"action":"\\u0064'), 1, LAST, "only form"),
-    "half a character": (lambda m: raw_last(m, b'"v":1', b'"v":1,"w":"\\ud800"'), 1, LAST, "UnicodeEncodeError"),
+    "half a character": (lambda m: raw_last(m, b'"v":1', b'"v":1,"w":"\\ud800"'), 1, LAST, "a part is malformed"),
     "a byte order mark": (lambda m: raw_last(m, b'{"action"', b'\xef\xbb\xbf{"action"'), 1, LAST, ""),
-    "a key of a payload twice": (lambda m: raw_payload(m, b"{", b'{"by":1,'), 1, LAST, "stands there twice"),
-    "no number in a payload": (lambda m: raw_payload(m, b"{", b'{"w":NaN,'), 1, LAST, "NaN"),
+    "a key of a payload twice": (lambda m: raw_payload(m, b"{", b'{"by":1,'), 1, LAST, "a key' is missing or doubled"),
+    "no number in a payload": (lambda m: raw_payload(m, b"{", b'{"w":NaN,'), 1, LAST, "a part is malformed"),
     "a review of another log": (lambda m: said(m, log="topogate/other/0123456789abcdef"), 1, 20, "another review"),
     "a review under another policy": (lambda m: said(m, policy="sha256:" + "0" * 64), 1, 20, "another review"),
     "a review for another slot": (lambda m: said(m, slot="another"), 1, 20, "another review"),
@@ -116,7 +121,7 @@ def test_what_the_key_forged_does_not_hold(name: str) -> None:
     change(made)
     found, headline, at, _ = verify(io.BytesIO(written(made)), [KEY])
     assert (found, at) == (code, seq), headline
-    assert reason in headline
+    assert (reason in headline, "Error" in headline) == (True, False)
 
 
 @pytest.mark.parametrize("size", ["-1", "+27", "027", " 27", "2_7", "27.0", "", "9" * 5000])
