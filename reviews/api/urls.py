@@ -45,6 +45,7 @@ from reviews.api.drafts import (
 from reviews.api.exports import ExportBundle, ExportDetail, Exports
 from reviews.api.identity import IdentityReports
 from reviews.api.launch import Launch, LaunchFile
+from reviews.api.metrics import Metrics
 from reviews.api.proposals import (
     DecisionProposals,
     PolicyView,
@@ -109,6 +110,7 @@ urlpatterns = [
     path(f"{WORKSPACE}/delegations/<int:delegation>/end", DelegationEnd.as_view(), name="api-delegation-end"),
     path(f"{WORKSPACE}/retractions", Retractions.as_view(), name="api-retractions"),
     path(f"{WORKSPACE}/check", Check.as_view(), name="api-check"),
+    path(f"{WORKSPACE}/metrics", Metrics.as_view(), name="api-metrics"),
     path(f"{WORKSPACE}/validity", SlotValidity.as_view(), name="api-slot-validity"),
     path(f"{DECISION}/validity", DecisionValidity.as_view(), name="api-decision-validity"),
     path(f"{WORKSPACE}/identity-reports", IdentityReports.as_view(), name="api-identity-reports"),

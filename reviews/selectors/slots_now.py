@@ -11,13 +11,15 @@ from datetime import datetime
 import msgspec
 from django.db.models import Max, Q
 
-from reviews.models import Activation, Decision, DecisionState, IdentityReport, Waiver, Workspace
+from reviews.asked_once import moment
+from reviews.models import Activation, Decision, DecisionState, IdentityReport, Person, Waiver, Workspace
 from reviews.policies.validity import StateNow
 from reviews.selectors.in_force import ENDING, activations_of, states_with
 from reviews.selectors.observed import FindingCount, open_findings
+from reviews.selectors.people import workspace_of_member
 from reviews.selectors.waivers import waivers_of
 
-__all__ = ["DecisionNow", "Differing", "decisions_now", "slots_now"]
+__all__ = ["DecisionNow", "Differing", "decisions_now", "slots_now", "workspace_slots"]
 
 
 HOW = {"differs": "differs", "missing": "is missing", "unknown": "is unknown"}
@@ -75,6 +77,16 @@ class DecisionNow:
         if self.activation is None:
             said.append("It was never in force.")
         return " ".join(filter(None, said))
+
+
+def workspace_slots(*, actor: Person, workspace: Workspace) -> tuple[DecisionNow, ...]:
+    """Return what holds in every slot of a workspace as of now; see ``slots_now``.
+
+    Raises:
+        NotFoundError: the actor is no member of the workspace.
+    """
+    workspace_of_member(actor, workspace.slug)
+    return slots_now(workspace, moment())
 
 
 def slots_now(workspace: Workspace, now: datetime, slot: str | None = None) -> tuple[DecisionNow, ...]:

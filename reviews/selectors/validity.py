@@ -29,7 +29,7 @@ from reviews.clock import utc_text
 from reviews.errors import NotFoundError, printable
 from reviews.models import Activation, AuditEntry, Decision, Person, Revision, StoredDocument, Waiver, Workspace
 from reviews.selectors.decision_page import decision_of_member
-from reviews.selectors.people import standing_of
+from reviews.selectors.people import workspace_of_member
 from reviews.selectors.revisions import revisions_of
 from reviews.selectors.slots_now import DecisionNow, decisions_now, slots_now
 
@@ -115,7 +115,7 @@ def slot_validity(*, actor: Person, workspace: Workspace, slot: str) -> Validity
         NotFoundError: nothing was ever decided for the slot, or the actor is no member of the workspace.
         TamperedError: what was recorded when it was put into force is not what was stored.
     """
-    standing_of(actor, workspace)
+    workspace_of_member(actor, workspace.slug)
     now = moment()
     found = slots_now(workspace, now, slot)
     if not found:
