@@ -100,15 +100,17 @@ class Difference(Record, frozen=True, kw_only=True):
 
 
 class IdentityReported(Record, frozen=True, kw_only=True):
-    """What a machine of the slot said last, since the decision was put into force.
+    """What hosts of the slot report of themselves, since the decision was put into force.
 
-    ``is_compared`` is false where nothing was in force when it was said, which never matches. ``differences`` are of
-    the last report that was compared with this decision, at most 50.
+    ``hosts`` counts those whose last report counts now, ``hosts_differing`` those of them that are not as decided;
+    ``matches`` is null where none counts, and does not say that every host was reported: a check says that.
+    ``differences`` are keys that reports showed otherwise since then, at most 50.
     """
 
-    reported_at: Moment
-    matches: bool
-    is_compared: bool
+    matches: bool | None
+    hosts: Count
+    hosts_differing: Count
+    last_report_at: Moment | None
     differences: tuple[Difference, ...]
 
 
@@ -158,6 +160,6 @@ class Validity(Record, frozen=True, kw_only=True):
     holds: bool
     because: str
     decision: ValidDecision
-    identity_report: IdentityReported | None
+    identity: IdentityReported
     observations: Observed
     links: dict[str, str]

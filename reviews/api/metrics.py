@@ -112,14 +112,18 @@ class Slots(Collector):
     def _reports(self) -> Iterator[Metric]:
         matches = _gauge(
             "topogate_slot_identity_matches",
-            "Whether the machine reported last is what was decided; absent until one is, once it is in force.",
+            "Whether no host whose report counts now differs from what was decided; absent while none counts.",
         )
-        at = _gauge("topogate_slot_identity_report_timestamp_seconds", "When a machine of the slot was reported last.")
+        hosts = _gauge("topogate_slot_identity_hosts", "Hosts whose report counts now.")
+        differing = _gauge("topogate_slot_identity_hosts_differing", "Those of them that are not as decided.")
+        at = _gauge("topogate_slot_identity_report_timestamp_seconds", "When a host of the slot was reported last.")
         for one in self._slots:
-            if one.report is not None:
-                matches.add_metric(self._labels(one), one.report.matches)
-                _add(at, self._labels(one), one.report.reported_at)
-        yield from (matches, at)
+            if one.reported.hosts:
+                matches.add_metric(self._labels(one), one.reported.differing == 0)
+            hosts.add_metric(self._labels(one), one.reported.hosts)
+            differing.add_metric(self._labels(one), one.reported.differing)
+            _add(at, self._labels(one), one.reported.last_at)
+        yield from (matches, hosts, differing, at)
 
     def _observed(self) -> Iterator[Metric]:
         breaches = _gauge("topogate_slot_observed_breaches", "Observed values beyond a limit of the contract now.")

@@ -38,15 +38,21 @@ def validity_links(links: Links, found: ValidityNow) -> dict[str, str]:
 
 
 class ValidityView(WorkspaceView):
-    """Answers with a validity; its ETag is of everything but the moment of asking, so that 304 is an answer of now."""
+    """Answers with a validity.
+
+    Its ETag is a weak one, of everything but times that pass by themselves, so that 304 is an answer of now.
+    """
 
     def answer(self, request: Request, found: ValidityNow) -> HttpResponse:
         """Return the document, or say that the client's still is right."""
         document = found.record(self.space.slug, validity_links(self.links, found))
         version = version_of(document)
         if version in known_versions(request):
-            return unchanged(version, KEPT_IF_UNCHANGED)
-        return raw_bytes(msgspec.json.encode(document), version, cache=KEPT_IF_UNCHANGED)
+            response = unchanged(version, KEPT_IF_UNCHANGED)
+        else:
+            response = raw_bytes(msgspec.json.encode(document), version, cache=KEPT_IF_UNCHANGED)
+        response.headers["ETag"] = f'W/"{version}"'
+        return response
 
 
 class DecisionValidity(ValidityView):

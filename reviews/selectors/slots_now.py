@@ -4,61 +4,53 @@ The number of queries does not grow with the slots. Of each slot one decision sp
 before what it overrides; else the one that was put into force last; else the newest.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
-import msgspec
-from django.db.models import Max, Q
+from django.conf import settings
+from django.db.models import Count, Max, Q
 
+from planner.identity_live import Said
 from reviews.asked_once import moment
-from reviews.models import Activation, Decision, DecisionState, IdentityReport, Person, Waiver, Workspace
+from reviews.models import Activation, Decision, DecisionState, HostReport, Person, Waiver, Workspace
+from reviews.policies.host_reports import outcome_id
 from reviews.policies.validity import StateNow
 from reviews.selectors.in_force import ENDING, activations_of, states_with
 from reviews.selectors.observed import FindingCount, open_findings
 from reviews.selectors.people import workspace_of_member
 from reviews.selectors.waivers import waivers_of
 
-__all__ = ["DecisionNow", "Differing", "decisions_now", "slots_now", "workspace_slots"]
+__all__ = ["DecisionNow", "Reported", "decisions_now", "slots_now", "workspace_slots"]
 
 
-HOW = {"differs": "differs", "missing": "is missing", "unknown": "is unknown"}
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What hosts say of a decision that was put into force: how many count now, how many of them differ.
 
+    A report counts while it was collected since then and not too long ago; ``last_at`` is of the newest of all.
+    """
 
-class Differing(msgspec.Struct, frozen=True):
-    """A key of the decided identity that a machine did not show, as an identity report keeps it."""
-
-    key: str
-    how: str
-    team: str
+    hosts: int = 0
+    differing: int = 0
+    last_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionNow:
-    """A decision as of now. ``activation`` is the last one; ``waivers`` are those of its trial, the last of each gate.
-
-    ``report`` is what a machine of the slot said last, compared with this decision or with nothing; ``compared`` the
-    last of those that were compared with this decision. Both were made since it was put into force, or are None.
-    """
+    """A decision as of now. ``activation`` is the last one, ``waivers`` those of its trial, the last of each gate."""
 
     decision: Decision
     state: StateNow
     activation: Activation | None
     waivers: tuple[Waiver, ...]
-    report: IdentityReport | None
-    compared: IdentityReport | None
+    reported: Reported
     findings: FindingCount
 
     @property
     def holds(self) -> bool:
         """Whether it is in force."""
         return self.activation is not None and self.state.state in ENDING
-
-    @property
-    def differences(self) -> tuple[Differing, ...]:
-        """The keys that differed when a machine was compared with this decision last."""
-        named = self.compared.differences if self.compared else ""
-        return tuple(msgspec.json.decode(named, type=list[Differing])) if named else ()
 
     @property
     def because(self) -> str:
@@ -71,9 +63,6 @@ class DecisionNow:
             return f"{name} r{self.activation.revision.number} ({self.activation.topology}) is {word} {end}."
         label = DecisionState(state.state).label.lower()
         said = [f"{name} is {label} since {state.since:%Y-%m-%d %H:%M} UTC.", state.because]
-        if state.state == DecisionState.STALE and self.differences and not state.because:
-            first = self.differences[0]
-            said.append(f"{first.key} {HOW[first.how]}. Owned by {first.team}.")
         if self.activation is None:
             said.append("It was never in force.")
         return " ".join(filter(None, said))
@@ -116,30 +105,23 @@ def decisions_now(workspace: Workspace, decisions: Sequence[Decision], now: date
     activations = activations_of(ids)
     states = states_with(decisions, activations, now)
     waivers = _counting(waivers_of(ids), activations)
-    reports = _last_reports(workspace, decisions)
+    reported = _reported(workspace, {decision.slot for decision in decisions}, now)
     findings = open_findings(workspace, ids)
-    found = []
-    for decision in decisions:
-        activation = activations.get(decision.pk)
-        against = _since(activation, reports.get((decision.slot, decision.pk)))
-        nothing = _since(activation, reports.get((decision.slot, None)))
-        found.append(
-            DecisionNow(
-                decision=decision,
-                state=states[decision.pk],
-                activation=activation,
-                waivers=waivers.get(decision.pk, ()),
-                report=max(filter(None, (against, nothing)), key=lambda row: row.pk, default=None),
-                compared=against,
-                findings=findings[decision.pk],
-            )
+    return [
+        DecisionNow(
+            decision=decision,
+            state=states[decision.pk],
+            activation=activations.get(decision.pk),
+            waivers=waivers.get(decision.pk, ()),
+            reported=reported.get(_of(decision, activations), Reported()),
+            findings=findings[decision.pk],
         )
-    return found
+        for decision in decisions
+    ]
 
 
-def _since(activation: Activation | None, report: IdentityReport | None) -> IdentityReport | None:
-    is_since = activation is not None and report is not None and report.reported_at >= activation.activated_at
-    return report if is_since else None
+def _of(decision: Decision, activations: Mapping[int, Activation]) -> tuple[str, str]:
+    return decision.slot, activations[decision.pk].subject if decision.pk in activations else ""
 
 
 def _counting(rows: Sequence[Waiver], activations: Mapping[int, Activation]) -> dict[int, tuple[Waiver, ...]]:
@@ -151,13 +133,18 @@ def _counting(rows: Sequence[Waiver], activations: Mapping[int, Activation]) -> 
     return {decision: tuple(by_gate.values()) for decision, by_gate in last.items()}
 
 
-def _last_reports(
-    workspace: Workspace, decisions: Sequence[Decision]
-) -> Mapping[tuple[str, int | None], IdentityReport]:
-    """Return slot and what a report was compared with -> the last such report."""
-    ids, slots = {decision.pk for decision in decisions}, {decision.slot for decision in decisions}
-    of_slots = IdentityReport.objects.filter(
-        Q(decision__in=ids) | Q(decision=None), workspace=workspace, slot__in=slots
-    )
-    last = of_slots.order_by().values("slot", "decision").annotate(last=Max("pk")).values("last")
-    return {(row.slot, row.decision_id): row for row in IdentityReport.objects.filter(pk__in=last)}
+def _reported(workspace: Workspace, slots: Collection[str], now: datetime) -> Mapping[tuple[str, str], Reported]:
+    """Return slot and subject -> what hosts say of it; hosts that say the same are counted in the database."""
+    since = now - timedelta(seconds=settings.IDENTITY_FRESH_SECONDS)
+    of_slots = HostReport.objects.filter(workspace=workspace, slot__in=slots).exclude(subject="")
+    alike = of_slots.order_by().values("slot", "subject", "outcome")
+    counted = alike.annotate(counting=Count("pk", filter=Q(collected_at__gte=since)), last_at=Max("collected_at"))
+    found: dict[tuple[str, str], Reported] = {}
+    for slot, subject, outcome, counting, last_at in counted.values_list(
+        "slot", "subject", "outcome", "counting", "last_at"
+    ):
+        known = found.get((slot, subject), Reported())
+        differing = counting if outcome != outcome_id(subject, Said()) else 0
+        last = max(filter(None, (known.last_at, last_at)), default=None)
+        found[slot, subject] = Reported(known.hosts + counting, known.differing + differing, last)
+    return found

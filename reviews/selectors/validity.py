@@ -27,7 +27,17 @@ from reviews.asked_once import moment
 from reviews.blobs import blob_read
 from reviews.clock import utc_text
 from reviews.errors import NotFoundError, printable
-from reviews.models import Activation, AuditEntry, Decision, Person, Revision, StoredDocument, Waiver, Workspace
+from reviews.models import (
+    Activation,
+    AuditEntry,
+    Decision,
+    DecisionState,
+    Person,
+    Revision,
+    StoredDocument,
+    Waiver,
+    Workspace,
+)
 from reviews.selectors.decision_page import decision_of_member
 from reviews.selectors.people import workspace_of_member
 from reviews.selectors.revisions import revisions_of
@@ -35,6 +45,8 @@ from reviews.selectors.slots_now import DecisionNow, decisions_now, slots_now
 
 __all__ = ["Links", "ValidityNow", "decision_validity", "slot_validity", "validity_of"]
 
+HOW = {"differs": "differs", "missing": "is missing", "unknown": "is unknown"}
+MOST_REPORTS, MOST_KEYS = 20, 50
 Links = Mapping[str, str]
 
 
@@ -44,9 +56,18 @@ class ValidityNow:
 
     found: DecisionNow
     revision: Revision
+    differences: tuple[Difference, ...]
     newest: int
     signoffs: tuple[Signed, ...]
     as_of: datetime
+
+    @property
+    def because(self) -> str:
+        """Say in a sentence why it holds or does not; of what turned stale, the first key that differs."""
+        if self.found.state.state != DecisionState.STALE or self.found.state.because or not self.differences:
+            return self.found.because
+        first = self.differences[0]
+        return f"{self.found.because} {first.key} {HOW[first.how]}. Owned by {first.team}."
 
     def record(self, workspace: str, links: Links) -> Validity:
         """Return the document."""
@@ -56,15 +77,25 @@ class ValidityNow:
             workspace=workspace,
             slot=self.found.decision.slot,
             holds=self.found.holds,
-            because=self.found.because,
+            because=self.because,
             decision=self._decision(),
-            identity_report=_report(self.found),
+            identity=self._identity(),
             observations=Observed(
                 breaches=self.found.findings.breaches,
                 drifts=self.found.findings.drifts,
                 last_batch_at=_text(self.found.findings.last_batch_at),
             ),
             links=dict(links),
+        )
+
+    def _identity(self) -> IdentityReported:
+        reported = self.found.reported
+        return IdentityReported(
+            matches=reported.differing == 0 if reported.hosts else None,
+            hosts=reported.hosts,
+            hosts_differing=reported.differing,
+            last_report_at=_text(reported.last_at),
+            differences=self.differences,
         )
 
     def _decision(self) -> ValidDecision:
@@ -92,8 +123,15 @@ class ValidityNow:
 
 
 def version_of(document: Validity) -> str:
-    """Return what changes when anything but the moment of asking does."""
-    return file_sha256(msgspec.json.encode(msgspec.structs.replace(document, as_of="")))
+    """Return what changes when anything does but times that pass by themselves: of asking, of the last reports."""
+    replace = msgspec.structs.replace
+    timeless = replace(
+        document,
+        as_of="",
+        identity=replace(document.identity, last_report_at=None),
+        observations=replace(document.observations, last_batch_at=None),
+    )
+    return file_sha256(msgspec.json.encode(timeless))
 
 
 def decision_validity(*, actor: Person, workspace: Workspace, number: int) -> ValidityNow:
@@ -133,7 +171,20 @@ def validity_of(found: DecisionNow, now: datetime) -> ValidityNow:
     newest = max(revisions)
     shown = revisions[found.activation.revision.number if found.activation else newest]
     signoffs = _signed(found.decision, found.activation) if found.activation else ()
-    return ValidityNow(found, shown, newest, signoffs, now)
+    return ValidityNow(found, shown, _differences(found.activation), newest, signoffs, now)
+
+
+def _differences(activation: Activation | None) -> tuple[Difference, ...]:
+    """Return the keys that hosts reported otherwise than decided, each once with its team, from their last reports."""
+    if activation is None:
+        return ()
+    last = activation.revision.decision.identity_reports.exclude(differences="")
+    rows = last.filter(reported_at__gte=activation.activated_at).order_by("-pk").values_list("differences", flat=True)
+    found: dict[str, Difference] = {}
+    for named in rows[:MOST_REPORTS]:
+        for one in msgspec.json.decode(named, type=list[Difference]):
+            found.setdefault(one.key, one)
+    return tuple(found[key] for key in sorted(found)[:MOST_KEYS])
 
 
 def _signed(decision: Decision, activation: Activation) -> tuple[Signed, ...]:
@@ -189,17 +240,6 @@ def _waived(row: Waiver, now: datetime) -> WaivedGate:
         granted_at=utc_text(row.granted_at),
         ends_at=utc_text(row.ends_at),
         holds=row.ends_at > now,
-    )
-
-
-def _report(found: DecisionNow) -> IdentityReported | None:
-    if found.report is None:
-        return None
-    return IdentityReported(
-        reported_at=utc_text(found.report.reported_at),
-        matches=found.report.matches,
-        is_compared=found.report.decision_id is not None,
-        differences=tuple(Difference(key=one.key, how=one.how, team=one.team) for one in found.differences),  # type: ignore[arg-type] # as the report kept it
     )
 
 

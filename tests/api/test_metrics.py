@@ -47,7 +47,7 @@ def scraped(scraper: Caller) -> Exposition:
 def test_every_metric_is_there_and_described_before_anything_is_decided(scraper: Caller) -> None:
     found = scraped(scraper)
     assert set(found.types.values()) == {"gauge"}
-    assert list(found.samples.values()) == [[]] * 10
+    assert list(found.samples.values()) == [[]] * 12
 
 
 def test_what_is_in_force_is_one_and_a_state_among_all_states(people: Cast, scraper: Caller) -> None:
@@ -86,9 +86,10 @@ def test_what_ended_by_time_alone_is_zero_before_any_sweep(people: Cast, scraper
 def test_the_last_report_matches_or_does_not(revision: str, expected: int, people: Cast, scraper: Caller) -> None:
     tree = live(in_force(people), model__revision=revision)
     assert scraped(scraper).value("topogate_slot_identity_matches", slot=SLOT) is None
-    for _ in range(2):
-        identity_report(actor=people.bob, workspace=people.workspace, slot=SLOT, live=tree)
+    identity_report(actor=people.bob, workspace=people.workspace, slot=SLOT, live=tree)
     found = scraped(scraper)
+    assert found.value("topogate_slot_identity_hosts_differing", slot=SLOT) == 1 - expected
+    assert found.value("topogate_slot_identity_hosts", slot=SLOT) == 1
     assert found.value("topogate_slot_identity_matches", slot=SLOT, decision="D-0001") == expected
     assert found.value("topogate_slot_identity_report_timestamp_seconds", slot=SLOT) is not None
 
@@ -110,7 +111,7 @@ def test_waivers_are_told_with_their_end(people: Cast, scraper: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    "accept", ["", "*/*", "x/y;q=z,,;", "text/plain; version=1.0.0; escaping=allow-utf-8", "\\0" * 99]
+    "accept", ["", "*/*", "x/y;q=z,,;", "text/plain; version=1.0.0; escaping=allow-utf-8", "a/b," * 99]
 )
 def test_whatever_else_is_asked_for_is_answered_in_the_plain_format(accept: str, scraper: Caller) -> None:
     answer = scraper.get("metrics", headers={"Accept": accept})

@@ -6,6 +6,7 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped] # it ships no types
 import pytest
+from pytest_django.fixtures import Settings
 
 from planner.schema import document_schema
 from reviews.models import AuditEntry, Decision, Person, Revision, Waiver
@@ -68,7 +69,7 @@ def test_what_is_in_force_is_told_with_everything_it_is_bound_to(people: Cast, t
         "valid_until": None,
     }
     assert told["in_force"]["rank_map_digest"] == revision.planned.basis.rank_map_digest
-    assert (found["identity_report"], found["observations"]["breaches"], told["waivers"]) == (None, 0, [])
+    assert (found["identity"]["matches"], found["observations"]["breaches"], told["waivers"]) == (None, 0, [])
     assert tool.get(found["links"]["plan"]).status_code == 200
     assert read(tool, found["links"]["self"]) | {"as_of": ""} == found | {"as_of": ""}
 
@@ -100,19 +101,37 @@ def test_what_has_not_moved_is_not_sent_again_and_what_has_is(people: Cast, tool
 def test_a_machine_that_differs_is_told_with_the_keys_and_their_team(people: Cast, tool: Caller) -> None:
     revision = in_force(people)
     report(people, live(revision, model__revision="r2"))
-    report(people, live(revision, model__revision="r2"))  # compared with nothing: the decision does not hold any more
     found = read(tool)
     assert found["because"].endswith("UTC. /model/revision differs. Owned by serving.")
-    assert (found["identity_report"]["matches"], found["identity_report"]["is_compared"]) == (False, False)
-    assert found["identity_report"]["differences"] == [{"key": "/model/revision", "how": "differs", "team": "serving"}]
+    assert {name: found["identity"][name] for name in ("matches", "hosts", "hosts_differing")} == {
+        "matches": False,
+        "hosts": 1,
+        "hosts_differing": 1,
+    }
+    assert found["identity"]["differences"] == [{"key": "/model/revision", "how": "differs", "team": "serving"}]
+
+
+def test_a_report_that_says_the_same_again_moves_nothing(people: Cast, tool: Caller) -> None:
+    tree = live(in_force(people))
+    report(people, tree)
+    version = tool.get(f"validity?slot={SLOT}").headers["ETag"]
+    report(people, tree)
+    assert tool.get(f"validity?slot={SLOT}", headers={"If-None-Match": version}).status_code == 304
+
+
+def test_a_host_that_stopped_reporting_counts_for_nothing(people: Cast, tool: Caller, settings: Settings) -> None:
+    report(people, live(in_force(people)))
+    settings.IDENTITY_FRESH_SECONDS = 0.0
+    found = read(tool)["identity"]
+    assert (found["matches"], found["hosts"], found["last_report_at"] is not None) == (None, 0, True)
 
 
 def test_a_report_from_before_it_was_put_into_force_says_nothing_of_it(people: Cast, tool: Caller) -> None:
     report(people, live(in_force(people)))
-    assert read(tool)["identity_report"]["matches"] is True
+    assert read(tool)["identity"]["matches"] is True
     in_force(people, pair=documents(tokens=170_000))
     found = read(tool)
-    assert (found["decision"]["number"], found["identity_report"]) == (2, None)
+    assert (found["decision"]["number"], found["identity"]["matches"], found["identity"]["hosts"]) == (2, None, 0)
     assert read(tool, "decisions/1/validity")["decision"]["state"] == "SUPERSEDED"
 
 
