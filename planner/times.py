@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import date, datetime
 from fractions import Fraction
 from functools import lru_cache
 
 from planner.records.evidence import Window
 
-__all__ = ["parsed_time", "repeats", "seconds_between", "time_text", "window_seconds"]
+__all__ = ["parsed_day", "parsed_time", "repeats", "seconds_between", "time_text", "window_seconds"]
 
 # fromisoformat takes more forms than one, and the same moment must not have two texts in two plans.
 _UTC = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 @lru_cache(maxsize=4096)
@@ -24,6 +25,16 @@ def parsed_time(text: str) -> datetime | None:
         return None
     try:
         return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def parsed_day(text: str) -> date | None:
+    """Read a day written ``2026-09-20``; None for every other form, and where there is no such day."""
+    if not _DAY.fullmatch(text):
+        return None
+    try:
+        return date.fromisoformat(text)
     except ValueError:
         return None
 

@@ -8,6 +8,7 @@ from itertools import accumulate
 
 from planner.layouts.base import LayoutRefusedError
 from planner.shown import shown
+from planner.whole_numbers import whole_number
 
 Counts = tuple[int, ...]
 
@@ -82,12 +83,12 @@ def partition_of(text: str) -> Counts:
     Raises:
         LayoutRefusedError: it is not a list of whole numbers.
     """
-    parts = text.split(",")
-    if not all(part.strip().isascii() and part.strip().isdigit() for part in parts):
+    counts = [whole_number(part.strip()) for part in text.split(",")]
+    if None in counts:
         raise LayoutRefusedError(
             "layer_partition", f"Invalid partition string: {shown(text)} is not whole numbers with commas"
         )
-    return tuple([int(part) for part in parts])
+    return tuple([count for count in counts if count is not None])
 
 
 def ranges(counts: Counts) -> tuple[tuple[int, int], ...]:

@@ -10,6 +10,7 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.times import parsed_day
 from reviews.api import serializers, serializers_log
 from reviews.api.authentication import actor
 from reviews.api.base import KEPT_FOR_EVER, WorkspaceView, known_versions, raw_bytes, unchanged
@@ -36,10 +37,10 @@ from reviews.transparency.proofs import proof_file
 
 def day(given: str) -> date:
     """Take a day."""
-    try:
-        return date.fromisoformat(given)
-    except ValueError as error:
-        raise ValueError("a day as YYYY-MM-DD") from error
+    found = parsed_day(given)
+    if found is None:
+        raise ValueError("a day as YYYY-MM-DD")
+    return found
 
 
 FILTERS = {

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.core.files.uploadedfile import UploadedFile
 from rest_framework.request import Request
 
+from planner.whole_numbers import whole_number
 from reviews.api.uploads import REPLACED, check_outer_form
 from reviews.errors import Finding, InvalidRequestError, printable
 from reviews.services.draft_files import Given
@@ -103,17 +104,18 @@ def sent_hardware(request: Request) -> SentHardware:
     check_outer_form(request)
     problems = unknown_parts(request, files=("config", "topology"), fields=("copies", "node_names"))
     copies = str(request.POST.get("copies", "1"))
-    if not (copies.isascii() and copies.isdigit() and len(copies) <= MOST_DIGITS):
+    count = whole_number(copies, MOST_DIGITS)
+    if count is None:
         problems.append(Finding("request", "request/count", "copies", "a whole number", printable(copies, 40)))
     if not request.FILES.getlist("config") and not request.FILES.getlist("topology"):
         problems.append(Finding("request", "request/missing_part", "config", "a file, or one in topology", "none"))
-    if problems:
+    if problems or count is None:
         raise InvalidRequestError(tuple(problems))
     return SentHardware(
         config=_named(request, "config"),
         topology=_named(request, "topology"),
         names=tuple(str(request.POST.get("node_names", "")).replace(",", " ").split()),
-        copies=int(copies),
+        copies=count,
     )
 
 

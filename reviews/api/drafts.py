@@ -12,6 +12,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.whole_numbers import whole_number
 from reviews.api import serializers_drafts as shapes
 from reviews.api.authentication import actor, authentication, request_id
 from reviews.api.base import KEPT_IF_UNCHANGED, WorkspaceView, known_versions, unchanged, wanted_versions
@@ -96,8 +97,8 @@ def seen_version(request: Request) -> int | None:
     wanted = wanted_versions(request)
     if wanted is None:
         return None
-    versions = [int(tag[1:]) for tag in wanted if tag[:1] == "v" and tag[1:].isascii() and tag[1:].isdigit()]
-    if len(versions) != 1:
+    versions = [whole_number(tag[1:]) for tag in wanted if tag[:1] == "v"]
+    if len(versions) != 1 or versions[0] is None:
         raise ConflictError(MOVED, moved=("draft",))
     return versions[0]
 

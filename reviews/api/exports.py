@@ -8,6 +8,7 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.whole_numbers import whole_number
 from reviews.api.act_parts import act_of, sent_fields
 from reviews.api.authentication import actor
 from reviews.api.base import NOT_KEPT, WorkspaceView
@@ -109,7 +110,7 @@ def _refuse_formless(request: Request) -> None:
         InvalidRequestError: it is longer than a form without fields, which is one line with the boundary in it.
     """
     _, _, boundary = request.META.get("CONTENT_TYPE", "").partition("boundary=")
-    length = int(request.META.get("CONTENT_LENGTH") or 0)
+    length = whole_number(str(request.META.get("CONTENT_LENGTH", "")), 18) or 0
     if boundary and not request.POST and length > len(boundary) + len("----\r\n\r\n"):
         expected = "a form with the field decision, or an empty one"
         raise InvalidRequestError((Finding("request", "request/decision", "decision", expected, "no field"),))
@@ -123,7 +124,8 @@ def _decision(text: str) -> int | None:
     """
     if not text:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
+    number = whole_number(text)
+    if number is None:
         expected = "a decision's number, or nothing for the whole workspace"
         raise InvalidRequestError((Finding("request", "request/decision", "decision", expected, text[:40]),))
-    return int(text)
+    return number

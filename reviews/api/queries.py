@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import QueryDict
 
+from planner.whole_numbers import whole_number
 from reviews.errors import Finding, InvalidRequestError
 from reviews.models import DecisionState
 
@@ -20,9 +21,10 @@ def integer(lowest: int, highest: int) -> Reader:
     """Take a whole number in decimal digits."""
 
     def read(text: str) -> int:
-        if not (text.isascii() and text.isdigit() and len(text) < 10 and lowest <= int(text) <= highest):
+        found = whole_number(text)
+        if found is None or not lowest <= found <= highest:
             raise ValueError(f"a whole number from {lowest} to {highest}")
-        return int(text)
+        return found
 
     return read
 

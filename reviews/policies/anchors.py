@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from planner.canonical import canonical_bytes, file_sha256
 from planner.pointers import steps
+from planner.whole_numbers import whole_number
 from reviews.policies.document import PolicyDocument, gate_owner, identity_owner
 
 Place = Literal["SAME", "CHANGED", "GONE"]
@@ -126,8 +127,8 @@ def _below(value: Any, path: tuple[str, ...]) -> Item | None:
     for step in path:
         if isinstance(value, Mapping) and step in value:
             value = value[step]
-        elif isinstance(value, list) and step.isascii() and step.isdigit() and int(step[:9]) < len(value):
-            value = value[int(step[:9])]
+        elif isinstance(value, list) and (at := whole_number(step)) is not None and at < len(value):
+            value = value[at]
         else:
             return None
     return Item(value)

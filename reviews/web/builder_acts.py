@@ -12,6 +12,7 @@ from django.http import QueryDict
 
 from planner import strict_json
 from planner.errors import DocumentRefusedError
+from planner.whole_numbers import whole_number
 from reviews import draft_changes as made
 from reviews.draft_changes import Change
 from reviews.errors import Finding, InvalidRequestError, printable
@@ -22,8 +23,8 @@ DEGREES = ("tp", "pp", "ep", "dp", "world_size")
 MOST_ANSWERS = 60
 NO_JSON = frozenset({"json/syntax", "json/trailing_data"})
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\Z")
-_MINUTES = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}\Z")
-_SECONDS = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}\Z")
+_MINUTES = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}\Z")
+_SECONDS = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}\Z")
 
 
 def changes_of(form: QueryDict) -> tuple[Change, ...]:
@@ -273,8 +274,9 @@ def _rank(line: str) -> dict[str, Any]:
     words = line.split()
     keys = ("rank", "node", "device", "nic")
     entry: dict[str, Any] = dict(zip(keys, words, strict=False))
-    if words[0].isascii() and words[0].isdigit():
-        entry["rank"] = int(words[0])
+    rank = whole_number(words[0])
+    if rank is not None:
+        entry["rank"] = rank
     if len(words) > len(keys):
         entry["more"] = " ".join(words[len(keys) :])
     return entry

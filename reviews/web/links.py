@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from planner.whole_numbers import whole_number
+
 
 def number_or_none(text: str) -> int | None:
     """Read a number of an address; anything else is as if it were not there."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+    return whole_number(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from planner.decision_numbers import decision_number
+from planner.times import parsed_day
 from reviews.errors import Finding, InvalidRequestError
 from reviews.selectors.checkpoints import newest_key
 from reviews.selectors.log import EntryRow, audit_rows
@@ -90,11 +91,10 @@ def _day(query: Query, name: str, problems: list[Finding]) -> date | None:
     text = query.get(name).strip()
     if not text:
         return None
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
+    day = parsed_day(text)
+    if day is None:
         problems.append(_finding(name, "a day as YYYY-MM-DD", text[:40]))
-        return None
+    return day
 
 
 def _finding(name: str, expected: str, found: str) -> Finding:

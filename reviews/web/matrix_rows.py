@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from planner.numbers import exact
 from planner.records.plan import Candidate, LimitOutcome, Outcome, Plan
+from planner.whole_numbers import whole_number
 from reviews.web.cells import ALWAYS, Cell, CellKey, Detail, cell_of, detail_of, limit_outcome
 from reviews.web.document_links import DocumentLinks
 from reviews.web.formats import KEY_UNITS, count, key_title, limit_text, percent, quantity
@@ -269,8 +270,8 @@ def page_number(query: Query, order: tuple[str, ...], size: int) -> int:
     opened = query.get("cell").partition("~")[0]
     if opened in order:
         return order.index(opened) // size + 1
-    asked = query.get("page")
-    return int(asked) if asked.isascii() and asked.isdigit() and 0 < int(asked[:6]) <= -(-len(order) // size) else 1
+    asked = whole_number(query.get("page")) or 1
+    return asked if asked <= -(-len(order) // size) else 1
 
 
 def page_of(context: Context, number: int, size: int) -> tuple[tuple[str, ...], Page]:

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from typing import Any
 
 from django.http import HttpResponse
@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from planner.document_diff import ABSENT, document_diff
+from planner.times import parsed_day
 from reviews.errors import (
     ConflictError,
     Finding,
@@ -192,9 +193,10 @@ def _days(typed: dict[str, str], *names: str) -> list[datetime]:
     """
     days, problems = [], []
     for name in names:
-        try:
-            days.append(datetime.strptime(typed[name], "%Y-%m-%d").replace(tzinfo=UTC))
-        except ValueError:
+        day = parsed_day(typed[name])
+        if day is not None:
+            days.append(datetime.combine(day, time(), UTC))
+        else:
             found = printable(typed[name]) or "nothing"
             problems.append(Finding("request", f"request/{name}", name, "a day such as 2026-09-20", found))
     if problems:

@@ -42,8 +42,8 @@ from reviews.web import (
 )
 
 DIGEST = r"(?P<digest>sha256:[0-9a-f]{64})"
-SEQ = r"(?P<seq>\d{1,15})"
-SIZE = r"(?P<size>\d{1,15})"
+SEQ = r"(?P<seq>[0-9]{1,15})"
+SIZE = r"(?P<size>[0-9]{1,15})"
 WORKSPACE = r"^w/(?P<slug>[a-z0-9-]+)"
 
 urlpatterns = [
@@ -66,7 +66,7 @@ urlpatterns = [
     ),
     path("w/<slug:slug>/contracts/<int:draft_id>/benchmark/", benchmark.draft_benchmark_page, name="draft-benchmark"),
     re_path(
-        rf"{WORKSPACE}/contracts/(?P<draft_id>\d{{1,9}})/benchmark/matrix\.(?P<suffix>json|md|sh)$",
+        rf"{WORKSPACE}/contracts/(?P<draft_id>[0-9]{{1,9}})/benchmark/matrix\.(?P<suffix>json|md|sh)$",
         benchmark.draft_benchmark_download,
         name="draft-benchmark-download",
     ),
@@ -77,7 +77,7 @@ urlpatterns = [
     path("w/<slug:slug>/evidence/drafts/<int:draft>/questions/", builder.builder_questions, name="builder-questions"),
     path("w/<slug:slug>/evidence/drafts/<int:draft>/coverage/", builder.builder_coverage, name="builder-coverage"),
     re_path(
-        rf"{WORKSPACE}/evidence/drafts/(?P<draft>\d{{1,18}})/files/(?P<file>[0-9a-f]{{16}})/$",
+        rf"{WORKSPACE}/evidence/drafts/(?P<draft>[0-9]{{1,18}})/files/(?P<file>[0-9a-f]{{16}})/$",
         builder.builder_values,
         name="builder-values",
     ),
@@ -110,7 +110,7 @@ urlpatterns = [
         name="diagnosis-detail",
     ),
     re_path(
-        rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/slowest/(?P<diagnosis>\d{{1,9}})/ranks\.(?P<suffix>csv|json)$",
+        rf"{WORKSPACE}/decisions/(?P<number>[0-9]{{1,9}})/slowest/(?P<diagnosis>[0-9]{{1,9}})/ranks\.(?P<suffix>csv|json)$",
         slowest.diagnosis_download,
         name="diagnosis-download",
     ),
@@ -121,26 +121,26 @@ urlpatterns = [
     ),
     path("w/<slug:slug>/decisions/<int:number>/benchmark/", benchmark.decision_benchmark, name="decision-benchmark"),
     re_path(
-        rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/benchmark/matrix\.(?P<suffix>json|md|sh)$",
+        rf"{WORKSPACE}/decisions/(?P<number>[0-9]{{1,9}})/benchmark/matrix\.(?P<suffix>json|md|sh)$",
         benchmark.benchmark_download,
         name="benchmark-download",
     ),
     path("w/<slug:slug>/decisions/<int:number>/launch/", launch.decision_launch, name="decision-launch"),
     path("w/<slug:slug>/decisions/<int:number>/launch.zip", launch.launch_archive_download, name="launch-archive"),
     re_path(
-        rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/launch/files/(?P<name>[a-z0-9-]{{1,40}}\.(?:sh|yaml))$",
+        rf"{WORKSPACE}/decisions/(?P<number>[0-9]{{1,9}})/launch/files/(?P<name>[a-z0-9-]{{1,40}}\.(?:sh|yaml))$",
         launch.launch_file_download,
         name="launch-file",
     ),
     path("w/<slug:slug>/decisions/<int:number>/what-if/", what_if.decision_what_if, name="decision-what-if"),
     path("w/<slug:slug>/decisions/<int:number>/map/", maps.decision_map, name="decision-map"),
     re_path(
-        rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/map/ranks\.(?P<suffix>csv|json)$",
+        rf"{WORKSPACE}/decisions/(?P<number>[0-9]{{1,9}})/map/ranks\.(?P<suffix>csv|json)$",
         maps.ranks_download,
         name="ranks-download",
     ),
     re_path(
-        rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/map/groups\.(?P<suffix>csv|json)$",
+        rf"{WORKSPACE}/decisions/(?P<number>[0-9]{{1,9}})/map/groups\.(?P<suffix>csv|json)$",
         maps.groups_download,
         name="groups-download",
     ),
@@ -149,13 +149,13 @@ urlpatterns = [
     path("w/<slug:slug>/decisions/<int:number>/map/compare/moved.csv", maps.moved_download, name="moved-download"),
     path("w/<slug:slug>/decisions/<int:number>/compare/", comparison.decision_compare, name="decision-compare"),
     re_path(
-        rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/compare/(?P<table>values|outcomes|candidates|fields)\.(?P<suffix>csv|json)$",
+        rf"{WORKSPACE}/decisions/(?P<number>[0-9]{{1,9}})/compare/(?P<table>values|outcomes|candidates|fields)\.(?P<suffix>csv|json)$",
         comparison.comparison_download,
         name="comparison-download",
     ),
     path("w/<slug:slug>/decisions/<int:number>/memory/", memory.decision_memory, name="decision-memory"),
     re_path(
-        rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/memory/ranks\.(?P<suffix>csv|json)$",
+        rf"{WORKSPACE}/decisions/(?P<number>[0-9]{{1,9}})/memory/ranks\.(?P<suffix>csv|json)$",
         memory.memory_download,
         name="memory-download",
     ),
@@ -165,12 +165,12 @@ urlpatterns = [
         name="decision-communication",
     ),
     re_path(
-        rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/communication/(?P<table>steps|boundaries|links)\.(?P<suffix>csv|json)$",
+        rf"{WORKSPACE}/decisions/(?P<number>[0-9]{{1,9}})/communication/(?P<table>steps|boundaries|links)\.(?P<suffix>csv|json)$",
         communication.communication_download,
         name="communication-download",
     ),
     re_path(
-        rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/documents/(?P<kind>contract|evidence)/$",
+        rf"{WORKSPACE}/decisions/(?P<number>[0-9]{{1,9}})/documents/(?P<kind>contract|evidence)/$",
         document_page.document,
         name="document",
     ),

@@ -111,6 +111,15 @@ def test_two_clients_do_not_overwrite_each_other(alice: Caller) -> None:
     assert delete(alice, f"evidence-drafts/{number}", '"v1"').status_code == 409
 
 
+@pytest.mark.parametrize(
+    "tag", ["v" + "9" * 5000, "v1_0", "v+1", "v \u0661", "v", "9" * 5000], ids=lambda tag: f"{tag[:6]} {len(tag)}"
+)
+def test_what_no_version_is_builds_on_none(tag: str, alice: Caller) -> None:
+    number = begin(alice).json()["id"]
+    refused = problem(changes(alice, number, {"do": "new_trial", "trial": "tp2"}, version=f'"{tag}"'))
+    assert (refused["status"], refused["moved"]) == (409, ["draft"])
+
+
 def test_the_same_file_again_changes_nothing(alice: Caller) -> None:
     number = begin(alice).json()["id"]
     first = send(alice, number, tool_file()).json()

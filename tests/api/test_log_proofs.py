@@ -213,5 +213,7 @@ def test_the_log_is_filtered_as_on_its_page(two: tuple[Checkpoint, Checkpoint], 
     assert actions("actor=system&revision=1") == {"revision.planned"}
     assert actions("since=2000-01-01&until=2000-01-02") == set()
     assert actions("text=POLICY.SET") == {"policy.set"}
+    for day in ("20000101", "2000-W01-1", "2000-1-1", " 2000-01-01", "2000-01-01T00:00:00Z"):
+        assert problem(auditor.get("audit", {"since": day}))["problems"][0]["expected"] == "a day as YYYY-MM-DD"
     refused = problem(auditor.get("audit?since=yesterday&revision=x"))
     assert [one["pointer"] for one in refused["problems"]] == ["revision", "since"]

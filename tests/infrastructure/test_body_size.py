@@ -71,6 +71,13 @@ def test_the_limit_is_met_before_a_view_runs(length: int, refused: bool) -> None
         middleware.process_view(request, None, (), {})
 
 
+def test_a_length_of_more_digits_than_any_is_over_the_limit() -> None:
+    request = HttpRequest()
+    request.META["CONTENT_LENGTH"] = "9" * 5000
+    with pytest.raises(BodyTooLargeError):
+        BodyLimit(lambda request: HttpResponse()).process_view(request, None, (), {})
+
+
 def test_of_chunks_no_length_is_claimed() -> None:
     request = HttpRequest()
     request.META |= {"CONTENT_LENGTH": str(MOST + 1), "HTTP_TRANSFER_ENCODING": "chunked"}

@@ -63,6 +63,8 @@ def test_every_filter(filled: Cast, visit: Visit) -> None:
     ("query", "said"),
     [
         ("?since=yesterday", "since: expected a day as YYYY-MM-DD, found yesterday"),
+        ("?since=20260101", "since: expected a day as YYYY-MM-DD, found 20260101"),
+        ("?until=2026-W01-1", "until: expected a day as YYYY-MM-DD, found 2026-W01-1"),
         ("?until=2026-13-01", "until: expected a day as YYYY-MM-DD, found 2026-13-01"),
         (f"?text={'a' * 201}", "text: expected at most 200 characters, found 201"),
     ],

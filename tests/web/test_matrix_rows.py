@@ -1,3 +1,5 @@
+import pytest
+
 from planner.records.plan import Plan
 from reviews.web.links import Query
 from reviews.web.matrix_rows import Matrix, candidate_order, matrix
@@ -89,6 +91,11 @@ def test_an_opened_cell_shows_the_whole_outcome_below_its_row() -> None:
 def test_an_address_that_names_no_cell_opens_none() -> None:
     found = made(three(), cell="t-9~nope~never", page="77", rows="sideways")
     assert [row.detail for row in found.rows] == [None, None]
+
+
+@pytest.mark.parametrize("page", ["0", "-1", "1_0", "000001" + "0" * 5000, "9" * 5000, "\u0661"])
+def test_a_page_that_there_is_not_shows_the_first(page: str) -> None:
+    assert made(three(), page=page).page == made(three()).page
 
 
 def test_an_opened_passing_cell_opens_the_passing_rows() -> None:
