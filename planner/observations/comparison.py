@@ -64,15 +64,38 @@ def compared(
     """Compare roll-ups of ``seconds`` with the envelope, in the order of keys; what has no entry is left out."""
     found = []
     whole = _whole(seen)
-    by_metric: dict[str, list[Entry]] = {}
-    for entry in _at_load(entries, _running(whole)):
-        by_metric.setdefault(entry.metric, []).append(entry)
-    for key, rolled in sorted({**whole, **_totals(whole)}.items(), key=lambda pair: pair[0]):
-        for entry in by_metric.get(key.metric, ()):
-            if _fits(entry, key):
-                low, high, because = _range(entry, key, rolled, whole, seconds, beyond)
-                found.append(_compared(key, entry, (low, high), because, drift))
+    bounds = _Bounds(_at_load(entries, _running(whole)))
+    everything = {**whole, **_totals(whole)}
+    for key in sorted(everything, key=_order):
+        for entry in bounds.of(key):
+            low, high, because = _range(entry, key, everything[key], whole, seconds, beyond)
+            found.append(_compared(key, entry, (low, high), because, drift))
     return tuple(found)
+
+
+def _order(key: Key) -> tuple[str, str, int, int, str, str, str]:
+    """Return what keys are in order of; faster than to compare records."""
+    return key.subject, key.metric, key.rank, key.group, key.link, key.shape, key.phase
+
+
+class _Bounds:
+    """Entries by what they are of, so that a rank among thousands meets its own and those of every rank alone."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._held: dict[tuple[str, int, str], list[tuple[int, Entry]]] = {}
+        for at, entry in enumerate(entries):
+            place = (entry.metric, -1 if entry.rank is None else entry.rank, entry.link or "")
+            self._held.setdefault(place, []).append((at, entry))
+
+    def of(self, key: Key) -> list[Entry]:
+        """Return the entries that a key is held against, in their order."""
+        if key.phase:
+            return []
+        places = dict.fromkeys((key.metric, rank, link) for rank in (-1, key.rank) for link in ("", key.link))
+        found = [one for place in places for one in self._held.get(place, ())]
+        if len(places) > 1:
+            found.sort(key=lambda one: one[0])
+        return [entry for _, entry in found if _fits(entry, key)]
 
 
 def worst_first(found: Sequence[Compared]) -> list[Compared]:
