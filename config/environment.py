@@ -27,10 +27,10 @@ def seconds(name: str, default: float) -> float:
     return float(text) if text else default
 
 
-def days(name: str, default: int) -> int:
-    """Read a span of time in whole days, at least one."""
+def days(name: str, default: int, *, least: int = 1) -> int:
+    """Read a span of time in whole days, at least one unless less is said."""
     text = env.str(name, default="")
-    if text and not re.fullmatch(r"[1-9][0-9]{0,4}", text):
+    if text and not (re.fullmatch(r"0|[1-9][0-9]{0,4}", text) and int(text) >= least):
         raise ImproperlyConfigured(f"{name}: expected days, such as 90, found {text!r}")
     return int(text) if text else default
 

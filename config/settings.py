@@ -166,6 +166,13 @@ NOTICE_KEEP_DAYS = days("NOTICE_KEEP_DAYS", 90)
 # The hour, UTC, at which daily digests go out.
 DIGEST_HOUR = hour("DIGEST_HOUR", 7)
 
+# What production reported: the bytes of batches (0: not kept at all), roll-ups and receipts by the hour, by the day.
+OBSERVATION_FILE_DAYS = days("OBSERVATION_FILE_DAYS", 2, least=0)
+OBSERVATION_HOURS_DAYS = days("OBSERVATION_HOURS_DAYS", 14, least=2)
+OBSERVATION_DAYS_DAYS = days("OBSERVATION_DAYS_DAYS", 400)
+# One batch.
+OBSERVATION_BYTES = mebibytes("OBSERVATION_MIB", 32) * 2**20
+
 # A draft that nobody touches for so long is deleted.
 DRAFT_EXPIRY_DAYS = days("DRAFT_EXPIRY_DAYS", 90)
 # All files of one draft of evidence together.
@@ -297,6 +304,7 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_RATES": {
         "read": env.str("API_READ_RATE", default="600/min"),
         "submit": env.str("API_SUBMIT_RATE", default="60/min"),
+        "observe": env.str("API_OBSERVE_RATE", default="1200/min"),
     },
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "reviews.api.negotiation.OneRenderer",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

@@ -87,6 +87,13 @@ def workspace_write(workspace_id: int) -> Iterator[None]:
 
 
 @contextmanager
+def rows_write() -> Iterator[None]:
+    """Run a block that appends no entry in one transaction, beside the writers of its workspace and not among them."""
+    with _turn(), transaction.atomic():
+        yield
+
+
+@contextmanager
 def _turn() -> Iterator[None]:
     """Let the threads of this process begin to write one after another on SQLite.
 

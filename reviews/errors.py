@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, Self
 
 from planner.errors import Problem
 
-DocumentName = Literal["contract", "evidence", "request"]
+DocumentName = Literal["contract", "evidence", "observations", "request"]
 
 
 def printable(text: str, limit: int = 40) -> str:

@@ -6,13 +6,11 @@ the others wait for.
 """
 
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
 from typing import Any
-
-import msgspec
 
 from planner.command.base import (
     Command,
@@ -33,7 +31,7 @@ from planner.launch import LaunchRefusedError, planned_trial
 from planner.observations import Batch, Compared, compared, envelope, read_batch, rolled_up, worst_first
 from planner.observations.decided import Decided, decided, is_moe
 from planner.observations.diagnosis import Reading, diagnosed, diagnosis_tree
-from planner.observations.prometheus import Places, segments_of
+from planner.observations.scrapes import MAPPINGS, Said, batch_bytes, places_of
 from planner.observations.slowest import LATE_US
 from planner.observations.slowest_text import diagnosis_lines
 from planner.times import seconds_between
@@ -51,9 +49,9 @@ def _configure(parser: ArgumentParser) -> None:
     convert.add_argument("--source", required=True, metavar="NAME", help="what collected it")
     convert.add_argument("--start", required=True, type=utc_time, metavar="TIME", help="of the first scrape")
     convert.add_argument("--end", required=True, type=utc_time, metavar="TIME", help="of the last scrape")
-    convert.add_argument("--group", action="append", default=[], type=_numbered, metavar="ENGINE=GROUP")
-    convert.add_argument("--rank", action="append", default=[], type=_numbered, metavar="DEVICE=RANK")
-    convert.add_argument("--link", action="append", default=[], type=_named, metavar="PORT=LINK")
+    convert.add_argument("--group", action="append", default=[], metavar=MAPPINGS["group"])
+    convert.add_argument("--rank", action="append", default=[], metavar=MAPPINGS["rank"])
+    convert.add_argument("--link", action="append", default=[], metavar=MAPPINGS["link"])
     convert.set_defaults(run_observe=_convert)
     compare = commands.add_parser("compare", help="hold batches against what was qualified")
     for name in ("contract", "evidence", "plan"):
@@ -74,61 +72,35 @@ def _configure(parser: ArgumentParser) -> None:
     late.set_defaults(run_observe=_slowest)
 
 
-def _named(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals and value):
-        raise ArgumentTypeError(f"expected NAME=VALUE, found {text!r}")
-    return name, value
-
-
-def _numbered(text: str) -> tuple[str, int]:
-    name, value = _named(text)
-    if not value.isdecimal():
-        raise ArgumentTypeError(f"expected NAME=NUMBER, found {text!r}")
-    return name, int(value)
-
-
 def _run(arguments: Namespace) -> int:
     code: int = arguments.run_observe(arguments)
     return code
 
 
 def _convert(arguments: Namespace) -> int:
-    seconds = seconds_between(arguments.start, arguments.end)
-    places = Places(
-        groups=dict(arguments.group),
-        ranks=dict(arguments.rank),
-        links=dict(arguments.link),
-        seconds=None if not seconds else float(seconds),
+    said = Said(
+        slot=arguments.slot,
+        subject=arguments.subject,
+        source=arguments.source,
+        started_at=arguments.start,
+        ended_at=arguments.end,
     )
+    given = {name: getattr(arguments, name) for name in MAPPINGS}
     try:
         with ExitStack() as files:
             sources = [Source(name, files.enter_context(input_file(name))) for name in arguments.files]
-            last = sources[-1]
-            if len(sources) > 1:
-                last.before = sources[0]
-            last.check()
-            found = segments_of(last, places)
+            found = batch_bytes(sources, said, places_of(given, said))
     except (UnreadableInputError, DocumentRefusedError) as error:
         print(f"topogate: {error}", file=sys.stderr)
         return Exit.BAD_INPUT
     for note in found.notes:
         print(f"left out: {note}", file=sys.stderr)
-    tree = {
-        "schema": "topogate.observations/v1",
-        "slot": arguments.slot,
-        "subject": arguments.subject,
-        "source": arguments.source,
-        "started_at": arguments.start,
-        "ended_at": arguments.end,
-        "segments": msgspec.to_builtins(found.segments),
-    }
     try:
-        read_batch(json_line(tree).encode())
+        read_batch(found.raw)
     except DocumentRefusedError as error:
         print_refused({"batch": error.problems}, "text")
         return Exit.BAD_INPUT
-    print(json_line(tree))
+    print(found.raw.decode())
     return Exit.OK
 
 

@@ -115,7 +115,7 @@ def _is_number(value: Any) -> bool:
 class Expected:
     """What a batch has to be of. ``now`` is UTC; ``taken`` has the last end of each source, for the same subject.
 
-    ``ranks`` and ``groups`` are counts.
+    ``since`` is before when no span is taken any more; ``ranks`` and ``groups`` are counts.
     """
 
     slot: str
@@ -125,11 +125,12 @@ class Expected:
     links: Container[str]
     shapes: Container[str]
     now: str
+    since: str
     taken: Mapping[str, str]
 
 
 def admission_problems(batch: Batch, expected: Expected) -> Iterator[Problem]:
-    """Yield why a batch may not be taken now: another slot or topology, replayed, of the future, unknown things."""
+    """Yield why a batch may not be taken now: another slot or topology, of another time, replayed, unknown things."""
     if batch.slot != expected.slot:
         yield Problem("observations/slot", "/slot", shown(expected.slot), shown(batch.slot))
     if batch.subject != expected.subject:
@@ -137,6 +138,8 @@ def admission_problems(batch: Batch, expected: Expected) -> Iterator[Problem]:
     end, now = parsed_time(batch.ended_at), parsed_time(expected.now)
     if end is None or now is None or (end - now).total_seconds() > CLOCK_AHEAD_S:
         yield Problem("observations/future", "/ended_at", f"a time until {expected.now}", shown(batch.ended_at))
+    if batch.ended_at < expected.since:
+        yield Problem("observations/past", "/ended_at", f"a time from {expected.since} on", shown(batch.ended_at))
     last = expected.taken.get(batch.source)
     if last is not None and batch.started_at < last:
         yield Problem("observations/replayed", "/started_at", f"a time from {last} on", shown(batch.started_at))

@@ -41,6 +41,7 @@ TITLES = {
     429: ("too_many_requests", "Too many requests"),
 }
 """Status -> code, where the refusal has none of its own, and title."""
+TOO_LARGE = frozenset({"json/size", "observations/size"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ def _of_review(error: ReviewError) -> Refusal:
 def _of_invalid(error: InvalidRequestError) -> Refusal:
     count = len(error.problems)
     detail = f"{count} problem{'' if count == 1 else 's'}. Nothing was stored."
-    status = 413 if any(finding.code == "json/size" for finding in error.problems) else error.status
+    status = 413 if any(finding.code in TOO_LARGE for finding in error.problems) else error.status
     return Refusal(status, detail, error.code, error.problems)
 
 

@@ -45,3 +45,9 @@ class SubmitThrottle(CallerThrottle):
     """Requests that make the server read documents."""
 
     scope = "submit"
+
+
+class ObserveThrottle(CallerThrottle):
+    """Reports of collectors, which are many and small."""
+
+    scope = "observe"

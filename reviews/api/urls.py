@@ -46,6 +46,7 @@ from reviews.api.exports import ExportBundle, ExportDetail, Exports
 from reviews.api.identity import IdentityReports
 from reviews.api.launch import Launch, LaunchFile
 from reviews.api.metrics import Metrics
+from reviews.api.observations import Observations
 from reviews.api.proposals import (
     DecisionProposals,
     PolicyView,
@@ -114,6 +115,7 @@ urlpatterns = [
     path(f"{WORKSPACE}/validity", SlotValidity.as_view(), name="api-slot-validity"),
     path(f"{DECISION}/validity", DecisionValidity.as_view(), name="api-decision-validity"),
     path(f"{WORKSPACE}/identity-reports", IdentityReports.as_view(), name="api-identity-reports"),
+    path(f"{WORKSPACE}/observations", Observations.as_view(), name="api-observations"),
     path(f"{WORKSPACE}/validate", Validate.as_view(), name="api-validate"),
     path(f"{WORKSPACE}/audit", Audit.as_view(), name="api-audit"),
     path(f"{WORKSPACE}/audit/<int:seq>", AuditEntryDetail.as_view(), name="api-audit-entry"),

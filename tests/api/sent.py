@@ -14,6 +14,7 @@ SENT = {
     "api-verifications": {},
     "api-validate": parts(title=None),
     "api-check": {"slot": "own/one-device", "identity": b'{"model": {"name": "own/dense-8b"}}'},
+    "api-observations": {"observations": b"{}"},
     "api-identity-reports": {"slot": "own/one-device", "identity": b'{"model": {"name": "own/dense-8b"}}'},
     "api-diagnoses": {"files": TRACE},
     "api-proposals": {"policy": b"{}", "reason": "Needed."},

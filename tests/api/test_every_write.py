@@ -22,6 +22,7 @@ from tests.api.test_acts import HERE, SIGNED, SPACE, WHY, browser, change, post,
 from tests.reviews.drafts import ANSWERS, added, answered, begun, tool_file
 from tests.reviews.factories import Cast, documents, evidence_tree, open_all, planned, sign
 from tests.reviews.late_ranks import TRACE as RANKS
+from tests.reviews.observing import a_tree
 from tests.reviews.rules.board import TRACE, board
 from tests.reviews.rules.test_rule_14_threads import about, publish
 from tests.web.contract_drafts import CONFIG
@@ -109,6 +110,11 @@ def lending(people: Cast) -> Any:
     now = timezone.now()
     times = {"starts_at": time_text(now), "ends_at": time_text(now + timedelta(days=7))}
     return lambda: post("bob", f"{SPACE}/delegations", WHY | times | {"team": "serving", "taker": "erin"})
+
+
+def observing(people: Cast) -> Any:
+    activated(people)()
+    return lambda: post("bob", f"{SPACE}/observations", {"observations": a_tree(slot="own/one-device")})
 
 
 def retracted(people: Cast) -> Any:
@@ -209,6 +215,7 @@ ROWS: dict[tuple[str, str], Row] = {
     ("api-retractions", "post"): (retracted, ("evidence.retracted",)),
     ("api-diagnoses", "post"): (traced, ("diagnosis.made",)),
     ("api-identity-reports", "post"): (plain("bob", f"{SPACE}/identity-reports", LIVE), ("identity.reported",)),
+    ("api-observations", "post"): (observing, ("observations.began",)),
     ("api-evidence-drafts", "post"): (
         plain("alice", f"{SPACE}/evidence-drafts", {"contract": CONTRACT, "name": "May"}),
         ("draft.created",),

@@ -25,7 +25,8 @@ from reviews import services
 from reviews.errors import ReviewError
 from reviews.models import AuditEntry
 from tests.api.test_every_write import ROWS
-from tests.reviews.acts import ACTS, NO_ACTS, by_itself
+from tests.reviews.acts import ACTS, NO_ACTS
+from tests.reviews.acts_by_itself import by_itself
 from tests.reviews.factories import Cast, planned
 from tests.reviews.rules.board import board
 from tests.web.accounts import PASSWORD

@@ -21,6 +21,7 @@ EXPECTED = Expected(
     links=("a-up",),
     shapes=("short",),
     now="2026-11-30T12:10:30Z",
+    since="2026-11-16T12:10:30Z",
     taken={"dcgm": "2026-11-30T12:00:00Z"},
 )
 
@@ -124,6 +125,7 @@ def test_a_batch_of_what_is_in_force_is_taken() -> None:
 REFUSED: dict[str, tuple[Any, Any, list[str]]] = {
     "another slot": ({"slot": "other"}, {}, ["observations/slot"]),
     "another topology": ({}, {"subject": "sha256:" + "b" * 64}, ["observations/subject"]),
+    "long ago": ({}, {"since": "2026-11-30T12:10:01Z"}, ["observations/past"]),
     "the future": ({}, {"now": "2026-11-30T12:08:59Z"}, ["observations/future"]),
     "a span again": ({}, {"taken": {"dcgm": "2026-11-30T12:10:00Z"}}, ["observations/replayed"]),
     "a part of a span again": ({}, {"taken": {"dcgm": "2026-11-30T12:00:01Z"}}, ["observations/replayed"]),

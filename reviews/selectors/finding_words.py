@@ -1,0 +1,76 @@
+"""Findings as entries, answers and sentences say them, and how many are open.
+
+Not handled: when a finding opens and closes (``reviews.policies.findings``).
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import Count, Q
+
+from planner.numbers import GIB
+from planner.observations.qualified import Qualified
+from reviews.models import FindingState, ObservationFeed, ObservationFinding
+
+__all__ = ["finding_text", "finding_value", "open_counts"]
+
+UNITS = {"_ms": " ms", "_s": " s", "_watts": " W", "output_tokens": " tokens/s"}
+
+
+def open_counts(feed: ObservationFeed) -> tuple[int, int]:
+    """Return how many findings of a feed are breaches and drifts now."""
+    found = ObservationFinding.objects.filter(feed=feed, closed_at=None).aggregate(
+        breaches=Count("pk", filter=Q(state=FindingState.BREACH)),
+        drifts=Count("pk", filter=Q(state=FindingState.DRIFT)),
+    )
+    return found["breaches"], found["drifts"]
+
+
+def finding_value(finding: ObservationFinding, found: Qualified) -> dict[str, Any]:
+    """Return a finding as entries and answers show it; what it is of none of is left out."""
+    node, device = found.places.get(finding.rank, ("", ""))
+    where = {"rank": finding.rank, "group": finding.group, "link": finding.link, "shape": finding.shape}
+    return {
+        "state": "WITHIN" if finding.closed_at else str(finding.state),
+        "metric": finding.metric,
+        "statistic": finding.statistic,
+        **{name: value for name, value in where.items() if value not in (-1, "")},
+        **({"node": node, "device": device} if node else {}),
+        "value": finding.value,
+        "limit": finding.limit,
+        "limit_at": finding.limit_at,
+        "qualified": finding.qualified,
+        "qualified_at": finding.qualified_at,
+        "used": finding.used,
+        "team": finding.team,
+    }
+
+
+def finding_text(finding: ObservationFinding, found: Qualified) -> str:
+    """Say a finding in a sentence: what, of what, and beside which bound."""
+    node, device = found.places.get(finding.rank, ("", ""))
+    of = ", ".join(_parts(finding, f" ({node} {device})" if node else ""))
+    bounds = [
+        f"{word} {_with_unit(finding.metric, value)}"
+        for word, value in (("limit", finding.limit), ("measured", finding.qualified))
+        if value is not None
+    ]
+    value = "unknown" if finding.value is None else _with_unit(finding.metric, finding.value)
+    word = "Back within" if finding.closed_at else FindingState(finding.state).label
+    return f"{word}: {finding.metric} {finding.statistic} of {of or 'all groups'} is {value}, {', '.join(bounds)}."
+
+
+def _with_unit(metric: str, value: float) -> str:
+    """Write a value with the unit that stands in the metric's name."""
+    if metric.endswith("_bytes"):
+        return f"{value / GIB:,.2f} GiB"
+    unit = next((shown for end, shown in UNITS.items() if metric.endswith(end)), "")
+    return f"{value:,.4g}{unit}"
+
+
+def _parts(finding: ObservationFinding, place: str) -> Iterator[str]:
+    if finding.rank >= 0:
+        yield f"rank {finding.rank}{place}"
+    if finding.group >= 0:
+        yield f"group {finding.group}"
+    yield from (f"{name} {value}" for name, value in (("link", finding.link), ("shape", finding.shape)) if value)
