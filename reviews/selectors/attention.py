@@ -5,7 +5,7 @@ grow with the entries.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reviews.facts import Member
@@ -32,16 +32,19 @@ TELLING = (
     "emergency.declared",
 )
 """These change what a decision is; its author is told."""
-NOTABLE = frozenset({*ASKING, *TELLING, "signoff.given", "comments.published"})
+OBSERVED = ("observations.breached", "observations.drifted", "observations.cleared")
+"""Of these the decision's author is told, and the teams whose limits they are about; who reported is a machine."""
+NOTABLE = frozenset({*ASKING, *TELLING, *OBSERVED, "signoff.given", "comments.published"})
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An entry, and what of it only its bytes say."""
+    """An entry, and what of it only its bytes say; ``teams``: whose limits it is about, none elsewhere."""
 
     entry: AuditEntry
     meaning: str
     reason: str
+    teams: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ def told_by(workspace: Workspace, entries: Sequence[Said]) -> list[Told]:
         decision = decisions.get(said.entry.decision_number or 0)
         if decision is None:
             continue
-        actor = actors.get(said.entry.actor_token)
+        actor = None if said.entry.action in OBSERVED else actors.get(said.entry.actor_token)
         reasons = _reasons(
             said, judged[decision.pk], members, authors[decision.pk], mentioned[decision.pk, said.entry.seq]
         )
@@ -117,7 +120,8 @@ def _reasons(
         yield author, NoticeReason.AUTHOR
     if action == "comments.published":
         yield from ((person, NoticeReason.MENTIONED) for person in mentioned)
-    if action in TELLING:
+    yield from _owning(members, said.teams)
+    if action in (*TELLING, *OBSERVED):
         yield author, NoticeReason.AUTHOR
 
 
@@ -127,6 +131,12 @@ def _owing(judgement: Judgement, members: Sequence[Member], team: str) -> Iterat
         owed = judgement.owed_by_person(person, members)
         if team in owed if team else owed:
             yield person
+
+
+def _owning(members: Sequence[Member], teams: Container[str]) -> Iterator[tuple[int, NoticeReason]]:
+    """Yield the members of teams, who are not switched off."""
+    for person in sorted({member.person_id for member in members if member.team in teams and member.is_active}):
+        yield person, NoticeReason.OWNER
 
 
 def _outdated(judgement: Judgement) -> Iterator[int]:

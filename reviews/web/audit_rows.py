@@ -26,6 +26,7 @@ ACTIONS = (
     ("delegation.", "Delegations"),
     ("evidence.", "Retracted evidence"),
     ("identity.", "Identity reports"),
+    ("observations.", "Observations of production"),
     ("draft.", "Drafts of contracts and evidence"),
     ("policy.", "Policy"),
     ("roster.", "Roster"),

@@ -77,6 +77,7 @@ def event_text(row: EntryRow) -> str:
         "signoff.carried": f"{about} is carried to r{row.revision}{team}",
         **texts_beside_signing(row, team),
         **texts_of_the_log(row),
+        **texts_of_production(row),
         **texts_of_the_roster(row, about, team),
         "signoff.withdrawn": f"{row.who} withdrew a sign-off{team}",
         "signoff.withdrawal_refused": f"Refused: withdrawal by {row.who}{team}",
@@ -102,6 +103,21 @@ def texts_of_the_roster(row: EntryRow, about: str, team: str) -> dict[str, str]:
         "roster.link_used": f"{about} set a password with a link",
         "roster.refused": f"Refused: change of people by {row.who}",
         "person.erased": f"{about} erased by {row.who}",
+    }
+
+
+def texts_of_production(row: EntryRow) -> dict[str, str]:
+    """Say what an entry about observations records, by action."""
+    if not row.action.startswith("observations."):
+        return {}
+    said = row.payload or {}
+    opened, eased = (f"{said.get(name, 0):,}" for name in ("opened", "eased"))
+    return {
+        "observations.began": f"{row.who} began to report as {said.get('source', 'a collector')}",
+        "observations.breached": f"Production left its envelope, {opened} more",
+        "observations.drifted": f"Production drifts from what was measured, {opened} more",
+        "observations.cleared": f"Production is back within its envelope, {eased} fewer",
+        "observations.refused": f"Refused: observations by {row.who}",
     }
 
 
