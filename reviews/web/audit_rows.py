@@ -27,6 +27,7 @@ ACTIONS = (
     ("evidence.", "Retracted evidence"),
     ("identity.", "Identity reports"),
     ("observations.", "Observations of production"),
+    ("diagnosis.", "Slowest ranks"),
     ("draft.", "Drafts of contracts and evidence"),
     ("policy.", "Policy"),
     ("roster.", "Roster"),
