@@ -20,15 +20,24 @@ from planner.pointers import is_below, steps
 from planner.records.base import UnsetType, stated
 from planner.records.evidence import Trial, Window
 from planner.records.matrix import Run
-from planner.requalification.changes import Change, contract_changes, identity_changes, too_old
+from planner.requalification.changes import (
+    AgesOut,
+    Change,
+    ages_out,
+    contract_changes,
+    identity_changes,
+    too_old,
+)
 from planner.requalification.rules import JUDGED, SHAPED, STALE, aspects_of
 
 __all__ = [
     "AffectedGate",
     "AffectedRun",
+    "AgesOut",
     "Change",
     "KeptGate",
     "Requalification",
+    "ages_out",
     "contract_changes",
     "identity_changes",
     "requalification",

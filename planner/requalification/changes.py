@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -13,9 +14,9 @@ from planner.matrix.collection import CLIENT_FIELDS, TOOLS
 from planner.pointers import is_below, joined, steps
 from planner.records.base import stated
 from planner.requalification.rules import kind_of
-from planner.times import seconds_between
+from planner.times import parsed_time, seconds_between, time_text
 
-__all__ = ["Change", "contract_changes", "identity_changes", "too_old"]
+__all__ = ["AgesOut", "Change", "ages_out", "contract_changes", "identity_changes", "too_old"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,15 @@ class Change:
     metrics: frozenset[str] | None = None
     load_point: str | None = None
     trials: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgesOut:
+    """The load point of a trial that becomes too old next, and when (UTC)."""
+
+    at: str
+    trial: str
+    load_point: str
 
 
 def contract_changes(before: ContractDocument, after: ContractDocument) -> tuple[Change, ...]:
@@ -101,3 +111,31 @@ def too_old(contract: ContractDocument, evidence: EvidenceDocument, as_of: str) 
         )
         for point, ends in sorted(old.items())
     )
+
+
+def ages_out(contract: ContractDocument, evidence: EvidenceDocument, as_of: str) -> AgesOut | None:
+    """Return what becomes too old next; None where the contract sets no age, or everything is too old already."""
+    validity = stated(contract.record.validity)
+    most = None if validity is None else stated(validity.max_evidence_age_s)
+    if most is None:
+        return None
+    ends: dict[tuple[str, str], str] = {}
+    for trial_id, trial in evidence.record.trials.items():
+        for window in trial.windows.values():
+            key = (trial_id, window.load_point)
+            ends[key] = min(window.end, ends.get(key, window.end))
+    coming = []
+    for (trial_id, point), end in ends.items():
+        measured = parsed_time(end)
+        age = seconds_between(end, as_of)
+        if measured is None or age is None or age > most:
+            continue
+        try:
+            # An age of exactly the most is young enough.
+            coming.append((time_text(measured + timedelta(seconds=most)), trial_id, point))
+        except OverflowError:
+            continue  # beyond the year 9999
+    if not coming:
+        return None
+    at, trial_id, point = min(coming)
+    return AgesOut(at=at, trial=trial_id, load_point=point)

@@ -55,6 +55,7 @@ from reviews.api.proposals import (
     ProposalWithdrawal,
     WorkspaceProposals,
 )
+from reviews.api.requalification import Requalification
 from reviews.api.revisions import ContractFile, EvidenceFile, PlanFile, RevisionDetail, Revisions
 from reviews.api.schemas import Absent, Docs, DocumentSchema, OpenApi
 from reviews.api.signoffs import PointSettlements, SignOffs, SignOffWithdrawals
@@ -88,6 +89,7 @@ urlpatterns = [
     path(f"{DECISION}/rejection", Rejection.as_view(), name="api-rejection"),
     path(f"{DECISION}/closing", Closing.as_view(), name="api-closing"),
     path(f"{DECISION}/re-reviews", ReReviews.as_view(), name="api-re-reviews"),
+    path(f"{DECISION}/requalification", Requalification.as_view(), name="api-requalification"),
     path(f"{DECISION}/launch", Launch.as_view(), name="api-launch"),
     path(f"{DECISION}/launch/files/<str:name>", LaunchFile.as_view(), name="api-launch-file"),
     path(f"{DECISION}/diagnoses", Diagnoses.as_view(), name="api-diagnoses"),

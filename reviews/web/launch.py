@@ -25,11 +25,11 @@ __all__ = ["decision_launch", "launch_archive_download", "launch_file_download"]
 NEXT: Mapping[str, tuple[str, str, str]] = {
     "IN_REVIEW": ("Once the teams have signed, a releasing team puts it into force.", "decision-release", "Release"),
     "EVALUATION_FAILED": ("Planning failed; its author submits a new revision.", "decision-detail", "Decision"),
-    "STALE": ("See what changed and what has to be measured again.", "decision-detail", "Decision"),
+    "STALE": ("See what changed and what has to be measured again.", "decision-requalification", "Measure again"),
     "EXPIRED": (
         "A new revision with evidence that is young enough comes next.",
-        "decision-detail",
-        "Decision",
+        "decision-requalification",
+        "Measure again",
     ),
     "CONTESTED": ("The contest is settled first: the decision is upheld or revoked.", "decision-release", "Release"),
 }

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from reviews.web.page_rows import Tab
 
 PAGES: tuple[tuple[str, str], ...] = (
-    ("Slowest rank", "decision-slowest"),
     ("Launch", "decision-launch"),
+    ("Slowest rank", "decision-slowest"),
+    ("Measure again", "decision-requalification"),
 )
 """Title and address of each, in the order of the strip."""
 

@@ -13,6 +13,7 @@ SENT = {
     "api-log-witnesses": {},
     "api-verifications": {},
     "api-validate": parts(title=None),
+    "api-requalification": {"contract": documents().contract},
     "api-check": {"slot": "own/one-device", "identity": b'{"model": {"name": "own/dense-8b"}}'},
     "api-observations": {"observations": b"{}"},
     "api-identity-reports": {"slot": "own/one-device", "identity": b'{"model": {"name": "own/dense-8b"}}'},

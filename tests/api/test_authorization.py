@@ -39,6 +39,8 @@ EXPECTED: dict[tuple[str, str], tuple[int, ...]] = {
     ("api-benchmark", "GET"): READ,
     ("api-compare", "GET"): READ,
     ("api-what-if", "GET"): READ,
+    ("api-requalification", "GET"): READ,
+    ("api-requalification", "POST"): READ,
     ("api-launch", "GET"): (*UNKNOWN, 409, 409, *ENDED),
     ("api-launch-file", "GET"): (*UNKNOWN, 409, 409, *ENDED),
     ("api-threads", "GET"): READ,
@@ -110,6 +112,7 @@ PATHS = {
     "api-compare": "workspaces/lab/decisions/1/revisions/1/compare",
     "api-what-if": "workspaces/lab/decisions/1/revisions/1/what-if"
     "?set=/gates/throughput/floor/min_output_tokens_per_s=1",
+    "api-requalification": "workspaces/lab/decisions/1/requalification",
     "api-launch": "workspaces/lab/decisions/1/launch",
     "api-launch-file": "workspaces/lab/decisions/1/launch/files/launch.sh",
     "api-threads": "workspaces/lab/decisions/1/threads",

@@ -236,6 +236,10 @@ ROWS: dict[tuple[str, str], Row] = {
     ("api-verifications", "post"): (plain("audrey", f"{SPACE}/verifications"), ("verification.requested",)),
     # They answer a question and change nothing.
     ("api-validate", "post"): (plain("alice", f"{SPACE}/validate", PAIR), ()),
+    ("api-requalification", "post"): (
+        plain("bob", f"{SPACE}/decisions/1/requalification", {"contract": CONTRACT}),
+        (),
+    ),
     ("api-check", "post"): (plain("bob", f"{SPACE}/check", LIVE), ()),
     # A cosignature that made an entry would have to be cosigned in its turn (test_log_proofs).
     ("api-log-witnesses", "post"): (plain("bob", "/api/v1/logs/none/checkpoints/1/witnesses"), ()),

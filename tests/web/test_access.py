@@ -24,6 +24,8 @@ PAGES: dict[str, list[Any]] = {
     "decision-slowest": ["lab", 1],
     "benchmark-download": ["lab", 1, "sh"],
     "decision-launch": ["lab", 1],
+    "decision-requalification": ["lab", 1],
+    "requalification-download": ["lab", 1, "md"],
     "launch-archive": ["lab", 1],
     "launch-file": ["lab", 1, "launch.sh"],
     "decision-what-if": ["lab", 1],

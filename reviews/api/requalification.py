@@ -1,0 +1,94 @@
+"""What has to be measured again of a decision, and why: worked out when it is asked for, never stored."""
+
+import json
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+
+from planner.requalification.written import requalification_markdown
+from reviews.api.authentication import actor
+from reviews.api.base import WorkspaceView
+from reviews.api.documentation import CHECKING, DOCUMENT, READING, body, number, refusals
+from reviews.api.queries import integer, one_of, read_query
+from reviews.api.uploads import check_outer_form
+from reviews.errors import Finding, InvalidRequestError
+from reviews.selectors.requalification import RequalificationView, requalification_view
+from reviews.selectors.requalification_value import requalification_value
+
+FORMS = ("json", "markdown")
+ANSWERS: dict[Any, Any] = {
+    (200, "application/json"): OpenApiResponse({"type": "object"}, description="`topogate.requalification/v1`"),
+    (200, "text/markdown"): OpenApiResponse({"type": "string"}, description="the same for people"),
+}
+AS = OpenApiParameter(
+    "as", {"type": "string", "enum": list(FORMS)}, description="how the answer is written; json where left out"
+)
+
+
+class Requalification(WorkspaceView):
+    """What a machine, the age of the evidence and a newer contract make stale. Nothing is written."""
+
+    token_scope = "read"  # noqa: S105 - the name of a scope
+    only_reads = True
+
+    @extend_schema(
+        operation_id="requalification_read",
+        parameters=[
+            AS,
+            number("revision", "whose contract is held against; the newest where left out", lowest=1, highest=999_999),
+        ],
+        responses={**ANSWERS, **refusals(*READING, 409)},
+    )
+    def get(self, request: Request, workspace: str, number: int) -> HttpResponse:
+        """Hold the newest report, the age of the evidence and a revision's contract against what was decided."""
+        query = read_query(request.GET, {"as": one_of(*FORMS), "revision": integer(1, 999_999)})
+        found = requalification_view(
+            actor=actor(request), workspace=self.space, number=number, revision=query.get("revision")
+        )
+        return _answered(found, query.get("as", "json"))
+
+    @extend_schema(
+        operation_id="requalification_check",
+        parameters=[AS],
+        request=body(("contract",), contract=DOCUMENT),
+        responses={**ANSWERS, **refusals(*CHECKING, 409)},
+    )
+    def post(self, request: Request, workspace: str, number: int) -> HttpResponse:
+        """The same with a contract that was not submitted; it is not kept."""
+        query = read_query(request.GET, {"as": one_of(*FORMS)})
+        found = requalification_view(
+            actor=actor(request), workspace=self.space, number=number, contract=_contract(request)
+        )
+        return _answered(found, query.get("as", "json"))
+
+
+def _contract(request: Request) -> bytes:
+    """Take the contract out of the body.
+
+    Raises:
+        UnsupportedMediaType: it is no form with files.
+        InvalidRequestError: with every part that is missing or not taken here.
+    """
+    check_outer_form(request)
+    sent = {*request.POST, *request.FILES} - {"contract", "csrfmiddlewaretoken"}
+    problems = [
+        Finding("request", "request/unknown_part", name[:80], "contract", "another part") for name in sorted(sent)
+    ]
+    if "contract" not in request.FILES:
+        expected = "a file in a part named contract"
+        problems.append(Finding("request", "request/missing_part", "contract", expected, "nothing"))
+    if problems:
+        raise InvalidRequestError(tuple(problems))
+    return bytes(request.FILES["contract"].read())
+
+
+def _answered(found: RequalificationView, form: str) -> HttpResponse:
+    if form == "markdown":
+        title = f"{found.page.label} r{found.base.number}: measure again"
+        data, content_type = requalification_markdown(found.answer, title), "text/markdown; charset=utf-8"
+    else:
+        data = json.dumps(requalification_value(found), ensure_ascii=False, separators=(",", ":"))
+        content_type = "application/json"
+    return HttpResponse(data.encode(), content_type=content_type, headers={"X-Content-Type-Options": "nosniff"})

@@ -1,0 +1,207 @@
+"""What has to be measured again of a decision, and why: worked out when it is asked for, never stored.
+
+Rules kept: held against what was put into force, else against the newest revision: the newest report of a machine since
+then, the age of the evidence as of now, and a newer contract, be it another revision's or one that is only thought of.
+Every key that differs is told, also one that ``requalify_on`` lets pass. Stored bytes passed intake when they were
+uploaded, so they are decoded without being judged again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+
+from planner.documents import ContractDocument, EvidenceDocument
+from planner.errors import DocumentRefusedError
+from planner.gates import GATES
+from planner.identity_check import key_differences
+from planner.intake import read_contract
+from planner.intake.stored import decoded_evidence
+from planner.pointers import joined, steps
+from planner.records.base import stated
+from planner.requalification import (
+    AgesOut,
+    Change,
+    Requalification,
+    ages_out,
+    contract_changes,
+    identity_changes,
+    requalification,
+    too_old,
+)
+from planner.times import time_text
+from reviews.asked_once import moment
+from reviews.blobs import blob_read
+from reviews.errors import DocumentsRefusedError, Finding, InvalidRequestError, NotFoundError
+from reviews.models import Activation, IdentityReport, Person, Revision, Workspace
+from reviews.policies.document import PolicyDocument, gate_owner, read_policy
+from reviews.policies.validity import key_owner
+from reviews.selectors.decision_page import decision_named, decision_page
+from reviews.selectors.documents import RevisionBytes, revision_bytes
+from reviews.selectors.in_force import activations_of
+from reviews.selectors.rows import DecisionPage, RevisionRow
+
+__all__ = ["MOST_CONTRACT_BYTES", "Because", "RequalificationView", "Told", "requalification_view"]
+
+MOST_CONTRACT_BYTES = 8 * 2**20
+MOST_EVIDENCE_BYTES = 16 * 2**20
+"""Evidence whose trials and ages one answer tells."""
+FAMILIES: Mapping[str, str] = {gate.id: gate.family for gate in GATES}
+
+Because = Literal["report", "age", "contract"]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A change with what told it, and the team that answers for the key."""
+
+    because: Because
+    change: Change
+    team: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequalificationView:
+    """A decision's page with what has to be measured again.
+
+    ``base`` is the revision that it is held against: what was put into force (``was_in_force``), else the newest one.
+    ``compared`` is the newer one, None where none is; ``is_thought_of`` where a contract was given instead.
+    ``reported_at`` is of the newest report since, ``requalify_on`` None where every key counts, ``max_age_s`` where
+    evidence has no largest age. ``too_large`` says why trials and ages are not told.
+    """
+
+    page: DecisionPage
+    was_in_force: bool
+    base: RevisionRow
+    compared: RevisionRow | None
+    is_thought_of: bool
+    reported_at: datetime | None
+    requalify_on: tuple[str, ...] | None
+    max_age_s: float | int | None
+    next_age: AgesOut | None
+    told: tuple[Told, ...]
+    answer: Requalification
+    too_large: str
+
+
+def requalification_view(
+    *,
+    actor: Person,
+    workspace: Workspace,
+    number: int,
+    revision: int | None = None,
+    contract: bytes | None = None,
+) -> RequalificationView:
+    """Return what has to be measured again.
+
+    ``revision`` is held against the decided one, the newest where it is None; ``contract`` comes in its place.
+
+    Raises:
+        NotFoundError: no such decision or revision, or the actor is no member of the workspace.
+        InvalidRequestError: a contract is too large for a web process.
+        DocumentsRefusedError: ``contract`` is none.
+        TamperedError: stored bytes are not the ones that were stored.
+    """
+    page = decision_page(actor=actor, workspace=workspace, number=number, read_plan=False)
+    decision = decision_named(workspace, number)
+    # Also while a new revision of it is under review: what is decided is what was put into force last.
+    activation = activations_of([decision.pk]).get(decision.pk)
+    base = page.newest
+    if activation is not None:
+        base = next(row for row in page.revisions if row.number == activation.revision.number)
+    compared = None if contract is not None else _compared(page, base, revision)
+    stored = revision_bytes(actor=actor, workspace=workspace, revision_id=base.id)
+    decided = _bounded(stored.contract)
+    newer = _thought_of(contract)
+    if compared is not None:
+        newer = _bounded(revision_bytes(actor=actor, workspace=workspace, revision_id=compared.id).contract)
+    evidence, too_large = _evidence(base, stored)
+    now = moment()
+    report = None if activation is None else _newest_report(activation)
+    found: dict[Because, tuple[Change, ...]] = {
+        "report": () if report is None or activation is None else _reported(report, decided, activation),
+        "age": () if evidence is None else too_old(newer or decided, evidence, time_text(now)),
+        "contract": () if newer is None else contract_changes(decided, newer),
+    }
+    judged = newer or decided
+    validity = stated(judged.record.validity)
+    requalify_on = None if validity is None else stated(validity.requalify_on)
+    document = _policy(base)
+    return RequalificationView(
+        page=page,
+        was_in_force=activation is not None,
+        base=base,
+        compared=compared,
+        is_thought_of=contract is not None,
+        reported_at=None if report is None else report.reported_at,
+        requalify_on=None if requalify_on is None else tuple(requalify_on),
+        max_age_s=None if validity is None else stated(validity.max_evidence_age_s),
+        next_age=None if evidence is None else ages_out(judged, evidence, time_text(now)),
+        told=tuple(
+            Told(because, change, _team(document, change)) for because, changes in found.items() for change in changes
+        ),
+        answer=requalification(judged, [change for changes in found.values() for change in changes], evidence),
+        too_large=too_large,
+    )
+
+
+def _compared(page: DecisionPage, base: RevisionRow, revision: int | None) -> RevisionRow | None:
+    """Return the revision whose contract is held against the decided one; None where that is the decided one."""
+    chosen = page.newest.number if revision is None else revision
+    row = next((row for row in page.revisions if row.number == chosen), None)
+    if row is None:
+        raise NotFoundError(f"{page.label} has no revision {chosen}. The newest is {page.revisions[-1].number}.")
+    return None if row.number == base.number or row.contract == base.contract else row
+
+
+def _bounded(raw: bytes) -> ContractDocument:
+    if len(raw) > MOST_CONTRACT_BYTES:
+        most = f"at most {MOST_CONTRACT_BYTES:,} bytes; `topogate requalify` tells it of a larger one"
+        raise InvalidRequestError((Finding("contract", "request/file_size", "", most, f"{len(raw):,} bytes"),))
+    return read_contract(raw)
+
+
+def _thought_of(raw: bytes | None) -> ContractDocument | None:
+    try:
+        return None if raw is None else _bounded(raw)
+    except DocumentRefusedError as refused:
+        raise DocumentsRefusedError(tuple(Finding.of(problem, "contract") for problem in refused.problems)) from refused
+
+
+def _evidence(base: RevisionRow, stored: RevisionBytes) -> tuple[EvidenceDocument | None, str]:
+    size = len(stored.evidence)
+    if size > MOST_EVIDENCE_BYTES:
+        return None, f"{size:,} bytes of evidence; at most {MOST_EVIDENCE_BYTES:,} are told here."
+    record = decoded_evidence(stored.evidence)
+    # Ids of trials' contents are for plans; trials are told by their names.
+    return EvidenceDocument(record, base.evidence, base.evidence_file_sha256, dict.fromkeys(record.trials, "")), ""
+
+
+def _newest_report(activation: Activation) -> IdentityReport | None:
+    """Return what a machine said last since the decision was put into force."""
+    rows = IdentityReport.objects.filter(
+        decision_id=activation.revision.decision_id, reported_at__gte=activation.activated_at
+    )
+    return rows.order_by("-id").first()
+
+
+def _reported(report: IdentityReport, decided: ContractDocument, activation: Activation) -> tuple[Change, ...]:
+    live: dict[str, Any] = msgspec.json.decode(blob_read(report.identity_id, "identity report"))
+    bound = msgspec.to_builtins(decided.record.identity)
+    return identity_changes(key_differences(bound, live, rank_map_digest=activation.rank_map_digest), decided)
+
+
+def _policy(base: RevisionRow) -> PolicyDocument:
+    revision = Revision.objects.select_related("policy").get(pk=base.id)
+    return read_policy(blob_read(revision.policy.blob_id, "policy"))
+
+
+def _team(document: PolicyDocument, change: Change) -> str:
+    """Return the team that answers for a key: the owner of the identity, of the gate, else the fallback owner."""
+    path = steps(change.key)
+    if path[:1] == ("identity",):
+        return key_owner(document, joined(path[1:]))
+    family = FAMILIES.get(path[1]) if path[:1] == ("gates",) and len(path) > 1 else None
+    return document.fallback_owner if family is None else gate_owner(document, family)
