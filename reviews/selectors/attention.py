@@ -34,7 +34,9 @@ TELLING = (
 """These change what a decision is; its author is told."""
 OBSERVED = ("observations.breached", "observations.drifted", "observations.cleared")
 """Of these the decision's author is told, and the teams whose limits they are about; who reported is a machine."""
-NOTABLE = frozenset({*ASKING, *TELLING, *OBSERVED, "signoff.given", "comments.published"})
+TO_WEBHOOKS = ("decision.superseded",)
+"""These end what held in a slot by an act that everybody concerned is told of anyway; only webhooks are told."""
+NOTABLE = frozenset({*ASKING, *TELLING, *TO_WEBHOOKS, *OBSERVED, "signoff.given", "comments.published"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,14 @@ def told_by(workspace: Workspace, entries: Sequence[Said]) -> list[Told]:
                 people.setdefault(person, why)
         told.append(Told(said, decision, actor, people))
     return told
+
+
+def told_nobody(workspace: Workspace, entries: Sequence[Said]) -> list[Told]:
+    """Return notable entries that are told to webhooks alone: nobody can be judged, but what holds did change."""
+    numbers = {said.entry.decision_number for said in entries if said.entry.decision_number is not None}
+    decisions = {row.number: row for row in Decision.objects.filter(workspace=workspace, number__in=numbers)}
+    found = ((said, decisions.get(said.entry.decision_number or 0)) for said in entries)
+    return [Told(said, decision, None, {}) for said, decision in found if decision is not None]
 
 
 def _newest_authors(judged: Mapping[int, Judgement]) -> Iterator[tuple[int, int]]:

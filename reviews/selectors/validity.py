@@ -43,7 +43,15 @@ from reviews.selectors.people import workspace_of_member
 from reviews.selectors.revisions import revisions_of
 from reviews.selectors.slots_now import DecisionNow, decisions_now, slots_now
 
-__all__ = ["Links", "ValidityNow", "decision_validity", "slot_validity", "validity_of"]
+__all__ = [
+    "Links",
+    "ValidityNow",
+    "decision_validity",
+    "differences_since",
+    "slot_validity",
+    "validity_of",
+    "version_of",
+]
 
 HOW = {"differs": "differs", "missing": "is missing", "unknown": "is unknown"}
 MOST_REPORTS, MOST_KEYS = 20, 50
@@ -171,10 +179,10 @@ def validity_of(found: DecisionNow, now: datetime) -> ValidityNow:
     newest = max(revisions)
     shown = revisions[found.activation.revision.number if found.activation else newest]
     signoffs = _signed(found.decision, found.activation) if found.activation else ()
-    return ValidityNow(found, shown, _differences(found.activation), newest, signoffs, now)
+    return ValidityNow(found, shown, differences_since(found.activation), newest, signoffs, now)
 
 
-def _differences(activation: Activation | None) -> tuple[Difference, ...]:
+def differences_since(activation: Activation | None) -> tuple[Difference, ...]:
     """Return the keys that hosts reported otherwise than decided, each once with its team, from their last reports."""
     if activation is None:
         return ()

@@ -27,13 +27,14 @@ from reviews.models.notices import (
     NoticePreference,
     NoticeReason,
 )
-from reviews.selectors.attention import NOTABLE, OBSERVED, Said, Told, told_by
+from reviews.selectors.attention import NOTABLE, OBSERVED, Said, Told, told_by, told_nobody
 
 ENTRIES_AT_ONCE = 200
 PRUNED_AT_ONCE = 500
 REASON_LENGTH = 2000
 EXPIRING = "decision.expiring"
 SIGNED = "signoff.given"
+DIFFERS = "identity.differs"
 logger = logging.getLogger(__name__)
 
 
@@ -94,21 +95,25 @@ def _said(entry: AuditEntry) -> Said:
 
 
 def _told(workspace: Workspace, said: list[Said]) -> list[Told]:
-    """Return who is told; where stored bytes were changed nobody can be judged, and the pages say so."""
+    """Return who is told; where stored bytes were changed nobody can be judged, and the pages say so.
+
+    Webhooks are told all the same: what mirrors a slot has to hear that its decision ended.
+    """
     try:
         return told_by(workspace, said)
     except ReviewError as error:
         logger.warning("nobody is told about %d entries of %s: %s", len(said), workspace.slug, error.message)
-        return []
+        return told_nobody(workspace, said)
 
 
 def _make(workspace: Workspace, told: list[Told]) -> None:
     modes = _modes(workspace, {person for one in told for person in one.people})
+    activations = _activations(told)
     for one in told:
         entry = one.said.entry
         notice, is_new = Notice.objects.get_or_create(
             workspace=workspace,
-            key=_key(one),
+            key=_key(one, activations),
             defaults={
                 "decision": one.decision,
                 "kind": entry.action,
@@ -124,15 +129,22 @@ def _make(workspace: Workspace, told: list[Told]) -> None:
             _deliver(notice, one.people, modes)
 
 
-def _key(told: Told) -> str:
-    """Return what makes a notice one: its entry; for a machine that keeps reporting, what it differs from.
+def _activations(told: list[Told]) -> Mapping[int, int]:
+    """Return decision id -> its last activation, of decisions that machines differ from."""
+    differing = {one.decision.pk for one in told if one.said.entry.action == DIFFERS}
+    rows = Activation.objects.filter(revision__decision__in=differing).order_by("pk")
+    return dict(rows.values_list("revision__decision", "pk"))
+
+
+def _key(told: Told, activations: Mapping[int, int]) -> str:
+    """Return what makes a notice one: its entry; for machines that keep reporting, what was put into force.
 
     Of production one is made of a kind in an hour: a fault that spreads from rank to rank changes every batch.
     """
-    entry = told.said.entry
+    entry, activation = told.said.entry, activations.get(told.decision.pk)
     if entry.action in OBSERVED:
         return f"{entry.action}-{entry.subject[-24:]}-{entry.at[:13]}"
-    return f"differs-{entry.subject[-40:]}" if entry.action == "identity.differs" else f"entry-{entry.seq}"
+    return f"differs-{activation}" if entry.action == DIFFERS and activation else f"entry-{entry.seq}"
 
 
 def _modes(workspace: Workspace, people: set[int]) -> Mapping[int, str]:

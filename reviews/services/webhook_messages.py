@@ -8,16 +8,22 @@ import hashlib
 import hmac
 import json
 import time
+from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
 
 from planner.version import PLANNER_VERSION
-from reviews.clock import utc_text
-from reviews.models import Delivery
+from reviews.clock import database_now, utc_text
+from reviews.models import Activation, DecisionState, Delivery
+from reviews.selectors.slots_now import DecisionNow, decisions_now, slots_now
+from reviews.selectors.validity import differences_since
 from reviews.webhook_call import CallRefusedError, post
 
 SCHEMA = "topogate.notice/v1"
+DIFFERENCES_BYTES = 24 * 1024
+"""Of the keys that differ; a message has at most 64 KiB."""
 
 
 def webhook_tell(delivery: Delivery) -> None:
@@ -51,9 +57,13 @@ def signature(secret: str, timestamp: str, body: bytes) -> str:
 
 
 def notice_body(delivery: Delivery) -> bytes:
-    """Write a notice as JSON: what happened to which decision, and where to read on. No names and no free text."""
-    notice, decision = delivery.notice, delivery.notice.decision
-    path = reverse("decision-detail", args=[notice.workspace.slug, decision.number])
+    """Write a notice as JSON: what happened to which decision, and what holds in its slot. No names and no free text.
+
+    What happened is of its time, what holds of the moment of sending: a message that was tried again says nothing old.
+    """
+    notice, now = delivery.notice, database_now()
+    (found,) = decisions_now(notice.workspace, [notice.decision], now)
+    path = reverse("decision-detail", args=[notice.workspace.slug, notice.decision.number])
     return json.dumps(
         {
             "schema": SCHEMA,
@@ -62,15 +72,50 @@ def notice_body(delivery: Delivery) -> bytes:
             "happened_at": utc_text(notice.happened_at),
             "workspace": notice.workspace.slug,
             "decision": {
-                "number": decision.number,
-                "slot": decision.slot,
-                "state": decision.state,
+                "number": notice.decision.number,
+                "slot": notice.decision.slot,
+                "state": found.state.state,
                 "url": settings.PUBLIC_URL + path,
             },
             "revision": notice.revision,
             "team": notice.team or None,
             "meaning": notice.meaning or None,
+            "differences": differences_value(found.activation),
+            "slot": slot_value(slots_now(notice.workspace, now, notice.decision.slot)[0], now),
         },
         sort_keys=True,
         separators=(",", ":"),
     ).encode()
+
+
+def differences_value(activation: Activation | None) -> list[dict[str, str]]:
+    """Return the keys that hosts showed otherwise than what was put into force, as many as a message has room for."""
+    found, room = [], DIFFERENCES_BYTES
+    for one in differences_since(activation):
+        room -= len(one.key.encode())
+        if room < 0:
+            break
+        found.append({"key": one.key, "how": one.how, "team": one.team})
+    return found
+
+
+def slot_value(one: DecisionNow, now: datetime) -> dict[str, Any]:
+    """Return what holds in a slot as of now, or what was in force there last: what a mirror copies."""
+    row = one.activation
+    return {
+        "as_of": utc_text(now),
+        "name": one.decision.slot,
+        "holds": one.holds,
+        "because": one.because,
+        "decision": one.decision.number,
+        "state": one.state.state,
+        "revision": row.revision.number if row else None,
+        "subject": row.subject if row else None,
+        "topology": row.topology if row else None,
+        "trial": row.trial if row else None,
+        "rank_map_digest": row.rank_map_digest if row else None,
+        "is_emergency": one.holds and one.state.state == DecisionState.EMERGENCY,
+        "valid_from": utc_text(row.activated_at) if row else None,
+        "valid_until": utc_text(row.valid_until) if row and row.valid_until else None,
+        "waivers": [{"gate": waiver.gate, "ends_at": utc_text(waiver.ends_at)} for waiver in one.waivers],
+    }
