@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any
 
 import msgspec
@@ -233,3 +234,18 @@ def footprint_columns(found: Footprint) -> dict[str, Any]:
         "usd_per_hour": "" if found.usd_per_hour is None else str(found.usd_per_hour),
         "unpriced": found.unpriced,
     }
+
+
+def footprint_from(
+    charge: str, used: int, spares: int, stranded: int, types: str, usd_per_hour: str, unpriced: str
+) -> Footprint:
+    """Return a footprint from its row; the inverse of ``footprint_columns``."""
+    return Footprint(
+        charge=charge,
+        used=used,
+        spares=spares,
+        stranded=stranded,
+        types=msgspec.json.decode(types, type=dict[str, int]),
+        usd_per_hour=Fraction(usd_per_hour) if usd_per_hour else None,
+        unpriced=unpriced,
+    )

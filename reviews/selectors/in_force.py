@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from reviews.models import Activation, Decision, DecisionState, Workspace
 from reviews.policies.validity import StateNow, state_now
@@ -19,6 +20,14 @@ READ_OF_A_SLOT = (
     *(f"revision__decision__{name}" for name in ("number", "slot", "state", "state_since", "workspace_id")),
 )
 """What is read where a router asks; any other field costs a query."""
+
+
+class OfTrial(Protocol):
+    """What was put into force, as far as waivers matter to it."""
+
+    @property
+    def trial(self) -> str:
+        """The trial in force."""
 
 
 def activations_of(decision_ids: Iterable[int]) -> Mapping[int, Activation]:
@@ -83,7 +92,7 @@ def slot_in_force(workspace: Workspace, slot: str, now: datetime) -> Held | None
 
 
 def lapsed_waivers(
-    decision_ids: Sequence[int], activations: Mapping[int, Activation], now: datetime
+    decision_ids: Sequence[int], activations: Mapping[int, OfTrial], now: datetime
 ) -> Mapping[int, tuple[tuple[str, datetime], ...]]:
     """Return decision id -> name and end of every waiver of the candidate in force that has run out."""
     found: dict[int, dict[str, datetime]] = defaultdict(dict)

@@ -258,13 +258,17 @@ def blockers_of(candidate: Candidate, trial: str, query: Query) -> tuple[Blocker
 
 
 def alternatives(
-    plan: Plan, *, query: Query, map_href: str, among: Collection[str] | None = None
+    plan: Plan, *, query: Query, map_href: str, among: Collection[str] | None = None, chosen: str = ""
 ) -> tuple[Alternative, ...]:
-    """List the candidates that were not selected, nearest first; where ``among`` is given, only those in it."""
+    """List the candidates that were not selected, nearest first; where ``among`` is given, only those in it.
+
+    ``chosen`` is the trial that was put into force in place of the selected one.
+    """
+    apart = chosen or (plan.selected.trial if plan.selected else "")
     names = candidate_names(plan)
     rows = []
     for trial in candidate_order(plan):
-        if (plan.selected and trial == plan.selected.trial) or (among is not None and trial not in among):
+        if trial == apart or (among is not None and trial not in among):
             continue
         candidate = plan.candidates[trial]
         head = head_of_trial(plan, trial, names, map_href)

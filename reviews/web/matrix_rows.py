@@ -173,7 +173,7 @@ def head_of_trial(plan: Plan, trial: str, names: Names, map_href: str) -> Head:
         is_selected=is_selected,
         lines=tuple(part for part in (line, first_key_text(plan, candidate)) if part),
         first_key=first_key_text(plan, candidate),
-        href=f"{map_href}?trial={trial}",
+        href=f"{map_href}{'&' if '?' in map_href else '?'}trial={trial}",
     )
 
 

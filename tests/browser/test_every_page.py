@@ -13,6 +13,7 @@ from tests.browser.looking import faults
 from tests.reviews.drafts import made
 from tests.reviews.factories import Cast, documents, example_pair, planned, sign, submitted
 from tests.reviews.late_ranks import LOG, RAS, TRACE, diagnosed
+from tests.reviews.slots import ending, in_force
 
 pytestmark = pytest.mark.browser
 
@@ -39,6 +40,11 @@ PAGES = [
     ("a diagnosis", f"{D}1/slowest/1/"),
     ("a place of the evidence", f"{D}1/documents/evidence/?at=/trials/t-base-16/windows/sat-2/load/ttft_ms/p95"),
     ("a pointer to nothing", f"{D}1/documents/contract/?at=/gates/nope"),
+    ("slots", "/w/lab/slots/"),
+    ("what ends", "/w/lab/slots/?show=ends"),
+    ("shared evidence", "/w/lab/slots/?show=shared"),
+    ("a slot", "/w/lab/slots/one?slot=own/ends-soon"),
+    ("a slot where nothing holds", "/w/lab/slots/one?slot=chat/eu-west"),
     ("history", f"{D}3/history/"),
     ("audit", "/w/lab/audit/"),
     ("checkpoints", "/w/lab/audit/checkpoints/"),
@@ -77,6 +83,8 @@ def filled(people: Cast, settings: Settings) -> Cast:
     planned(people, pair=documents(tokens=200_000), decision=moved.decision)
     submitted(people, pair=documents(slot="own/waiting"))
     made(people)
+    for slot in ("own/ends-soon", "own/as-soon"):
+        in_force(people, ending(slot, 5))
     settings.LOG_SIGNING_KEY = new_key()
     asked = verification_request(actor=people.audrey, workspace=people.workspace)
     verification_run(asked.pk)

@@ -5,7 +5,19 @@ from typing import Any
 
 from django.db.models import Model
 
-from reviews.models import Decision, PlannedRevision, ReviewBasis, Revision, SignOff, TeamScope
+from reviews.models import (
+    Activation,
+    ActivationFootprint,
+    CountedTrial,
+    Decision,
+    HostReport,
+    IdentityReport,
+    PlannedRevision,
+    ReviewBasis,
+    Revision,
+    SignOff,
+    TeamScope,
+)
 
 
 def decisions_copied(revision: Revision, count: int) -> None:
@@ -31,6 +43,31 @@ def decisions_copied(revision: Revision, count: int) -> None:
 def _scopes(first: ReviewBasis, bases: list[ReviewBasis]) -> Iterable[TeamScope]:
     scopes = list(TeamScope.objects.filter(basis=first))
     return (TeamScope(**_values(scope) | {"basis_id": basis.pk}) for basis in bases for scope in scopes)
+
+
+def slots_copied(activation: Activation, count: int) -> None:
+    """Add so many slots in which the same was put into force, and of which the same was reported."""
+    last = Decision.objects.latest("number").number
+    decisions_copied(activation.revision, count)
+    revisions = list(Revision.objects.filter(decision__number__gt=last).select_related("decision").order_by("pk"))
+    made = Activation.objects.bulk_create(
+        Activation(**_values(activation) | {"revision_id": revision.pk}) for revision in revisions
+    )
+    ids = [row.pk for row in made]
+    taken = ActivationFootprint.objects.get(activation=activation)
+    ActivationFootprint.objects.bulk_create(ActivationFootprint(**_values(taken) | {"activation_id": pk}) for pk in ids)
+    counted = list(CountedTrial.objects.filter(activation=activation))
+    CountedTrial.objects.bulk_create(
+        CountedTrial(**_values(row) | {"activation_id": pk}) for pk in ids for row in counted
+    )
+    reports = list(IdentityReport.objects.filter(decision=activation.revision.decision))
+    hosts = list(HostReport.objects.filter(slot=activation.revision.decision.slot))
+    for revision in revisions:
+        place = {"slot": revision.decision.slot}
+        IdentityReport.objects.bulk_create(
+            IdentityReport(**_values(row) | place | {"decision_id": revision.decision_id}) for row in reports
+        )
+        HostReport.objects.bulk_create(HostReport(**_values(row) | place) for row in hosts)
 
 
 def signed_again(signoff: SignOff, count: int) -> None:

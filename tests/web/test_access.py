@@ -16,6 +16,9 @@ DIGEST = "sha256:" + "00" * 32
 PAGES: dict[str, list[Any]] = {
     "home": [],
     "decision-list": ["lab"],
+    "slot-list": ["lab"],
+    "slots-download": ["lab", "csv"],
+    "slot-detail": ["lab"],
     "decision-new": ["lab"],
     "decision-detail": ["lab", 1],
     "decision-map": ["lab", 1],
@@ -119,6 +122,13 @@ OF_ONE_PERSON: dict[str, list[Any]] = {
     "builder-values": ["lab", 1, "0" * 16],
 }
 OPEN = {"logout", "theme"}
+OF_A_QUERY = {"slot-detail": "?slot=own/one-device"}
+"""Pages of something that the query names."""
+
+
+def address(name: str) -> str:
+    """Return the address of a page, or of what takes a form."""
+    return reverse(name, args=(PAGES | POSTS | OF_ONE_PERSON)[name]) + OF_A_QUERY.get(name, "")
 
 
 def test_every_address_is_in_a_table_of_this_file() -> None:
@@ -127,8 +137,7 @@ def test_every_address_is_in_a_table_of_this_file() -> None:
 
 @pytest.mark.parametrize("name", PAGES | OF_ONE_PERSON)
 def test_a_stranger_is_sent_to_the_login(name: str, decided: Decision, client: Client) -> None:
-    address = reverse(name, args=(PAGES | OF_ONE_PERSON)[name])
-    answer = client.get(address)
+    answer = client.get(address(name))
     assert (answer.status_code, answer["Location"].split("?")[0]) == (302, "/login")
 
 
@@ -136,7 +145,7 @@ def test_a_stranger_is_sent_to_the_login(name: str, decided: Decision, client: C
 def test_somebody_outside_the_workspace_learns_nothing(
     name: str, decided: Decision, people: Cast, visit: Visit
 ) -> None:
-    answer = visit(people.charlie).get(reverse(name, args=PAGES[name]))
+    answer = visit(people.charlie).get(address(name))
     assert answer.status_code == 404
     assert b"One device" not in answer.content
 
@@ -144,12 +153,12 @@ def test_somebody_outside_the_workspace_learns_nothing(
 @pytest.mark.parametrize("name", [name for name in PAGES if not name.startswith((*OF_A_DIGEST, "home", *ABSENT))])
 @pytest.mark.parametrize("who", ["alice", "bob", "audrey"])
 def test_every_member_reads_every_page(name: str, who: str, decided: Decision, people: Cast, visit: Visit) -> None:
-    assert visit(getattr(people, who)).get(reverse(name, args=PAGES[name])).status_code == 200
+    assert visit(getattr(people, who)).get(address(name)).status_code == 200
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_no_cache_keeps_a_page(name: str, decided: Decision, people: Cast, visit: Visit) -> None:
-    assert "no-store" in visit(people.alice).get(reverse(name, args=PAGES[name]))["Cache-Control"]
+    assert "no-store" in visit(people.alice).get(address(name))["Cache-Control"]
 
 
 TAKING_FORMS = (
@@ -169,12 +178,12 @@ TAKING_FORMS = (
 
 @pytest.mark.parametrize("name", [name for name in PAGES if name not in TAKING_FORMS])
 def test_pages_are_only_read(name: str, people: Cast, visit: Visit) -> None:
-    assert visit(people.bob).post(reverse(name, args=PAGES[name])).status_code == 405
+    assert visit(people.bob).post(address(name)).status_code == 405
 
 
 @pytest.mark.parametrize("name", POSTS)
 def test_acts_need_a_form(name: str, people: Cast, visit: Visit) -> None:
-    assert visit(people.bob).get(reverse(name, args=POSTS[name])).status_code == 405
+    assert visit(people.bob).get(address(name)).status_code == 405
 
 
 @pytest.mark.parametrize(
@@ -204,7 +213,7 @@ def test_acts_need_a_form(name: str, people: Cast, visit: Visit) -> None:
 def test_a_form_without_its_token_is_refused(name: str, people: Cast) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(people.alice, backend="django.contrib.auth.backends.ModelBackend")
-    answer = client.post(reverse(name, args=(PAGES | POSTS | OF_ONE_PERSON)[name]), {})
+    answer = client.post(address(name), {})
     assert (answer.status_code, "The form is too old" in answer.content.decode()) == (403, True)
 
 
@@ -212,7 +221,7 @@ def test_a_form_without_its_token_is_refused(name: str, people: Cast) -> None:
     "name", [name for name in PAGES if not name.endswith(("json", "csv", "download", "raw", "notes"))]
 )
 def test_every_page_carries_the_policy(name: str, decided: Decision, people: Cast, visit: Visit) -> None:
-    policy = visit(people.bob).get(reverse(name, args=PAGES[name]))["Content-Security-Policy"]
+    policy = visit(people.bob).get(address(name))["Content-Security-Policy"]
     found = {part.split()[0]: part.split()[1:] for part in policy.split(";") if part.strip()}
     assert found["default-src"] == ["'none'"]
     assert (found["script-src"], found["style-src"]) == (["'self'"], ["'self'"])
@@ -220,8 +229,11 @@ def test_every_page_carries_the_policy(name: str, decided: Decision, people: Cas
 
 
 @pytest.mark.parametrize(
-    ("address", "status", "heading"),
+    ("path", "status", "heading"),
     [
+        pytest.param("/w/lab/slots/one?slot=own/nothing", 404, "There is no such page", id="no such slot"),
+        pytest.param("/w/lab/slots/one", 404, "There is no such page", id="no slot named"),
+        pytest.param("/w/lab/slots/one?slot=%00%ff", 404, "There is no such page", id="no name of a slot"),
         pytest.param("/w/lab/decisions/77/", 404, "There is no such page", id="no such decision"),
         pytest.param("/w/lab/decisions/1/?revision=9", 404, "There is no such page", id="no such revision"),
         pytest.param("/w/lab/decisions/1/map/?trial=nope", 404, "There is no such page", id="no such trial"),
@@ -232,9 +244,9 @@ def test_every_page_carries_the_policy(name: str, decided: Decision, people: Cas
     ],
 )
 def test_what_is_not_there_is_said(
-    address: str, status: int, heading: str, decided: Decision, people: Cast, visit: Visit
+    path: str, status: int, heading: str, decided: Decision, people: Cast, visit: Visit
 ) -> None:
-    answer = visit(people.bob).get(address)
+    answer = visit(people.bob).get(path)
     assert (answer.status_code, f"<h1>{heading}</h1>" in answer.content.decode()) == (status, True)
 
 

@@ -1,0 +1,71 @@
+"""Slots as rows of a file: whole values, times in ISO 8601, money as numbers; what is not known is empty."""
+
+from reviews.selectors.slots import SlotRow
+from reviews.web.csv_text import Value, plain
+from reviews.web.slot_rows import HOURS_A_MONTH
+
+COLUMNS = (
+    *("slot", "holds", "decision", "revision", "state", "state_since", "because", "owner", "model", "engine"),
+    *("trial", "topology", "rollback", "activated_at", "valid_until", "incident"),
+    *("devices", "devices_with_ranks", "devices_spare", "devices_stranded", "device_types", "charge"),
+    *("usd_per_hour", "usd_per_month", "unpriced"),
+    *("reported_at", "reporting_hosts", "differing_keys", "breaches", "drifts", "observed_at", "other_decisions"),
+)
+
+
+def slot_values(row: SlotRow) -> list[Value]:
+    """Return a slot in the order of ``COLUMNS``."""
+    fact, decision, heard, findings = row.fact, row.fact.decision, row.heard, row.findings
+    return [
+        fact.slot,
+        fact.hold,
+        decision.label,
+        fact.held.revision if fact.held else None,
+        decision.state,
+        decision.now.since.isoformat(),
+        decision.now.because,
+        decision.owner,
+        decision.model,
+        decision.engine,
+        *_held_values(row),
+        *_footprint_values(row),
+        heard.at.isoformat() if heard.at else None,
+        heard.hosts if heard.at else None,
+        " ".join(one.key for one in heard.differences),
+        findings.breaches if findings.last_batch_at else None,
+        findings.drifts if findings.last_batch_at else None,
+        findings.last_batch_at.isoformat() if findings.last_batch_at else None,
+        " ".join(other.label for other in fact.others),
+    ]
+
+
+def _held_values(row: SlotRow) -> list[Value]:
+    held, until = row.fact.held, row.fact.decision.now.until
+    if held is None:
+        return [None] * 6
+    return [
+        held.trial,
+        held.topology,
+        held.rollback,
+        held.activated_at.isoformat(),
+        until.isoformat() if until else None,
+        held.incident,
+    ]
+
+
+def _footprint_values(row: SlotRow) -> list[Value]:
+    taken = row.fact.held.footprint if row.fact.held else None
+    if taken is None:
+        return [None] * 9
+    hourly = taken.usd_per_hour
+    return [
+        taken.devices,
+        taken.used,
+        taken.spares,
+        taken.stranded,
+        ", ".join(f"{number} {name}" for name, number in taken.types.items()),
+        taken.charge,
+        plain(hourly),
+        plain(hourly * HOURS_A_MONTH if hourly is not None else None),
+        taken.unpriced,
+    ]
