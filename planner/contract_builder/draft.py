@@ -21,13 +21,15 @@ _SCHEMA = "topogate.contract/v1"
 class ContractDraft:
     """``origins`` says of pointers where their values were read; ``notes`` are remarks of the files that were read.
 
-    ``based_on`` is the ``file_sha256`` of the stored contract that it began as, None where it began as nothing.
+    ``based_on`` is the ``file_sha256`` of the stored contract that it began as, None where it began as nothing;
+    ``revises`` is the number of the decision that it is to be a revision of, None where that was not said.
     """
 
     tree: dict[str, Any] = field(default_factory=skeleton)
     origins: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     based_on: str | None = None
+    revises: int | None = None
 
     @property
     def slot(self) -> str:
@@ -96,6 +98,7 @@ def draft_bytes(draft: ContractDraft) -> bytes:
         "origins": draft.origins,
         "notes": list(draft.notes),
         "based_on": draft.based_on,
+        "revises": draft.revises,
     }
     return json.dumps(held, ensure_ascii=True, separators=(",", ":")).encode()
 
@@ -104,5 +107,9 @@ def draft_from(body: bytes) -> ContractDraft:
     """Return the draft of bytes that ``draft_bytes`` made."""
     held = json.loads(body)
     return ContractDraft(
-        tree=held["tree"], origins=held["origins"], notes=tuple(held["notes"]), based_on=held["based_on"]
+        tree=held["tree"],
+        origins=held["origins"],
+        notes=tuple(held["notes"]),
+        based_on=held["based_on"],
+        revises=held.get("revises"),
     )

@@ -55,7 +55,10 @@ class Held:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostRow:
-    """A host with its last report. ``is_compared``: it is of what holds now; ``is_fresh``: and it counts still."""
+    """A host with its last report. ``is_compared``: it is of what holds now; ``is_fresh``: and it counts still.
+
+    ``keys`` are bits of the keys that it says as decided.
+    """
 
     place: str
     host: str
@@ -63,6 +66,7 @@ class HostRow:
     received_at: datetime
     since: datetime
     sha256: str
+    keys: int
     is_fresh: bool
     is_compared: bool
     differences: tuple[Difference, ...]
@@ -203,6 +207,7 @@ def _host_row(row: HostReport, said: Said | None, owners: PolicyDocument | None,
         received_at=row.received_at,
         since=row.since,
         sha256=row.sha256,
+        keys=said.keys if said else 0,
         is_fresh=said is not None and row.collected_at is not None and now - row.collected_at <= limit,
         is_compared=said is not None,
         differences=tuple(owned(owners, one) for one in said.differs) if said and owners else (),

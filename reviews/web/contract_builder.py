@@ -19,6 +19,8 @@ from planner.contract_builder.draft import ContractDraft, continued, draft_bytes
 from planner.contract_builder.rendered import rendered
 from planner.contract_builder.steps import REVIEW, STEPS, Step, step_named
 from planner.errors import DocumentRefusedError
+from planner.intake.parts import value_at
+from planner.pointers import steps
 from reviews.errors import ConflictError, Finding, InvalidRequestError, NotAllowedError, NotFoundError, printable
 from reviews.models import DocumentKind, Draft, Workspace
 from reviews.policies.permissions import may_submit
@@ -220,15 +222,17 @@ def step_page(
         **builder_page(draft, step, request.GET.get("open", "")),
     )
     if step is REVIEW:
-        context |= differences(request, workspace, draft) | {"ways": ways_on(workspace.slug, stored.pk)}
+        context |= differences(request, workspace, draft) | {"ways": ways_on(workspace.slug, stored.pk, draft.revises)}
     return render(request, "reviews/contract_builder_step.html", context, status=status)
 
 
-def ways_on(slug: str, draft_id: int) -> list[tuple[str, str]]:
-    """Return where a finished contract goes from here."""
+def ways_on(slug: str, draft_id: int, revises: int | None) -> list[tuple[str, str]]:
+    """Return where a finished contract goes from here; ``revises`` is the decision that it is a revision of."""
     asked = urlencode({"contract_draft": draft_id})
+    revised = f"{asked}&decision={revises}" if revises else asked
+    submit = f"Submit with evidence as a revision of D-{revises:04d}" if revises else "Submit with evidence"
     return [
-        (f"{reverse('decision-new', args=[slug])}?{asked}", "Submit with evidence"),
+        (f"{reverse('decision-new', args=[slug])}?{revised}", submit),
         (f"{reverse('builder-list', args=[slug])}?{asked}", "Build evidence from files"),
         (reverse("draft-benchmark", args=[slug, draft_id]), "What to measure"),
     ]
@@ -240,7 +244,17 @@ def differences(request: PersonRequest, workspace: Workspace, draft: ContractDra
         return {}
     raw = contract_of_workspace(actor=request.user, workspace=workspace, file_sha256=draft.based_on)
     policy = policy_of_workspace(actor=request.user, workspace=workspace)
-    return {"based_on": draft.based_on, "sections": section_rows(json.loads(raw), draft.tree, policy)}
+    before = json.loads(raw)
+    return {
+        "based_on": draft.based_on,
+        "sections": section_rows(before, draft.tree, policy),
+        "origins": [
+            (pointer, origin)
+            for pointer, origin in draft.origins.items()
+            if value_at(before, *steps(pointer)) != value_at(draft.tree, *steps(pointer))
+        ],
+        "notes": draft.notes,
+    }
 
 
 @require_safe

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from reviews.web.page_rows import Tab
 
 PAGES: tuple[tuple[str, str], ...] = (
+    ("Live identity", "decision-identity"),
     ("Launch", "decision-launch"),
     ("Slowest rank", "decision-slowest"),
     ("Measure again", "decision-requalification"),

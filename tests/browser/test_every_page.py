@@ -46,6 +46,7 @@ PAGES = [
     ("a slot", "/w/lab/slots/one?slot=own/ends-soon"),
     ("a slot where nothing holds", "/w/lab/slots/one?slot=chat/eu-west"),
     ("history", f"{D}3/history/"),
+    ("live identity", f"{D}1/identity/"),
     ("audit", "/w/lab/audit/"),
     ("checkpoints", "/w/lab/audit/checkpoints/"),
     ("a checkpoint", "/w/lab/audit/checkpoints/{checkpoint}/"),

@@ -44,6 +44,7 @@ ACTS: dict[str, Act] = {
     "exports.export_fetch": one("export.downloaded"),
     "exports.export_request": one("export.requested"),
     "host_reports.identity_reports_take": one("identity.reported", refused="identity.report_refused"),
+    "identity_drafts.identity_draft_create": one("draft.created", refused="draft.refused"),
     "jobs.job_give_up": one("revision.not_planned"),
     "jobs.job_run": one("revision.planned"),
     "observation_scrapes.scrapes_take": one("observations.began", refused="observations.refused"),

@@ -45,18 +45,18 @@ def stamp(seconds: float = 5) -> str:
     return time_text((timezone.now() + timedelta(seconds=seconds)).replace(microsecond=0))
 
 
-def report(node: str = "node-a", **changes: Any) -> dict[str, Any]:
+def report(at: str, /, **changes: Any) -> dict[str, Any]:
     """What ``topogate identity collect`` writes on a host; ``changes`` are fields of the report."""
     identity = copy.deepcopy(IDENTITY)
     identity["hardware"] = {
-        "nodes": {node: {}},
-        "devices": {DEVICES[node]: IDENTITY["hardware"]["devices"]["a0"] | {"node": node}},
+        "nodes": {at: {}},
+        "devices": {DEVICES[at]: IDENTITY["hardware"]["devices"]["a0"] | {"node": at}},
     }
-    rank = list(DEVICES).index(node)
+    rank = list(DEVICES).index(at)
     return {
         "schema": "topogate.identity/v1",
         "host": f"gpu-{rank + 17}",
-        "node": node,
+        "node": at,
         "collected_at": stamp(),
         "identity": identity,
         "ranks_seen": {"world_size": 2, "ranks": [RANKS[rank]]},

@@ -32,6 +32,9 @@ PAGES: dict[str, list[Any]] = {
     "launch-archive": ["lab", 1],
     "launch-file": ["lab", 1, "launch.sh"],
     "decision-what-if": ["lab", 1],
+    "decision-identity": ["lab", 1],
+    "identity-download": ["lab", 1, "csv"],
+    "identity-report": ["lab", 1, DIGEST],
     "decision-history": ["lab", 1],
     "decision-threads": ["lab", 1],
     "audit-list": ["lab"],
@@ -77,7 +80,7 @@ PAGES: dict[str, list[Any]] = {
     "verification-detail": ["lab", 1],
     "export-download": ["lab", 1],
 }
-OF_A_DIGEST = ("digest", "evidence-detail", "attachment")
+OF_A_DIGEST = ("digest", "evidence-detail", "attachment", "identity-report")
 """Pages of something that the smallest decision does not have."""
 UNSIGNED = (
     *("audit-entry-proof", "checkpoint-detail", "checkpoint-note", "signoff-entry"),
@@ -96,6 +99,7 @@ POSTS: dict[str, list[Any]] = {
     "builder-make": ["lab", 1],
     "builder-delete": ["lab", 1],
     "decision-sign": ["lab", 1],
+    "identity-draft": ["lab", 1],
     "item-open": ["lab", 1],
     "threads-publish": ["lab", 1],
     "token-revoke": ["lab", 1],

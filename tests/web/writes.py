@@ -12,6 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from reviews.models import CommentDraft, Draft, SavedView, SignOffPoint
+from reviews.services.identity_reports import identity_report
 from reviews.services.people_invitations import invitation_make
 from reviews.services.people_roster import account_close
 from reviews.services.tokens import token_create
@@ -21,6 +22,7 @@ from tests.reviews.factories import Cast, documents, sign
 from tests.reviews.late_ranks import TRACE as RANKS
 from tests.reviews.logins import log_in
 from tests.reviews.rules.board import TRACE, someone
+from tests.reviews.rules.test_rule_10_activation import activate
 from tests.reviews.test_erasure import admin
 from tests.web.accounts import PASSWORD, SECRET, app_of, code_of_app
 from tests.web.test_decision_page import posted
@@ -66,6 +68,17 @@ def settling(people: Cast) -> tuple[Client, list[Any], Written]:
 def withdrawing(people: Cast) -> tuple[Client, list[Any], Written]:
     signoff = sign(people, decision(people).revisions.get())
     return browser("bob"), ["lab", 1, signoff.pk], {"reason": "Too early."}
+
+
+def revising(people: Cast) -> tuple[Client, list[Any], Written]:
+    revision = decision(people).revisions.get()
+    sign(people, revision)
+    sign(people, revision, people.carol, team="networking")
+    activate(people, revision)
+    identity_report(
+        actor=people.bob, workspace=people.workspace, slot=revision.decision.slot, live={"model": {"revision": "r2"}}
+    )
+    return browser("alice"), ["lab", 1], {}
 
 
 def drafted(people: Cast) -> CommentDraft:
@@ -197,6 +210,7 @@ ACTS: dict[str, Row] = {
         ),
         ("revision.created",),
     ),
+    "identity-draft": (revising, ("draft.created",)),
     "contract-builder": (by("alice", "lab", act="empty"), ("draft.created",)),
     "contract-draft": (writing, ("draft.changed",)),
     "builder-list": (by("alice", "lab", name="May", contract=PAIR.contract.decode()), ("draft.created",)),

@@ -1,0 +1,152 @@
+"""The page of what runs against a decision, its files, and the way to a draft of a revision."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from planner.contract_builder.draft import draft_from
+from reviews.models import Draft, HostReport
+from tests.queries import cost
+from tests.reviews.factories import Cast, planned
+from tests.reviews.hosts import RANKS, post, report, running, stamp, with_engine
+from tests.web.conftest import Visit
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/w/lab/decisions/1/identity/"
+MOVED = {"world_size": 2, "ranks": [RANKS[0] | {"device": "a7"}]}
+
+
+def shown(client: Client, path: str = PAGE) -> str:
+    return client.get(path).content.decode()
+
+
+def differing(people: Cast) -> None:
+    running(people)
+    post(people, with_engine(report("node-a", ranks_seen=MOVED), "2.0"), report("node-b"))
+
+
+def test_a_machine_that_matches_says_so(people: Cast, visit: Visit) -> None:
+    running(people)
+    post(people, report("node-a"), report("node-b"))
+    text = shown(visit(people.bob))
+    assert "<b>Matches.</b>" in text
+    assert "Every key that the contract binds is reported and as decided." in text
+    assert "Every rank runs where it was decided." in text
+
+
+def test_what_differs_stands_beside_what_was_decided_with_host_and_owner(people: Cast, visit: Visit) -> None:
+    differing(people)
+    text = shown(visit(people.bob))
+    row = text[text.index('scope="row">/stack/engine/version') :].split("</tr>")[0]
+    assert [word in row for word in ("Differs", "1.0.0", "2.0", "node-a", "Serving")] == [True] * 5
+    assert "<b>Hosts contradict one another.</b>" in text
+
+
+def test_a_rank_elsewhere_leads_to_the_rank_map(people: Cast, visit: Visit) -> None:
+    differing(people)
+    text = shown(visit(people.bob))
+    assert 'href="/w/lab/decisions/1/map/?revision=1&amp;trial=t-1&amp;rank=0">rank 0</a>' in text
+    assert "node-a · a7" in text
+
+
+def test_hosts_that_are_waited_for_are_named(people: Cast, visit: Visit) -> None:
+    running(people)
+    post(people, report("node-a"))
+    text = shown(visit(people.bob))
+    assert "<b>Not known to match.</b>" in text
+    assert '<dt class="fact-name">Nodes without a report</dt><dd class="fact mono">node-b</dd>' in text
+
+
+def test_a_machine_that_was_put_back_is_said_to_match_again(people: Cast, visit: Visit) -> None:
+    differing(people)
+    post(people, report("node-a", collected_at=stamp(9)))
+    text = shown(visit(people.bob))
+    assert "<b>The machine matches again.</b>" in text
+    assert "Only a new revision puts it into force again." in text
+
+
+def test_silence_is_said_with_the_age_of_the_last_report(people: Cast, visit: Visit) -> None:
+    running(people)
+    post(people, report("node-a"), report("node-b"))
+    for row in HostReport.objects.all():
+        row.collected_at = row.since.replace(year=row.since.year - 1)
+        row.save()
+    text = shown(visit(people.bob))
+    assert "<b>Silent.</b>" in text
+    assert "Last report 365 d ago." in text
+
+
+def test_a_report_is_given_behind_its_digest(people: Cast, visit: Visit) -> None:
+    running(people)
+    sent = json.dumps(report("node-a")).encode()
+    digest = post(people, sent).live.hosts[0].sha256
+    answer = visit(people.bob).get(f"{PAGE}reports/{digest}")
+    assert (answer.status_code, answer.content) == (200, sent)
+
+
+def test_the_files_hold_every_key_and_every_rank_at_fault(people: Cast, visit: Visit) -> None:
+    differing(people)
+    bob = visit(people.bob)
+    tree = json.loads(bob.get(f"{PAGE}live.json").content)
+    assert (tree["matches"], len(tree["keys"]), [row["rank"] for row in tree["ranks"]]) == (False, 22, [0])
+    lines = bob.get(f"{PAGE}live.csv").content.decode().splitlines()
+    assert lines[0].replace('"', "") == "kind,key,outcome,decided,found,host,since,team"
+    assert len(lines) == 24
+
+
+def test_one_click_drafts_a_revision_from_the_difference(people: Cast, visit: Visit) -> None:
+    differing(people)
+    alice = visit(people.alice)
+    answer = alice.post(f"{PAGE}draft")
+    stored = Draft.objects.get()
+    assert answer["Location"] == f"/w/lab/contracts/{stored.pk}/review/"
+    draft = draft_from(bytes(stored.body))
+    assert draft.tree["identity"]["stack"]["engine"]["version"] == "2.0"
+    assert list(draft.origins) == ["/identity/stack/engine/version"]
+    assert draft.origins["/identity/stack/engine/version"].startswith("report of node-a, ")
+    assert (draft.revises, [note.split(":")[0] for note in draft.notes]) == (1, ["rank_map/0/device"])
+    text = shown(alice, answer["Location"])
+    assert f'href="/w/lab/decisions/new?contract_draft={stored.pk}&amp;decision=1"' in text
+    assert "report of node-a, " in text
+
+
+def test_a_key_that_is_missing_is_not_invented(people: Cast, visit: Visit) -> None:
+    running(people)
+    tree = with_engine(report("node-a"), "2.0")
+    del tree["identity"]["model"]["revision"]
+    post(people, tree)
+    visit(people.alice).post(f"{PAGE}draft")
+    draft = draft_from(bytes(Draft.objects.get().body))
+    assert draft.tree["identity"]["model"]["revision"] == "r1"
+    assert "/model/revision" in draft.notes[-1]
+
+
+def test_nothing_is_drafted_where_nothing_differs(people: Cast, visit: Visit) -> None:
+    running(people)
+    post(people, report("node-a"))
+    assert visit(people.alice).post(f"{PAGE}draft").status_code == 409
+    assert "Draft a revision" not in shown(visit(people.alice))
+
+
+def test_who_may_not_submit_is_offered_no_draft(people: Cast, visit: Visit) -> None:
+    differing(people)
+    assert "Draft a revision" not in shown(visit(people.bob))
+    assert visit(people.bob).post(f"{PAGE}draft").status_code == 403
+
+
+def test_the_page_asks_as_often_however_many_hosts_report(people: Cast, visit: Visit) -> None:
+    running(people)
+    bob = visit(people.bob)
+    post(people, report("node-a"))
+    shown(bob)
+    one = cost(bob, PAGE)
+    more = [report("node-a", collected_at=stamp(9), host=f"gpu-{number}", node=f"x-{number}") for number in range(8)]
+    post(people, *more)
+    assert cost(bob, PAGE) == one
+
+
+def test_a_decision_that_was_never_in_force_says_so(people: Cast, visit: Visit) -> None:
+    planned(people)
+    assert "<b>Nothing in force.</b>" in shown(visit(people.bob))
