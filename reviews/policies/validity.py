@@ -67,6 +67,16 @@ def owned(document: PolicyDocument, one: KeyDifference) -> Difference:
     return Difference(one.key, one.how, one.expected, one.found, key_owner(document, one.key))
 
 
+KEYS_TOLD = 20
+
+
+def also_text(differences: Sequence[Difference]) -> str:
+    """Name what differs beside the first key, each with its team; empty where nothing does."""
+    others = [f"{one.key} ({one.team})" for one in differences[1:KEYS_TOLD]]
+    more = f" and {len(differences) - KEYS_TOLD} more" if len(differences) > KEYS_TOLD else ""
+    return f" Also {', '.join(others)}{more}." if others else ""
+
+
 def key_owner(document: PolicyDocument, key: str) -> str:
     """Return the team that owns a key of the identity, or a place of a rank."""
     is_placement = steps(key)[:1] == ("placement",) and not any(

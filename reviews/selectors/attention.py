@@ -7,6 +7,7 @@ grow with the entries.
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from reviews.facts import Member
 from reviews.models import AuditEntry, Decision, Membership, Mention, Person, Revision, Workspace
@@ -41,7 +42,7 @@ NOTABLE = frozenset({*ASKING, *TELLING, *TO_WEBHOOKS, *OBSERVED, "signoff.given"
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An entry, and what of it only its bytes say; ``teams``: whose limits it is about, none elsewhere."""
+    """An entry, and what of it only its bytes say; ``teams``: whose limits or keys it is about, none elsewhere."""
 
     entry: AuditEntry
     meaning: str
@@ -133,6 +134,12 @@ def _reasons(
     yield from _owning(members, said.teams)
     if action in (*TELLING, *OBSERVED):
         yield author, NoticeReason.AUTHOR
+
+
+def differing_teams(payload: Mapping[str, Any]) -> frozenset[str]:
+    """Return the teams that own what an identity report found to differ."""
+    reports = payload.get("reports", (payload,))
+    return frozenset(one["team"] for report in reports for one in report.get("differences", ()))
 
 
 def _owing(judgement: Judgement, members: Sequence[Member], team: str) -> Iterator[int]:

@@ -2,12 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
 from reviews.models import Activation, Decision, DecisionState, Workspace
 from reviews.policies.validity import StateNow, state_now
+from reviews.selectors.stale import stale_causes
 from reviews.selectors.waivers import waivers_of
 
 ENDING = (DecisionState.EFFECTIVE, DecisionState.EMERGENCY)
@@ -39,7 +40,7 @@ def activations_of(decision_ids: Iterable[int]) -> Mapping[int, Activation]:
 
 
 def states_now(decisions: Sequence[Decision], now: datetime) -> Mapping[int, StateNow]:
-    """Return decision id -> state as of now; two queries where something is in force, else none."""
+    """Return decision id -> state as of now; two queries where something is in force, one where something is stale."""
     ending = [decision.pk for decision in decisions if decision.state in ENDING]
     return states_with(decisions, activations_of(ending) if ending else {}, now)
 
@@ -47,10 +48,15 @@ def states_now(decisions: Sequence[Decision], now: datetime) -> Mapping[int, Sta
 def states_with(
     decisions: Sequence[Decision], activations: Mapping[int, Activation], now: datetime
 ) -> Mapping[int, StateNow]:
-    """Return decision id -> state as of now, from their last activations; one query where something is in force."""
+    """Return decision id -> state as of now, from their last activations.
+
+    One query where something is in force, and one where something is stale.
+    """
     ending = [decision.pk for decision in decisions if decision.state in ENDING]
     lapsed = lapsed_waivers(ending, activations, now) if ending else {}
-    return {
+    stale = [decision for decision in decisions if decision.state == DecisionState.STALE]
+    causes = stale_causes(stale) if stale else {}
+    found = {
         decision.pk: state_now(
             decision.state,
             decision.state_since,
@@ -60,6 +66,8 @@ def states_with(
         )
         for decision in decisions
     }
+    told = {pk: replace(found[pk], because=cause.because, keys=cause.keys) for pk, cause in causes.items()}
+    return found | told
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from reviews.errors import (
 from reviews.models import Decision, DecisionState, HostReport, IdentityReport, Person, PlannedRevision, Workspace
 from reviews.policies.host_reports import Sent, is_of_a_host, place_in, sent_reports
 from reviews.policies.permissions import may_report
-from reviews.policies.validity import Difference, owned
+from reviews.policies.validity import Difference, also_text, owned
 from reviews.selectors.decided import decided_by, owners_of
 from reviews.selectors.live_identity import Held, LiveIdentity, check_of, held_by, live_slot
 from reviews.selectors.people import standing_of
@@ -259,7 +259,7 @@ def _act(
         revision=held.activation.revision.number if held else None,
         subject=held.activation.subject if held else None,
         team=first.team if first else None,
-        reason=f"{place}: {difference_text(first)}"[:2000] if first else None,
+        reason=f"{place}: {difference_text(first)}{also_text([one for _, one in differing])}"[:2000] if first else None,
         authentication=trace.authentication,
         request_id=trace.request_id,
         payload_type="topogate.identity/v1",

@@ -17,6 +17,7 @@ from reviews.errors import Finding, InvalidRequestError, is_storable, printable
 from reviews.models import Decision, DecisionState, IdentityReport, Person, Workspace
 from reviews.policies.host_reports import WHOLE, Sent
 from reviews.policies.permissions import may_report
+from reviews.policies.validity import also_text
 from reviews.selectors.decided import decided_by
 from reviews.selectors.live_identity import held_by
 from reviews.selectors.people import standing_of
@@ -79,7 +80,9 @@ def identity_report(
                 revision=found.activation.revision.number if found.activation else None,
                 subject=found.activation.subject if found.activation else None,
                 team=found.differences[0].team if found.differences else None,
-                reason=difference_text(found.differences[0])[:2000] if found.differences else None,
+                reason=f"{difference_text(found.differences[0])}{also_text(found.differences)}"[:2000]
+                if found.differences
+                else None,
                 authentication=trace.authentication,
                 request_id=trace.request_id,
                 payload_type="topogate.identity/v1",

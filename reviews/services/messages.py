@@ -132,6 +132,8 @@ def _lead(delivery: Delivery) -> str:
 
 
 def _why(delivery: Delivery) -> str:
+    if delivery.why == NoticeReason.OWNER and delivery.notice.kind == "identity.differs":
+        return "your team owns a key that differs"
     return str(NoticeReason(delivery.why).label)
 
 

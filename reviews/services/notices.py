@@ -27,7 +27,7 @@ from reviews.models.notices import (
     NoticePreference,
     NoticeReason,
 )
-from reviews.selectors.attention import NOTABLE, OBSERVED, Said, Told, told_by, told_nobody
+from reviews.selectors.attention import NOTABLE, OBSERVED, Said, Told, differing_teams, told_by, told_nobody
 
 ENTRIES_AT_ONCE = 200
 PRUNED_AT_ONCE = 500
@@ -87,10 +87,10 @@ def _take(workspace: Workspace) -> int:
 
 def _said(entry: AuditEntry) -> Said:
     fields = json.loads(bytes(entry.data))
-    is_read = entry.action in (SIGNED, *OBSERVED)
+    is_read = entry.action in (SIGNED, DIFFERS, *OBSERVED)
     payload = json.loads(bytes(entry.payload.data)) if is_read and entry.payload else {}
     reason = fields["reason"] or payload.get("statement") or ""
-    teams = frozenset(payload["teams"]) if entry.action in OBSERVED and payload else frozenset()
+    teams = frozenset(payload["teams"]) if entry.action in OBSERVED and payload else differing_teams(payload)
     return Said(entry, fields["meaning"] or "", reason[:REASON_LENGTH], teams)
 
 

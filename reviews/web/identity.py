@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from reviews.clock import utc_text
@@ -67,7 +67,7 @@ def decision_identity(request: PersonRequest, slug: str, number: int) -> HttpRes
         files=[(name, reverse("identity-download", args=[slug, number, name])) for name in ("json", "csv")],
         can_draft=bool(differing) and found.page.may_submit.allowed,
         draft_href=reverse("identity-draft", args=[slug, number]),
-        requalify_href=_requalification(slug, number) if differing or ranks else "",
+        requalify_href=reverse("decision-requalification", args=[slug, number]) if differing or ranks else "",
     )
     return render(request, "reviews/decision_identity.html", context)
 
@@ -82,13 +82,6 @@ def _map_href(found: IdentityPage, slug: str) -> str:
         return ""
     own = reverse("decision-map", args=[slug, found.page.number])
     return f"{own}?revision={held.activation.revision.number}&trial={held.activation.trial}"
-
-
-def _requalification(slug: str, number: int) -> str:
-    try:
-        return reverse("decision-requalification", args=[slug, number])
-    except NoReverseMatch:
-        return ""
 
 
 def _counts(found: IdentityPage) -> dict[str, int]:

@@ -209,7 +209,14 @@ def turn_strip(page: DecisionPage) -> Strip:
     others = waiting_text(page.requirements, mine)
     if page.state != "IN_REVIEW":
         text = page.state_because or in_force_text(page) or page.approval.because
-        return Strip(lead=f"{STATES[page.state].text}.", text=text, icon=STATES[page.state].icon)
+        is_stale = page.state == "STALE"
+        return Strip(
+            lead=f"{STATES[page.state].text}.",
+            text=text,
+            icon=STATES[page.state].icon,
+            href="identity/" if is_stale else "",
+            action="What runs now" if is_stale else "",
+        )
     if page.approval.approved:
         return Strip(
             lead="Approved.",

@@ -1,11 +1,17 @@
 """Hosts of a slot report each for itself: together they match, differ, or are waited for."""
 
+import json
 from typing import Any
 
 import pytest
 
 from reviews.errors import NotAllowedError
 from reviews.models import AuditEntry, Blob, Decision, HostReport, IdentityReport, PlannedRevision, SignOff
+from reviews.models.notices import NoticeReason
+from reviews.selectors.attention import Said, differing_teams, told_by
+from reviews.selectors.decision_page import decision_page
+from reviews.selectors.decisions import DecisionFilter
+from reviews.selectors.inbox import inbox
 from reviews.selectors.live_identity import live_of_slot
 from tests.reviews.factories import Cast, last_entry
 from tests.reviews.hosts import RANKS, SLOT, post, report, running, stamp, with_engine
@@ -196,3 +202,31 @@ def test_an_auditor_reports_nothing(people: Cast) -> None:
     with pytest.raises(NotAllowedError):
         post(people, report("node-a"), actor=people.audrey)
     assert (identity_entries(), HostReport.objects.count()) == (["identity.report_refused"], 0)
+
+
+def test_a_stale_decision_says_which_keys_on_which_host_and_whose_they_are(people: Cast) -> None:
+    running(people)
+    post(
+        people, with_engine(report("node-a", ranks_seen={"world_size": 2, "ranks": [RANKS[0] | {"device": "a7"}]}), "2")
+    )
+    page = decision_page(actor=people.bob, workspace=people.workspace, number=1)
+    said = "Not as decided on node-a: /stack/engine/version (serving), /placement/rank_map/0/device (networking)."
+    assert page.state_because == said
+    lists = inbox(actor=people.alice, workspace=people.workspace, wanted=DecisionFilter())
+    assert [row.state_because for part in lists.lists if part.name == "stale" for row in part.rows] == [said]
+
+
+def test_the_teams_that_own_what_differs_are_told(people: Cast) -> None:
+    running(people)
+    moved = {"world_size": 2, "ranks": [RANKS[0] | {"device": "a7"}]}
+    post(people, with_engine(report("node-a", ranks_seen=moved), "2"), actor=people.alice)
+    entry = AuditEntry.objects.get(action="identity.differs")
+    assert entry.payload is not None
+    teams = differing_teams(json.loads(bytes(entry.payload.data)))
+    assert teams == {"serving", "networking"}
+    (told,) = told_by(people.workspace, [Said(entry, "", "", teams)])
+    assert {person: why for person, why in told.people.items() if why == NoticeReason.OWNER} == {
+        people.bob.pk: "owner",
+        people.carol.pk: "owner",
+        people.dave.pk: "owner",
+    }
