@@ -14,6 +14,7 @@ from planner.identity import UNKNOWN, leaves, same
 from planner.pointers import is_below, joined, steps
 
 __all__ = [
+    "RANK_MAP",
     "BoundKey",
     "How",
     "KeyDifference",

@@ -9,14 +9,14 @@ uploaded, so they are decoded without being judged again.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import DocumentRefusedError
 from planner.gates import GATES
-from planner.identity_check import key_differences
+from planner.identity_check import KeyDifference
 from planner.intake import read_contract
 from planner.intake.stored import decoded_evidence
 from planner.pointers import joined, steps
@@ -35,12 +35,13 @@ from planner.times import time_text
 from reviews.asked_once import moment
 from reviews.blobs import blob_read
 from reviews.errors import DocumentsRefusedError, Finding, InvalidRequestError, NotFoundError
-from reviews.models import Activation, IdentityReport, Person, Revision, Workspace
+from reviews.models import Person, Revision, Workspace
 from reviews.policies.document import PolicyDocument, gate_owner, read_policy
 from reviews.policies.validity import key_owner
 from reviews.selectors.decision_page import decision_named, decision_page
 from reviews.selectors.documents import RevisionBytes, revision_bytes
 from reviews.selectors.in_force import activations_of
+from reviews.selectors.reported_changes import reported_changes
 from reviews.selectors.rows import DecisionPage, RevisionRow
 
 __all__ = ["MOST_CONTRACT_BYTES", "Because", "RequalificationView", "Told", "requalification_view"]
@@ -119,9 +120,13 @@ def requalification_view(
         newer = _bounded(revision_bytes(actor=actor, workspace=workspace, revision_id=compared.id).contract)
     evidence, too_large = _evidence(base, stored)
     now = moment()
-    report = None if activation is None else _newest_report(activation)
+    reported_at: datetime | None = None
+    differing: tuple[KeyDifference, ...] = ()
+    if activation is not None:
+        bound = msgspec.to_builtins(decided.record.identity)
+        reported_at, differing = reported_changes(workspace, page.slot, activation, bound)
     found: dict[Because, tuple[Change, ...]] = {
-        "report": () if report is None or activation is None else _reported(report, decided, activation),
+        "report": identity_changes(differing, decided),
         "age": () if evidence is None else too_old(newer or decided, evidence, time_text(now)),
         "contract": () if newer is None else contract_changes(decided, newer),
     }
@@ -135,7 +140,7 @@ def requalification_view(
         base=base,
         compared=compared,
         is_thought_of=contract is not None,
-        reported_at=None if report is None else report.reported_at,
+        reported_at=reported_at,
         requalify_on=None if requalify_on is None else tuple(requalify_on),
         max_age_s=None if validity is None else stated(validity.max_evidence_age_s),
         next_age=None if evidence is None else ages_out(judged, evidence, time_text(now)),
@@ -177,20 +182,6 @@ def _evidence(base: RevisionRow, stored: RevisionBytes) -> tuple[EvidenceDocumen
     record = decoded_evidence(stored.evidence)
     # Ids of trials' contents are for plans; trials are told by their names.
     return EvidenceDocument(record, base.evidence, base.evidence_file_sha256, dict.fromkeys(record.trials, "")), ""
-
-
-def _newest_report(activation: Activation) -> IdentityReport | None:
-    """Return what a machine said last since the decision was put into force."""
-    rows = IdentityReport.objects.filter(
-        decision_id=activation.revision.decision_id, reported_at__gte=activation.activated_at
-    )
-    return rows.order_by("-id").first()
-
-
-def _reported(report: IdentityReport, decided: ContractDocument, activation: Activation) -> tuple[Change, ...]:
-    live: dict[str, Any] = msgspec.json.decode(blob_read(report.identity_id, "identity report"))
-    bound = msgspec.to_builtins(decided.record.identity)
-    return identity_changes(key_differences(bound, live, rank_map_digest=activation.rank_map_digest), decided)
 
 
 def _policy(base: RevisionRow) -> PolicyDocument:

@@ -14,6 +14,8 @@ from reviews.services.identity_reports import identity_report
 from tests.planner.documents import changed
 from tests.queries import cost
 from tests.reviews.factories import Cast, Pair, example_pair, planned
+from tests.reviews.hosts import RANKS, post, running, with_engine
+from tests.reviews.hosts import report as host_report
 from tests.reviews.launched import EXAMPLE, in_force
 from tests.reviews.rules.test_rule_10_activation import activate, approved
 from tests.reviews.rules.test_rule_11_validity import limited
@@ -138,3 +140,14 @@ def test_reports_and_revisions_cost_no_more_queries(people: Cast, visit: Visit) 
         report(people, **{"/stack/driver/version": version})
     planned(people)
     assert cost(audrey, PAGE) == alone <= 45
+
+
+def test_reports_of_single_hosts_name_the_keys_that_some_of_them_shows_otherwise(people: Cast, visit: Visit) -> None:
+    running(people)
+    moved = {"world_size": 2, "ranks": [RANKS[0] | {"device": "a7"}]}
+    post(people, with_engine(host_report("node-a", ranks_seen=moved), "2.0"), host_report("node-b"))
+    told = json.loads(visit(people.bob).get("/w/lab/decisions/1/requalification.json").content)
+    assert [(row["key"], row["after"]) for row in told["changes"] if row["because"] == "report"] == [
+        ("/identity/stack/engine/version", "2.0"),
+        ("/identity/placement/rank_map_digest", "another map: rank_map/0/device"),
+    ]
