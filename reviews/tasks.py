@@ -21,6 +21,7 @@ from reviews.services.export_runs import export_run, exports_sweep
 from reviews.services.host_places import places_prune
 from reviews.services.jobs import job_run, jobs_sweep
 from reviews.services.notices import notices_prune, notices_sweep
+from reviews.services.observation_sweeps import findings_lapse, observations_prune
 from reviews.services.sweeps import decisions_sweep
 from reviews.services.verification_runs import verification_run, verifications_sweep
 
@@ -98,6 +99,8 @@ def _sweep_until_stopped() -> None:
                 sign_at = time.monotonic() + settings.CHECKPOINT_SECONDS
                 checkpoints_sign()
                 notices_prune()
+                findings_lapse()
+                observations_prune()
                 places_prune()
         except (DatabaseError, ConflictError) as error:
             logger.warning("the sweep failed: %s", error)

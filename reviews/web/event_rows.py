@@ -117,6 +117,7 @@ def texts_of_production(row: EntryRow) -> dict[str, str]:
         "observations.breached": f"Production left its envelope, {opened} more",
         "observations.drifted": f"Production drifts from what was measured, {opened} more",
         "observations.cleared": f"Production is back within its envelope, {eased} fewer",
+        "observations.lapsed": "What was out of its envelope is not known to be so any more",
         "observations.refused": f"Refused: observations by {row.who}",
     }
 

@@ -48,6 +48,7 @@ ACTS: dict[str, Act] = {
     "jobs.job_give_up": one("revision.not_planned"),
     "jobs.job_run": one("revision.planned"),
     "observation_scrapes.scrapes_take": one("observations.began", refused="observations.refused"),
+    "observation_sweeps.findings_lapse": one("observations.lapsed"),
     "observations.observations_take": one("observations.began", refused="observations.refused"),
     "people.member_add": one("roster.role_set"),
     "people.policy_set": one("policy.set"),
@@ -207,6 +208,7 @@ NO_ACTS: set[str] = {
     "leases.waiting_wake",
     "notices.notices_prune",
     "notices.notices_sweep",
+    "observation_sweeps.observations_prune",
     "verification_runs.verifications_sweep",
     "webhook_messages.webhook_tell",
     # They only call the others: the demo.

@@ -22,7 +22,7 @@ from reviews.services.verifications import verification_request
 from reviews.transparency.keys import new_key
 from tests.reviews.drafts import begun
 from tests.reviews.factories import POLICY, Cast, documents, planned, submitted
-from tests.reviews.observing import scraped
+from tests.reviews.observing import lapsed, scraped
 from tests.reviews.rules.board import BOARD, countersign, propose
 from tests.reviews.rules.test_rule_11_validity import pass_time
 
@@ -41,6 +41,7 @@ def by_itself(people: Cast) -> Iterator[Callable[[], Any]]:
     yield lambda: signed(people)
     yield lambda: expired(people)
     yield lambda: scraped(people)
+    yield lambda: lapsed(people)
 
 
 def leaver(people: Cast) -> str:

@@ -10,8 +10,9 @@ from django.utils import timezone
 from planner.importers import Source
 from planner.observations.scrapes import Said
 from planner.times import time_text
-from reviews.models import Activation, ObservationFeed, Person
+from reviews.models import Activation, ObservationFeed, ObservationFinding, Person
 from reviews.services.observation_scrapes import scrapes_take
+from reviews.services.observation_sweeps import findings_lapse
 from reviews.services.observations import Taken, observations_take
 from tests.planner.observations.batches import level
 from tests.reviews.factories import Cast, cast, example_pair, sign
@@ -101,3 +102,21 @@ def scraped(people: Cast) -> None:
         said=said,
         given={"rank": ["0=0"]},
     )
+
+
+def lapsed(people: Cast) -> None:
+    """Let a finding of that one device be silent for two days, and sweep."""
+    scraped(people)
+    at = timezone.now() - timedelta(days=2)
+    ObservationFinding.objects.create(
+        feed=the_feed(),
+        metric="device_used_bytes",
+        statistic="max",
+        rank=0,
+        state="BREACH",
+        team="serving",
+        opened_at=at,
+        last_seen_at=at,
+    )
+    ObservationFeed.objects.update(breaches=1)
+    findings_lapse()

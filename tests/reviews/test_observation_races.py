@@ -1,0 +1,74 @@
+"""Collectors at once: no value is lost or counted twice, one batch is taken once, nothing fails."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from planner.observations.packed import unpacked
+from reviews.models import (
+    AuditEntry,
+    ObservationBatch,
+    ObservationFeed,
+    ObservationFinding,
+    ObservationRollUp,
+    ObservationSource,
+)
+from reviews.services.observation_sweeps import observations_prune
+from reviews.services.observations import Taken, observations_take
+from reviews.verification import verify
+from tests.planner.observations.batches import level
+from tests.reviews.factories import Cast
+from tests.reviews.observing import FULL, encoded, memory, minutes_ago, observed_cast, take
+from tests.reviews.racing import race
+
+pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def people(transactional_db: None) -> Cast:
+    """The cast with a topology in force, committed, so that every connection sees it."""
+    return observed_cast()
+
+
+def reporting(people: Cast, raw: bytes) -> Any:
+    return partial(observations_take, actor=people.bob, workspace=people.workspace, raw=raw)
+
+
+def test_collectors_of_the_same_ranks_at_once_lose_nothing(people: Cast) -> None:
+    batches = [encoded(memory(0, 10 + at), memory(at), source=f"dcgm-{at}") for at in range(1, 9)]
+    found = race([reporting(people, raw) for raw in batches])
+    assert [type(one) for one in found] == [Taken] * 8
+    feed = ObservationFeed.objects.get()
+    assert (feed.version, feed.sources_count, ObservationSource.objects.count()) == (8, 8, 8)
+    rolled = unpacked(bytes(ObservationRollUp.objects.get().data), "", "device_used_bytes")
+    assert {key.rank: (one.count, one.max) for key, one in rolled.items()}[0] == (80, 18.0)
+    assert len(rolled) == 9
+
+
+def test_one_batch_sent_eight_times_at_once_is_taken_once(people: Cast) -> None:
+    found = race([reporting(people, encoded(memory(0, FULL)))] * 8)
+    assert sorted(one.is_new for one in found) == [False] * 7 + [True]
+    assert (ObservationBatch.objects.count(), ObservationFeed.objects.get().version) == (1, 1)
+    rolled = unpacked(bytes(ObservationRollUp.objects.get().data), "", "device_used_bytes")
+    assert [one.count for one in rolled.values()] == [10]
+
+
+def test_breaches_seen_at_once_are_one_finding_each_and_the_log_holds(people: Cast) -> None:
+    batches = [encoded(memory(0, FULL), memory(at, FULL), source=f"dcgm-{at}") for at in range(1, 7)]
+    race([reporting(people, raw) for raw in batches])
+    assert ObservationFinding.objects.count() == 7
+    feed = ObservationFeed.objects.get()
+    assert (feed.breaches, feed.drifts) == (7, 0)
+    assert AuditEntry.objects.filter(action="observations.breached").count() == 6
+    assert verify(people.workspace).holds
+
+
+def test_sweeps_at_once_put_every_hour_into_its_day_once(people: Cast, settings: Any) -> None:
+    for hours in (30, 29, 28):
+        at: dict[str, Any] = {"started_at": minutes_ago(hours * 60), "ended_at": minutes_ago(hours * 60 - 1)}
+        take(people, {"rank": 0, "metrics": {"power_watts": level(5)}}, source=f"at-{hours}", **at)
+    settings.OBSERVATION_HOURS_DAYS = 1
+    race([observations_prune] * 4)
+    pieces = [unpacked(bytes(row.data), "", "power_watts") for row in ObservationRollUp.objects.all()]
+    assert sum(one.count for rolled in pieces for one in rolled.values()) == 30
