@@ -159,7 +159,7 @@ def _report_text(found: RequalificationView, now: datetime) -> str:
         return "Nothing was put into force, so no machine is held against it."
     if found.reported_at is None:
         return "No machine has reported since the decision was put into force."
-    return f"Newest report {when(found.reported_at)} UTC ({ago(found.reported_at, now)}), against what was decided."
+    return f"Newest report {when(found.reported_at)} UTC ({ago(found.reported_at, now)}), of all hosts."
 
 
 def _age_text(found: RequalificationView, now: datetime) -> str:

@@ -13,6 +13,7 @@ from tests.browser.looking import faults
 from tests.reviews.drafts import made
 from tests.reviews.factories import Cast, documents, example_pair, planned, sign, submitted
 from tests.reviews.late_ranks import LOG, RAS, TRACE, diagnosed
+from tests.reviews.launched import launched, stale
 from tests.reviews.slots import ending, in_force
 
 pytestmark = pytest.mark.browser
@@ -68,6 +69,9 @@ PAGES = [
     ("threads", f"{D}1/threads/"),
     ("an evidence document", "/w/lab/evidence/{evidence}/"),
     ("a line of a file behind evidence", "/w/lab/attachments/{attachment}/?line=1"),
+    ("a launch", f"{D}5/launch/?for=lws"),
+    ("nothing to launch", f"{D}1/launch/"),
+    ("what has to be measured again", f"{D}6/requalification/"),
     ("not found", f"{D}99/"),
 ]
 
@@ -83,6 +87,8 @@ def filled(people: Cast, settings: Settings) -> Cast:
     sign(people, moved, people.carol, team="networking", meaning="request_changes")
     planned(people, pair=documents(tokens=200_000), decision=moved.decision)
     submitted(people, pair=documents(slot="own/waiting"))
+    launched(people)
+    stale(people)
     made(people)
     for slot in ("own/ends-soon", "own/as-soon"):
         in_force(people, ending(slot, 5))

@@ -3,8 +3,9 @@
 from typing import Any
 
 from reviews.models import Revision
-from tests.reviews.factories import Cast, example_pair, planned, sign
-from tests.reviews.rules.test_rule_10_activation import activate
+from reviews.services.identity_reports import identity_report
+from tests.reviews.factories import Cast, documents, example_pair, planned, sign
+from tests.reviews.rules.test_rule_10_activation import activate, approved
 
 EXAMPLE = "dense-two-nodes"
 
@@ -17,8 +18,17 @@ def launchable(people: Cast, **choices: Any) -> Revision:
     return revision
 
 
-def in_force(people: Cast) -> Revision:
+def launched(people: Cast) -> Revision:
     """Put it into force."""
     revision = launchable(people)
     activate(people, revision)
+    return revision
+
+
+def stale(people: Cast) -> Revision:
+    """Put the smallest decision into force, and report a machine with another model and nothing else."""
+    slot = "own/stale"
+    revision = approved(people, pair=documents(slot=slot))
+    activate(people, revision)
+    identity_report(actor=people.alice, workspace=people.workspace, slot=slot, live={"model": {"name": "own/other"}})
     return revision

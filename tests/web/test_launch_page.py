@@ -15,7 +15,7 @@ from reviews.selectors.launch import launch_view
 from tests.plugins.append_only import lifted
 from tests.queries import cost
 from tests.reviews.factories import Cast, planned
-from tests.reviews.launched import in_force, launchable
+from tests.reviews.launched import launchable, launched
 from tests.reviews.rules.test_rule_10_activation import activate, approved
 from tests.web.conftest import Visit
 
@@ -32,7 +32,7 @@ def section(page: str, name: str) -> str:
 
 
 def test_what_is_in_force_is_started_by_the_engine_it_was_measured_with(people: Cast, visit: Visit) -> None:
-    revision = in_force(people)
+    revision = launched(people)
     activation = Activation.objects.get()
     assert activation.valid_until is not None
     page = text(people, visit)
@@ -46,7 +46,7 @@ def test_what_is_in_force_is_started_by_the_engine_it_was_measured_with(people: 
 
 
 def test_engines_that_were_not_measured_say_why_not(people: Cast, visit: Visit) -> None:
-    in_force(people)
+    launched(people)
     start = section(text(people, visit), "target")
     assert re.findall(r'class="seg-a"[^>]*>([^<]+)', start) == ["vLLM", "LeaderWorkerSet"]
     assert "Not with SGLang or TensorRT-LLM: t-stage-a-node was measured with vLLM, and another engine" in start
@@ -56,7 +56,7 @@ def test_engines_that_were_not_measured_say_why_not(people: Cast, visit: Visit) 
 
 
 def test_the_page_tells_what_is_to_be_filled_in_and_what_is_not_said(people: Cast, visit: Visit) -> None:
-    in_force(people)
+    launched(people)
     page = text(people, visit)
     assert "TOPOGATE_HEAD</th>" in section(page, "fill")
     assert "/identity/stack/engine" in section(page, "unsaid")
@@ -65,7 +65,7 @@ def test_the_page_tells_what_is_to_be_filled_in_and_what_is_not_said(people: Cas
 
 
 def test_files_and_archive_are_the_bytes_that_the_page_shows(people: Cast, visit: Visit) -> None:
-    in_force(people)
+    launched(people)
     audrey = visit(people.audrey)
     script = audrey.get(f"{FILES}launch.sh?for=vllm")
     assert script.headers["Content-Disposition"] == 'attachment; filename="launch.sh"'
@@ -98,7 +98,7 @@ def test_nothing_is_launched_before_the_decision_is_in_force(people: Cast, visit
 
 
 def test_what_expired_is_handed_out_no_more(people: Cast, visit: Visit) -> None:
-    in_force(people)
+    launched(people)
     with lifted():
         at = Activation.objects.get().activated_at
         Activation.objects.update(activated_at=at - timedelta(days=2), valid_until=at - timedelta(days=1))
@@ -106,14 +106,14 @@ def test_what_expired_is_handed_out_no_more(people: Cast, visit: Visit) -> None:
 
 
 def test_what_is_stale_is_handed_out_no_more(people: Cast, visit: Visit) -> None:
-    in_force(people)
+    launched(people)
     with lifted():
         Decision.objects.update(state="STALE")
     assert "D-0001 is stale since" in refused(people, visit)
 
 
 def test_what_was_replaced_leads_to_what_is_in_force(people: Cast, visit: Visit) -> None:
-    in_force(people)
+    launched(people)
     activate(people, launchable(people))
     page = refused(people, visit)
     assert '<a href="/w/lab/decisions/2/launch/">launch of D-0002</a>' in section(page, "next")
@@ -128,14 +128,14 @@ def test_an_engine_without_a_command_has_no_launch(people: Cast, visit: Visit) -
 
 @pytest.mark.parametrize("address", [f"{PAGE}?for=docker", f"{FILES}launch.sh?for=docker"])
 def test_an_unknown_target_is_refused(address: str, people: Cast, visit: Visit) -> None:
-    in_force(people)
+    launched(people)
     assert visit(people.audrey).get(address).status_code == 422
 
 
 def test_documents_beyond_the_bound_are_left_to_the_command_line(
     people: Cast, visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    in_force(people)
+    launched(people)
     monkeypatch.setattr(selector, "MOST_BYTES", 1_000)
     page = text(people, visit)
     assert "at most 1,000 are read here" in page
@@ -143,7 +143,7 @@ def test_documents_beyond_the_bound_are_left_to_the_command_line(
 
 
 def test_looking_at_a_launch_stores_nothing(people: Cast, visit: Visit) -> None:
-    in_force(people)
+    launched(people)
     before = (AuditEntry.objects.count(), Blob.objects.count())
     text(people, visit)
     visit(people.audrey).get("/w/lab/decisions/1/launch.zip")
@@ -151,7 +151,7 @@ def test_looking_at_a_launch_stores_nothing(people: Cast, visit: Visit) -> None:
 
 
 def test_other_decisions_cost_no_more_queries(people: Cast, visit: Visit) -> None:
-    in_force(people)
+    launched(people)
     audrey = visit(people.audrey)
     alone = cost(audrey, PAGE)
     for _ in range(3):
@@ -160,7 +160,7 @@ def test_other_decisions_cost_no_more_queries(people: Cast, visit: Visit) -> Non
 
 
 def test_the_same_decision_gives_the_same_bytes(people: Cast) -> None:
-    in_force(people)
+    launched(people)
     made = [launch_view(actor=people.bob, workspace=people.workspace, number=1).made for _ in range(2)]
     assert made[0] is not None
     assert made[1] is not None

@@ -16,7 +16,7 @@ from tests.queries import cost
 from tests.reviews.factories import Cast, Pair, example_pair, planned
 from tests.reviews.hosts import RANKS, post, running, with_engine
 from tests.reviews.hosts import report as host_report
-from tests.reviews.launched import EXAMPLE, in_force
+from tests.reviews.launched import EXAMPLE, launched
 from tests.reviews.rules.test_rule_10_activation import activate, approved
 from tests.reviews.rules.test_rule_11_validity import limited
 from tests.web.conftest import Visit
@@ -49,7 +49,7 @@ def with_contract(pointer: str, value: Any) -> Pair:
 
 
 def test_a_machine_that_differs_names_gates_runs_trials_and_owners(people: Cast, visit: Visit) -> None:
-    in_force(people)
+    launched(people)
     report(people, **{"/stack/driver/version": "600.1"})
     page = text(people, visit)
     assert "<b>3 runs to be made again.</b>" in page
@@ -66,7 +66,7 @@ def test_a_machine_that_differs_names_gates_runs_trials_and_owners(people: Cast,
 
 
 def test_nothing_reported_and_nothing_newer_asks_for_nothing(people: Cast, visit: Visit) -> None:
-    in_force(people)
+    launched(people)
     page = text(people, visit)
     assert "<b>Nothing has to be measured again.</b> Held against D-0001 r1." in page
     assert "No machine has reported since the decision was put into force." in page
@@ -75,7 +75,7 @@ def test_nothing_reported_and_nothing_newer_asks_for_nothing(people: Cast, visit
 
 
 def test_a_report_that_matches_changes_nothing(people: Cast, visit: Visit) -> None:
-    revision = in_force(people)
+    revision = launched(people)
     identity = json.loads(example_pair(EXAMPLE).contract)["identity"]
     live = identity | {"placement": {"rank_map_digest": revision.planned.basis.rank_map_digest}}
     identity_report(actor=people.alice, workspace=people.workspace, slot="assistant/eu-central", live=live)
@@ -85,7 +85,7 @@ def test_a_report_that_matches_changes_nothing(people: Cast, visit: Visit) -> No
 
 
 def test_a_newer_contract_is_held_against_what_was_put_into_force(people: Cast, visit: Visit) -> None:
-    decision = in_force(people).decision
+    decision = launched(people).decision
     report(people, **{"/stack/driver/version": "600.1"})
     planned(people, pair=with_contract("/gates/ttft/saturated_p95/max_ms", 700), decision=decision)
     planned(people, pair=with_contract("/identity/workload/context_tokens", 4096), decision=decision)
@@ -100,7 +100,7 @@ def test_a_newer_contract_is_held_against_what_was_put_into_force(people: Cast, 
 
 
 def test_an_unknown_revision_is_not_found(people: Cast, visit: Visit) -> None:
-    in_force(people)
+    launched(people)
     assert visit(people.audrey).get(f"{PAGE}?revision=9").status_code == 404
 
 
@@ -111,7 +111,7 @@ def test_age_names_what_is_too_old_next(people: Cast, visit: Visit) -> None:
 
 
 def test_files_hold_the_same(people: Cast, visit: Visit) -> None:
-    in_force(people)
+    launched(people)
     report(people, **{"/stack/driver/version": "600.1"})
     audrey = visit(people.audrey)
     tree = json.loads(audrey.get(f"{FILE}json").content)
@@ -124,7 +124,7 @@ def test_files_hold_the_same(people: Cast, visit: Visit) -> None:
 
 
 def test_looking_stores_nothing(people: Cast, visit: Visit) -> None:
-    in_force(people)
+    launched(people)
     before = (AuditEntry.objects.count(), Blob.objects.count())
     text(people, visit)
     assert (AuditEntry.objects.count(), Blob.objects.count()) == before
@@ -132,9 +132,10 @@ def test_looking_stores_nothing(people: Cast, visit: Visit) -> None:
 
 @pytest.mark.both_databases
 def test_reports_and_revisions_cost_no_more_queries(people: Cast, visit: Visit) -> None:
-    in_force(people)
+    launched(people)
     report(people, **{"/stack/driver/version": "600.1"})
     audrey = visit(people.audrey)
+    audrey.get(PAGE)  # what was decided is remembered
     alone = cost(audrey, PAGE)
     for version in ("600.2", "600.3"):
         report(people, **{"/stack/driver/version": version})
