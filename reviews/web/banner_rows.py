@@ -82,8 +82,8 @@ class Blocker:
 
     @property
     def missing_text(self) -> str:
-        """How much evidence is missing."""
-        return f"{count(len(self.missing), 'field')} missing"
+        """In how many fields evidence is missing or not enough."""
+        return f"{count(len(self.missing), 'field')} missing or not enough"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

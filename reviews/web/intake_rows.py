@@ -41,7 +41,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Sorted:
-    """What was given, sorted; ``problems`` speak of files that have no place.
+    """What was given, sorted; ``problems`` speak of files that have no place, ``lacking`` of what was not given.
 
     ``tools`` are names and formats of files that benchmark tools wrote, of which evidence can be built.
     """
@@ -50,6 +50,7 @@ class Sorted:
     evidence: Given | None
     problems: tuple[Finding, ...]
     tools: tuple[tuple[str, str], ...] = ()
+    lacking: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,11 +152,12 @@ def sort_files(
         else:
             problems.append(request_problem(given.name, listed(tuple(SCHEMAS), "or"), "another schema, or no JSON"))
     missing = [kind for kind in ("contract", "evidence") if kind not in places]
+    lacking: tuple[Finding, ...] = ()
     if not needs_both and len(missing) == 2:
-        problems.append(request_problem("files", "a file or text with a contract, evidence, or both", "neither"))
+        lacking = (request_problem("files", "a file or text with a contract, evidence, or both", "neither"),)
     elif needs_both:
-        problems += [request_problem(kind, f"a file or text with the {kind}", "neither") for kind in missing]
-    return Sorted(places.get("contract"), places.get("evidence"), tuple(problems), tools)
+        lacking = tuple(request_problem(kind, f"a file or text with the {kind}", "nothing") for kind in missing)
+    return Sorted(places.get("contract"), places.get("evidence"), tuple(problems), tools, lacking)
 
 
 def kept_text(given: Given | None) -> str:

@@ -113,9 +113,14 @@ def decision_new(request: PersonRequest, slug: str) -> HttpResponse:
     typed = form.cleaned_data
     files, too_large = given_files(request.FILES)
     given = sort_files(files, typed["contract"], typed["evidence"], needs_both=decision is None, stored=stored)
-    act = submit if typed["act"] == "submit" else check
+    is_check = typed["act"] != "submit"
+    problems = (*too_large, *given.problems)
+    if is_check and given.tools and given.lacking and not problems:
+        # What was chosen is what evidence is built of: the offer is the answer, and nothing is wrong yet.
+        return answer(request, slug, decision, typed, given=given)
+    act = check if is_check else submit
     try:
-        return act(request, workspace, decision, typed, given, (*too_large, *given.problems))
+        return act(request, workspace, decision, typed, given, (*problems, *given.lacking))
     except InvalidRequestError as refused:
         return answer(request, slug, decision, typed, given=given, problems=refused.problems)
     except (ConflictError, NotAllowedError, TamperedError) as refused:

@@ -88,7 +88,7 @@ def test_every_failing_and_unknown_limit_of_an_alternative_is_listed_failing_fir
         "≤ 10.00 USD",
         "−25 %",
     )
-    assert rows[0].blockers[3].missing_text == "2 fields missing"
+    assert rows[0].blockers[3].missing_text == "2 fields missing or not enough"
     assert [row.bar and row.bar.css for row in rows[0].blockers] == ["fail", "fail", "fail", "unk"]
 
 

@@ -61,11 +61,17 @@ def test_what_was_made_is_submitted_without_choosing_it_again(
 
 
 def test_a_file_of_a_tool_on_the_page_of_documents_is_offered_to_the_builder(people: Cast, visit: Visit) -> None:
-    sent = [SimpleUploadedFile(*tool_file()), SimpleUploadedFile("k.json", documents().contract)]
-    answer = visit(people.alice).post(reverse("decision-new", args=["lab"]), {"files": sent, "act": "check"})
-    page = answer.content.decode()
-    assert "1 result file of known tools." in page
-    assert f'formaction="{reverse("builder-list", args=["lab"])}"' in page
+    client, new = visit(people.alice), reverse("decision-new", args=["lab"])
+    for more in ([], [documents().contract]):
+        sent = [SimpleUploadedFile(*tool_file()), *(SimpleUploadedFile("k.json", raw) for raw in more)]
+        answer = client.post(new, {"files": sent, "act": "check"})
+        page = answer.content.decode()
+        assert (answer.status_code, "1 result file of known tools." in page, "h-problems" in page) == (200, True, False)
+        assert f'formaction="{reverse("builder-list", args=["lab"])}"' in page
+    sent = [SimpleUploadedFile(*tool_file())]
+    submitted = client.post(new, {"files": sent, "act": "submit", "title": "Chat"})
+    assert (submitted.status_code, "2 problems" in submitted.content.decode()) == (422, True)
+    assert "a file or text with the contract" in submitted.content.decode()
 
 
 def test_every_value_leads_to_the_file_and_the_place_in_it(

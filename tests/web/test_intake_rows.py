@@ -62,8 +62,9 @@ def test_a_third_file_of_no_kind_is_a_problem() -> None:
 
 
 def test_what_is_missing_is_named() -> None:
-    problems = sort_files([], "  ", "").problems
-    assert [problem.pointer for problem in problems] == ["contract", "evidence"]
+    found = sort_files([], "  ", "")
+    assert [problem.pointer for problem in found.lacking] == ["contract", "evidence"]
+    assert found.problems == ()
 
 
 def test_small_files_go_back_into_their_field_and_large_ones_do_not() -> None:
