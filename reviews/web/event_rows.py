@@ -66,8 +66,9 @@ def event_text(row: EntryRow) -> str:
         "decision.expired": "Expired",
         "decision.stale": "Stale",
         "decision.ran_out": "The emergency ran out",
-        "identity.differs": f"{row.who} reported a machine that differs",
-        "identity.reported": f"{row.who} reported a machine that matches",
+        "identity.differs": f"{row.who} reported {reported_places(row)}: it differs",
+        "identity.reported": f"{row.who} reported {reported_places(row)}",
+        "identity.report_refused": f"Refused: an identity report by {row.who}",
         "diagnosis.made": f"{row.who} diagnosed the slowest rank",
         "diagnosis.refused": f"Refused: a diagnosis by {row.who}",
         "activation.refused": f"Refused: putting into force by {row.who}",
@@ -88,6 +89,14 @@ def event_text(row: EntryRow) -> str:
         "account.changed": f"{row.who} changed how they log in, or their name",
     }
     return texts.get(row.action, f"{row.action.replace('.', ' ').replace('_', ' ')} by {row.who}")
+
+
+def reported_places(row: EntryRow) -> str:
+    """Name the hosts that a report is of."""
+    reports = (row.payload or {}).get("reports", ())
+    names = [str(one.get("place", "")) for one in reports]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"what runs on {', '.join(names[:3])}{more}" if names else "what runs"
 
 
 def texts_of_the_roster(row: EntryRow, about: str, team: str) -> dict[str, str]:

@@ -1,9 +1,11 @@
 """Hosts of a slot report each for itself: together they match, differ, or are waited for."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from reviews.errors import NotAllowedError
 from reviews.models import AuditEntry, Blob, Decision, HostReport, IdentityReport, PlannedRevision, SignOff
@@ -13,6 +15,7 @@ from reviews.selectors.decision_page import decision_page
 from reviews.selectors.decisions import DecisionFilter
 from reviews.selectors.inbox import inbox
 from reviews.selectors.live_identity import live_of_slot
+from reviews.services.host_places import places_prune
 from tests.reviews.factories import Cast, last_entry
 from tests.reviews.hosts import RANKS, SLOT, post, report, running, stamp, with_engine
 
@@ -230,3 +233,12 @@ def test_the_teams_that_own_what_differs_are_told(people: Cast) -> None:
         people.carol.pk: "owner",
         people.dave.pk: "owner",
     }
+
+
+def test_a_host_that_has_not_reported_for_long_is_forgotten_and_the_log_is_not(people: Cast) -> None:
+    running(people)
+    post(people, report("node-a"), report("node-b"))
+    HostReport.objects.filter(place="node-b").update(received_at=timezone.now() - timedelta(days=31))
+    assert places_prune() == 1
+    assert [row.place for row in HostReport.objects.all()] == ["node-a"]
+    assert IdentityReport.objects.count() == 2
