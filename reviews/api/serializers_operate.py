@@ -1,8 +1,9 @@
-"""Shapes of what the API answers about production: diagnoses of the slowest rank."""
+"""Shapes of what the API answers about production: diagnoses of the slowest rank, values, findings."""
 
 from rest_framework import serializers
 
 from reviews.models import DiagnosisFileKind
+from reviews.selectors.observations_page import STATES
 
 
 class DiagnosisItem(serializers.Serializer[object]):
@@ -47,3 +48,74 @@ class DiagnosisWhole(DiagnosisItem):
 
     files = DiagnosisFileItem(many=True)
     diagnosis = serializers.JSONField(help_text="`topogate.slowest/v1`, as on the command line")
+
+
+class ObservedValue(serializers.Serializer[object]):
+    """One statistic of one rank, group or link: the range that it can be, beside what was measured and is allowed."""
+
+    metric = serializers.CharField()
+    statistic = serializers.CharField()
+    rank = serializers.IntegerField(allow_null=True)
+    node = serializers.CharField(allow_null=True)
+    device = serializers.CharField(allow_null=True)
+    group = serializers.IntegerField(allow_null=True)
+    link = serializers.CharField(allow_null=True)
+    shape = serializers.CharField(allow_null=True)
+    state = serializers.ChoiceField(STATES)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    limit = serializers.FloatField(allow_null=True)
+    limit_at = serializers.CharField(allow_null=True, help_text="pointer into the contract")
+    qualified = serializers.FloatField(allow_null=True)
+    qualified_at = serializers.CharField(allow_null=True, help_text="pointer into the evidence")
+    used = serializers.FloatField(allow_null=True, help_text="share of the limit, or of what was measured")
+    drift = serializers.FloatField(allow_null=True, help_text="distance from what was measured")
+    because = serializers.CharField(allow_null=True, help_text="why it is unknown")
+
+
+class ObservedPage(serializers.Serializer[object]):
+    """The values of one metric of a span, the worst first."""
+
+    decision = serializers.IntegerField()
+    revision = serializers.IntegerField()
+    metric = serializers.CharField()
+    metrics = serializers.ListField(child=serializers.CharField(), help_text="that were reported in the span")
+    starts_at = serializers.DateTimeField(allow_null=True)
+    ends_at = serializers.DateTimeField(allow_null=True)
+    seconds = serializers.FloatField(help_text="how much of the span was reported")
+    total = serializers.IntegerField()
+    values = ObservedValue(many=True)
+    next = serializers.CharField(allow_null=True)
+
+
+class FindingItem(serializers.Serializer[object]):
+    """One value that is, or was, out of its envelope."""
+
+    state = serializers.ChoiceField(["BREACH", "DRIFT"])
+    metric = serializers.CharField()
+    statistic = serializers.CharField()
+    rank = serializers.IntegerField(allow_null=True)
+    group = serializers.IntegerField(allow_null=True)
+    link = serializers.CharField(allow_blank=True)
+    shape = serializers.CharField(allow_blank=True)
+    node = serializers.CharField(allow_blank=True)
+    device = serializers.CharField(allow_blank=True)
+    team = serializers.CharField(allow_blank=True)
+    value = serializers.FloatField(allow_null=True)
+    limit = serializers.FloatField(allow_null=True)
+    limit_at = serializers.CharField(allow_blank=True)
+    qualified = serializers.FloatField(allow_null=True)
+    qualified_at = serializers.CharField(allow_blank=True)
+    used = serializers.FloatField(allow_null=True)
+    opened_at = serializers.DateTimeField()
+    last_seen_at = serializers.DateTimeField()
+    calm_since = serializers.DateTimeField(allow_null=True, help_text="within again, and not for long enough")
+    closed_at = serializers.DateTimeField(allow_null=True)
+
+
+class FindingPage(serializers.Serializer[object]):
+    """Findings of what a decision put into force last."""
+
+    findings = FindingItem(many=True)
+    total = serializers.IntegerField()
+    next = serializers.CharField(allow_null=True)

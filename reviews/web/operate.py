@@ -10,6 +10,7 @@ from reviews.web.page_rows import Tab
 PAGES: tuple[tuple[str, str], ...] = (
     ("Live identity", "decision-identity"),
     ("Launch", "decision-launch"),
+    ("Observations", "decision-observations"),
     ("Slowest rank", "decision-slowest"),
     ("Measure again", "decision-requalification"),
 )

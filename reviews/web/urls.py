@@ -26,6 +26,7 @@ from reviews.web import (
     maps,
     memory,
     notifications,
+    observations,
     openings,
     people,
     policy,
@@ -110,6 +111,16 @@ urlpatterns = [
     path("w/<slug:slug>/decisions/<int:number>/plan.json", downloads.plan_json, name="plan-json"),
     path("w/<slug:slug>/decisions/<int:number>/matrix.csv", downloads.matrix_csv, name="matrix-csv"),
     path("w/<slug:slug>/decisions/<int:number>/stress/", stress.decision_stress, name="decision-stress"),
+    path(
+        "w/<slug:slug>/decisions/<int:number>/observations/",
+        observations.decision_observations,
+        name="decision-observations",
+    ),
+    re_path(
+        rf"{WORKSPACE}/decisions/(?P<number>\d{{1,9}})/observations/values\.(?P<suffix>csv|json)$",
+        observations.observations_download,
+        name="observations-download",
+    ),
     path("w/<slug:slug>/decisions/<int:number>/slowest/", slowest.decision_slowest, name="decision-slowest"),
     path(
         "w/<slug:slug>/decisions/<int:number>/slowest/<int:diagnosis>/",

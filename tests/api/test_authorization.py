@@ -24,7 +24,7 @@ READ = (*UNKNOWN, 200, 200, *ENDED)
 NO_TOKEN = (*UNKNOWN, 403, 403, *ENDED)
 """Acts that bind a person, or that an author does not do; who does them with a login is in test_acts."""
 UNSIGNED = (*UNKNOWN, 404, 404, *ENDED)
-"""Members are told that no checkpoint was signed, or that there is no such thing."""
+"""Members are told that no checkpoint was signed, that nothing was reported, or that there is no such thing."""
 EXPECTED: dict[tuple[str, str], tuple[int, ...]] = {
     ("api-decisions", "GET"): READ,
     ("api-decisions", "POST"): (*UNKNOWN, 403, 201, *ENDED),
@@ -53,6 +53,8 @@ EXPECTED: dict[tuple[str, str], tuple[int, ...]] = {
     ("api-decision-validity", "GET"): READ,
     ("api-identity-reports", "GET"): READ,
     ("api-identity-reports", "POST"): (*UNKNOWN, 403, 200, *ENDED),
+    ("api-decision-observations", "GET"): UNSIGNED,
+    ("api-decision-findings", "GET"): READ,
     ("api-diagnoses", "GET"): READ,
     ("api-diagnoses", "POST"): (*UNKNOWN, 403, 201, *ENDED),
     ("api-observations", "POST"): (*UNKNOWN, 403, 422, *ENDED),
@@ -123,6 +125,8 @@ PATHS = {
     "api-slot-validity": "workspaces/lab/validity?slot=own/one-device",
     "api-decision-validity": "workspaces/lab/decisions/1/validity",
     "api-identity-reports": "workspaces/lab/identity-reports?slot=own/one-device",
+    "api-decision-observations": "workspaces/lab/decisions/1/observations",
+    "api-decision-findings": "workspaces/lab/decisions/1/findings",
     "api-diagnoses": "workspaces/lab/decisions/1/diagnoses",
     "api-observations": "workspaces/lab/observations",
     "api-audit": "workspaces/lab/audit",

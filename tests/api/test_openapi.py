@@ -42,6 +42,7 @@ def test_exactly_the_codes_of_a_request_are_documented() -> None:
         *(ROOT / "reviews/api").rglob("*.py"),
         ROOT / "reviews/limits.py",
         ROOT / "reviews/selectors/launch.py",
+        ROOT / "reviews/selectors/observed.py",
         ROOT / "reviews/selectors/slot_check.py",
         ROOT / "reviews/draft_changes.py",
         ROOT / "reviews/services/diagnoses.py",

@@ -3,7 +3,7 @@
 import pytest
 from pytest_django.fixtures import Settings
 
-from reviews.models import Attachment, Checkpoint, Revision, SignOff, Verification
+from reviews.models import Attachment, Checkpoint, ObservationFeed, Revision, SignOff, Verification
 from reviews.services.exports import export_request
 from reviews.services.verification_runs import verification_run
 from reviews.services.verifications import verification_request
@@ -14,6 +14,8 @@ from tests.reviews.drafts import made
 from tests.reviews.factories import Cast, documents, example_pair, planned, sign, submitted
 from tests.reviews.late_ranks import LOG, RAS, TRACE, diagnosed
 from tests.reviews.launched import launched, stale
+from tests.reviews.observing import DRIFTED, FULL, memory, take
+from tests.reviews.rules.test_rule_10_activation import activate, approved
 from tests.reviews.slots import ending, in_force
 
 pytestmark = pytest.mark.browser
@@ -37,6 +39,8 @@ PAGES = [
     ("stress", f"{D}1/stress/"),
     ("a what-if", f"{D}1/what-if/?set=/gates/ttft/saturated_p95/max_ms=400&without=/gates/cost"),
     ("a refused what-if", f"{D}1/what-if/?set=/gates/ttft/saturated_p95/max_ms=fast&reading=t-9:ttft.single_p95=1"),
+    ("observations", f"{D}{{observed}}/observations/"),
+    ("nothing observed", f"{D}1/observations/"),
     ("diagnoses", f"{D}1/slowest/"),
     ("a diagnosis", f"{D}1/slowest/1/"),
     ("a place of the evidence", f"{D}1/documents/evidence/?at=/trials/t-base-16/windows/sat-2/load/ttft_ms/p95"),
@@ -92,6 +96,8 @@ def filled(people: Cast, settings: Settings) -> Cast:
     made(people)
     for slot in ("own/ends-soon", "own/as-soon"):
         in_force(people, ending(slot, 5))
+    activate(people, approved(people, pair=example_pair()))
+    take(people, memory(0), memory(3, FULL), memory(5, DRIFTED))
     settings.LOG_SIGNING_KEY = new_key()
     asked = verification_request(actor=people.audrey, workspace=people.workspace)
     verification_run(asked.pk)
@@ -102,7 +108,8 @@ def filled(people: Cast, settings: Settings) -> Cast:
 def address(path: str) -> str:
     attachment = Attachment.objects.get()
     return (
-        path.replace("{digest}", Revision.objects.order_by("pk")[0].contract.content_id)
+        path.replace("{observed}", str(ObservationFeed.objects.get().revision.decision.number))
+        .replace("{digest}", Revision.objects.order_by("pk")[0].contract.content_id)
         .replace("{signoff}", str(SignOff.objects.order_by("pk")[0].pk))
         .replace("{evidence}", attachment.document.file_sha256)
         .replace("{attachment}", attachment.sha256)

@@ -25,6 +25,8 @@ PAGES: dict[str, list[Any]] = {
     "decision-stress": ["lab", 1],
     "decision-benchmark": ["lab", 1],
     "decision-slowest": ["lab", 1],
+    "decision-observations": ["lab", 1],
+    "observations-download": ["lab", 1, "csv"],
     "benchmark-download": ["lab", 1, "sh"],
     "decision-launch": ["lab", 1],
     "decision-requalification": ["lab", 1],
@@ -89,7 +91,7 @@ UNSIGNED = (
 """Pages of signatures and of what is made of a log, which the smallest decision and its log do not have."""
 NOT_IN_FORCE = ("launch-archive", "launch-file")
 """Files of what is in force, which a decision under review is not."""
-UNMEASURED = ("memory-download", "communication-download")
+UNMEASURED = ("memory-download", "communication-download", "observations-download")
 """Files of what the evidence of the smallest decision does not hold."""
 ABSENT = (*UNMEASURED, *UNSIGNED, *NOT_IN_FORCE)
 POSTS: dict[str, list[Any]] = {
@@ -166,7 +168,14 @@ def test_no_cache_keeps_a_page(name: str, decided: Decision, people: Cast, visit
 
 
 TAKING_FORMS = (
-    *("builder-list", "contract-builder", "decision-new", "decision-release", "decision-slowest"),
+    *(
+        "builder-list",
+        "contract-builder",
+        "decision-new",
+        "decision-release",
+        "decision-slowest",
+        "decision-observations",
+    ),
     *(
         "verification-list",
         "export-list",
@@ -196,6 +205,7 @@ def test_acts_need_a_form(name: str, people: Cast, visit: Visit) -> None:
         "decision-sign",
         "decision-new",
         "decision-slowest",
+        "decision-observations",
         "token-list",
         "token-revoke",
         "saved-view-list",

@@ -21,6 +21,7 @@ from tests.reviews.drafts import added, answered, begun, tool_file
 from tests.reviews.factories import Cast, documents, sign
 from tests.reviews.late_ranks import TRACE as RANKS
 from tests.reviews.logins import log_in
+from tests.reviews.observing import encoded, memory
 from tests.reviews.rules.board import TRACE, someone
 from tests.reviews.rules.test_rule_10_activation import activate
 from tests.reviews.test_erasure import admin
@@ -104,6 +105,15 @@ def draft_of(people: Cast, *, is_answered: bool = False) -> Draft:
     draft = begun(people)
     added(people, draft, tool_file(tensor_parallel_size=1))
     return answered(people, draft) if is_answered else Draft.objects.get(pk=draft.pk)
+
+
+def observing(people: Cast) -> tuple[Client, list[Any], Written]:
+    revision = decision(people).revisions.get()
+    sign(people, revision)
+    sign(people, revision, people.carol, team="networking")
+    activate(people, revision)
+    batch = encoded(memory(0), slot=revision.decision.slot)
+    return browser("bob"), ["lab", 1], {"observations": upload("batch.json", batch)}
 
 
 def building(**form: Any) -> Callable[[Cast], tuple[Client, list[Any], Written]]:
@@ -220,6 +230,7 @@ ACTS: dict[str, Row] = {
     "builder-coverage": (building(act="new_trial", new="tp2"), ("draft.changed",)),
     "builder-make": (building(), ("draft.finished",)),
     "builder-delete": (building(act="delete"), ("draft.deleted",)),
+    "decision-observations": (observing, ("observations.began",)),
     "decision-slowest": (by("bob", "lab", 1, files=[upload("trace.csv", RANKS)]), ("diagnosis.made",)),
     "token-list": (by("alice", "lab", label="nightly", scope="submit", days="30"), ("token.created",)),
     "token-revoke": (revoking, ("token.revoked",)),
