@@ -77,9 +77,13 @@ def _faults(numbered: Mapping[int, list[tuple[int, int]]], places: Sequence[Plac
         head = ranks[0]
         node = places[head].node
         if node in taken:
-            yield Unsaid(
-                at=f"rank {first + head}",
-                sentence=f"Decided on {node} beside rank {first + taken[node]}; the launcher parts them.",
+            yield from (
+                Unsaid(
+                    at=f"rank {first + rank}",
+                    sentence=f"Decided on {node} beside rank {first + taken[node]}; the launcher parts them.",
+                )
+                for rank in ranks
+                if places[rank].node == node
             )
             continue
         taken[node] = head

@@ -15,7 +15,7 @@ from reviews.selectors.launch import launch_view
 from tests.plugins.append_only import lifted
 from tests.queries import cost
 from tests.reviews.factories import Cast, planned
-from tests.reviews.launched import launchable, launched
+from tests.reviews.launched import launchable, launched, parted
 from tests.reviews.rules.test_rule_10_activation import activate, approved
 from tests.web.conftest import Visit
 
@@ -77,6 +77,15 @@ def test_files_and_archive_are_the_bytes_that_the_page_shows(people: Cast, visit
     assert archive.content == audrey.get("/w/lab/decisions/1/launch.zip?for=vllm").content
     assert audrey.get(f"{FILES}lws.yaml?for=vllm").status_code == 404
     assert audrey.get(f"{FILES}lws.yaml?for=lws").headers["Content-Type"] == "application/yaml; charset=utf-8"
+
+
+def test_ranks_that_no_engine_puts_there_are_named_and_nothing_starts_them(people: Cast, visit: Visit) -> None:
+    parted(people)
+    page = text(people, visit)
+    assert "<b>Not every rank is started where it was decided.</b>" in page
+    assert re.findall(r'class="mono">(rank \d)<', section(page, "faults")) == ["rank 2", "rank 3", "rank 4", "rank 5"]
+    assert "vllm serve" not in page
+    assert "instance 0 cannot be started as decided" in page
 
 
 def refused(people: Cast, visit: Visit) -> str:
