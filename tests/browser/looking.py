@@ -9,10 +9,13 @@ EVERY_RULE: dict[str, Any] = {"resultTypes": ["violations"]}
 OF_THEME_AND_WIDTH = {
     "runOnly": {
         "type": "rule",
-        "values": ["color-contrast", "link-in-text-block", "scrollable-region-focusable"],
+        "values": ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"],
     }
 }
-"""The rules whose answer can change with the theme or the width; all others are asked once."""
+"""The rules whose answer can change with the theme or the width; all others are asked once.
+
+The size of targets is one that axe asks for nowhere by itself.
+"""
 OVER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
