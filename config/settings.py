@@ -322,6 +322,7 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.1",
     "SCHEMA_PATH_PREFIX": r"/api/v1(?:/workspaces/\{workspace\})?",
     "ENUM_NAME_OVERRIDES": {
+        "ActivationKind": "reviews.api.serializers.ACTIVATION_KINDS",
         "DecisionState": "reviews.api.serializers.DECISION_STATES",
         "RevisionState": "reviews.api.serializers.REVISION_STATES",
     },

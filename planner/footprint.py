@@ -12,7 +12,10 @@ from planner.records.base import UnsetType
 from planner.records.contract import Contract, Fleet
 from planner.site import Site, charge, device_types, unpriced, usd_per_hour
 
-__all__ = ["Footprint", "footprint"]
+__all__ = ["HOURS_A_MONTH", "Footprint", "footprint"]
+
+HOURS_A_MONTH = 730
+"""365 days of 24 hours, by twelve."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,11 @@ class Footprint:
     def devices(self) -> int:
         """All devices charged."""
         return self.used + self.spares + self.stranded
+
+    @property
+    def usd_per_month(self) -> Fraction | None:
+        """The price of a month of 730 hours."""
+        return None if self.usd_per_hour is None else self.usd_per_hour * HOURS_A_MONTH
 
 
 def footprint(contract: Contract, devices: Iterable[str]) -> Footprint:

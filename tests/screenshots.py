@@ -39,6 +39,9 @@ class Shot:
 
 PAGES = {
     "inbox": ("reviewer-serving", "/w/demo/"),
+    "slots": ("reviewer-serving", "/w/demo/slots/"),
+    "slot": ("reviewer-serving", "/w/demo/slots/one?slot=chat/eu-west"),
+    "ends": ("reviewer-serving", "/w/demo/slots/?show=ends"),
     "new": ("author", "/w/demo/decisions/new"),
     "contracts": ("author", "/w/demo/contracts/"),
     "decision": ("reviewer-serving", "/w/demo/decisions/{worked}/"),

@@ -9,6 +9,7 @@ from reviews.models import ActivationKind, DecisionState, Meaning, PointKind
 from reviews.services.submissions import TITLE_LENGTH
 
 DECISION_STATES = [(value, value) for value in DecisionState.values]
+ACTIVATION_KINDS = [(value, value) for value in ActivationKind.values]
 REQUIREMENT_STATUSES = [
     (value, value) for value in ("NOT_APPLICABLE", "SATISFIED", "UNSATISFIED", "UNSATISFIABLE", "OVERRIDDEN", "ERROR")
 ]
@@ -239,7 +240,7 @@ class Activation(serializers.Serializer[object]):
     """What was put into force last; `incident` is empty unless it is an emergency."""
 
     revision = serializers.IntegerField()
-    kind = serializers.ChoiceField([(value, value) for value in ActivationKind.values])
+    kind = serializers.ChoiceField(ACTIVATION_KINDS)
     person = serializers.CharField()
     statement = serializers.CharField()
     trial = serializers.CharField()

@@ -2,7 +2,6 @@
 
 from reviews.selectors.slots import SlotRow
 from reviews.web.csv_text import Value, plain
-from reviews.web.slot_rows import HOURS_A_MONTH
 
 COLUMNS = (
     *("slot", "holds", "decision", "revision", "state", "state_since", "because", "owner", "model", "engine"),
@@ -57,7 +56,6 @@ def _footprint_values(row: SlotRow) -> list[Value]:
     taken = row.fact.held.footprint if row.fact.held else None
     if taken is None:
         return [None] * 9
-    hourly = taken.usd_per_hour
     return [
         taken.devices,
         taken.used,
@@ -65,7 +63,7 @@ def _footprint_values(row: SlotRow) -> list[Value]:
         taken.stranded,
         ", ".join(f"{number} {name}" for name, number in taken.types.items()),
         taken.charge,
-        plain(hourly),
-        plain(hourly * HOURS_A_MONTH if hourly is not None else None),
+        plain(taken.usd_per_hour),
+        plain(taken.usd_per_month),
         taken.unpriced,
     ]

@@ -35,6 +35,15 @@ from reviews.web.slot_page_rows import (
 from reviews.web.slot_rows import other_line, production_line, taken_of
 from reviews.web.slots import decision_link
 
+OF_OPERATING = {
+    "decision-identity": "what each host says it is",
+    "decision-observations": "production beside what was qualified",
+    "decision-slowest": "the rank that the others wait for",
+    "decision-requalification": "what must be measured again, and why",
+    "decision-launch": "how the engine is started with this map",
+}
+"""What is found on the pages of a decision that is run."""
+
 
 @require_safe
 @page
@@ -91,6 +100,7 @@ def held_values(slug: str, found: SlotPage, now: datetime) -> dict[str, Any]:
         "identity_because": found.live.because,
         "keys": key_lines(found),
         "production": production_line(found.row.findings, now),
+        "more": {name.removeprefix("decision-"): reverse(name, args=[slug, number]) for _, name in PAGES},
         "rollback": rollback_of(found, decision_link(slug), map_href),
         "cells_href": decision_href.removesuffix(own),
         "alternatives": alternatives(plan, query=query, map_href=map_href, among=order[:NEAREST], chosen=held.trial),
@@ -119,7 +129,7 @@ def ways_of(slug: str, found: SlotPage, revision: int, trial: str) -> tuple[Way,
         Way("Evidence of the trial", documents.to(f"/trials/{trial}"), "every value that was measured"),
         Way("Contract", documents.to("/identity"), "the identity that has to match"),
         Way("Sign-offs and history", to("decision-history"), "who signed what, when"),
-        *(Way(title, reverse(name, args=[slug, number])) for title, name in PAGES),
+        *(Way(title, reverse(name, args=[slug, number]), OF_OPERATING.get(name, "")) for title, name in PAGES),
     )
 
 

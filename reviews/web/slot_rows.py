@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 
-from planner.footprint import Footprint
+from planner.footprint import HOURS_A_MONTH, Footprint
 from planner.numbers import rounded
 from reviews.selectors.observed import FindingCount
 from reviews.selectors.slot_facts import DecisionFact, SlotFact
@@ -21,7 +21,6 @@ from reviews.web.links import Query
 from reviews.web.page_rows import STATES
 from reviews.web.words import Word
 
-HOURS_A_MONTH = 730
 MATCHES = Word("Matches", "pass", "pass")
 AGREES = Word("Nothing differs", "pass-o", "pass")
 DIFFERS = Word("Differs", "fail", "fail")
@@ -142,14 +141,14 @@ def taken_of(footprint: Footprint | None) -> Taken:
         return Taken(devices=NOT_KNOWN, hourly=NOT_KNOWN, unpriced="The stored bytes could not be read.")
     parts = [(footprint.spares, "spare"), (footprint.stranded, "stranded")]
     beside = [f"{many:,} {name}" for many, name in parts if many]
-    hourly = footprint.usd_per_hour
+    hourly, monthly = footprint.usd_per_hour, footprint.usd_per_month
     return Taken(
         devices=f"{footprint.devices:,}",
         unit="device" if footprint.devices == 1 else "devices",
         types=types_text(footprint.types, with_counts=len(footprint.types) > 1),
         beside=f"{footprint.used:,} with ranks, {listed(beside)}" if beside else "",
         hourly=_money(hourly, "USD/h") if hourly is not None else NOT_DECLARED,
-        monthly=f"{_money(hourly * HOURS_A_MONTH, 'USD')} a month" if hourly is not None else "",
+        monthly=f"{_money(monthly, 'USD')} a month" if monthly is not None else "",
         unpriced=footprint.unpriced,
     )
 

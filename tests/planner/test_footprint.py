@@ -23,6 +23,10 @@ def test_devices_are_counted_by_type_and_priced_exactly() -> None:
     )
 
 
+def test_a_month_has_730_hours() -> None:
+    assert (found(DEVICES[:3], **PRICED).usd_per_month, found(DEVICES[:3]).usd_per_month) == (Fraction(24_090, 4), None)
+
+
 def test_spares_and_what_a_node_strands_are_charged_too() -> None:
     taken = found(["da0"], charge="node", spare_devices=["da7"], **PRICED)
     assert (taken.used, taken.spares, taken.stranded, taken.devices) == (1, 1, 6, 8)
