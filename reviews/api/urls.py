@@ -64,7 +64,7 @@ from reviews.api.slot_list import SlotDetail, Slots
 from reviews.api.slots import Check
 from reviews.api.stress import Stress
 from reviews.api.threads import ThreadResolution, Threads
-from reviews.api.validity import DecisionValidity, SlotValidity
+from reviews.api.validity import DecisionRecord, DecisionValidity, SlotValidity
 from reviews.api.verifications import VerificationDetail, Verifications
 from reviews.api.what_if import WhatIf
 
@@ -121,6 +121,7 @@ urlpatterns = [
     path(f"{WORKSPACE}/check", Check.as_view(), name="api-check"),
     path(f"{WORKSPACE}/metrics", Metrics.as_view(), name="api-metrics"),
     path(f"{WORKSPACE}/validity", SlotValidity.as_view(), name="api-slot-validity"),
+    path(f"{DECISION}/record", DecisionRecord.as_view(), name="api-decision-record"),
     path(f"{DECISION}/validity", DecisionValidity.as_view(), name="api-decision-validity"),
     path(f"{WORKSPACE}/identity-reports", IdentityReports.as_view(), name="api-identity-reports"),
     path(f"{WORKSPACE}/observations", Observations.as_view(), name="api-observations"),

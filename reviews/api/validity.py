@@ -1,16 +1,18 @@
-"""Whether a decision holds, for tools that mirror it: by its number, and by the slot."""
+"""What other tools take of a decision: whether it holds, by its number and by the slot; its record as text."""
 
 import msgspec
 from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 
+from planner.canonical import file_sha256
 from reviews.api.authentication import actor
 from reviews.api.base import KEPT_IF_UNCHANGED, WorkspaceView, known_versions, raw_bytes, unchanged
 from reviews.api.documentation import IF_NONE_MATCH, NOT_MODIFIED, READING, refusals
 from reviews.api.queries import printable, read_query
 from reviews.api.rows import Links
 from reviews.errors import Finding, InvalidRequestError
+from reviews.selectors.decision_record import decision_record
 from reviews.selectors.validity import ValidityNow, decision_validity, slot_validity, version_of
 
 SLOT = OpenApiParameter(
@@ -33,6 +35,7 @@ def validity_links(links: Links, found: ValidityNow) -> dict[str, str]:
         "contract": links.to("api-contract", number, revision),
         "evidence": links.to("api-evidence", number, revision),
         "plan": links.to("api-plan", number, revision),
+        "record": links.to("api-decision-record", number),
         "page": links.to("decision-detail", number),
     }
 
@@ -63,6 +66,34 @@ class DecisionValidity(ValidityView):
         """Return whether a decision holds in its slot as of now, with every digest it is bound to."""
         read_query(request.GET, {})
         return self.answer(request, decision_validity(actor=actor(request), workspace=self.space, number=number))
+
+
+class DecisionRecord(WorkspaceView):
+    """The record of one decision."""
+
+    @extend_schema(
+        operation_id="decision_record",
+        parameters=[IF_NONE_MATCH],
+        responses={
+            (200, "text/markdown"): OpenApiResponse({"type": "string"}, description="The record, as MADR 4"),
+            **NOT_MODIFIED,
+            **refusals(*READING, 409),
+        },
+    )
+    def get(self, request: Request, workspace: str, number: int) -> HttpResponse:
+        """Return what was decided and why as Markdown, to be kept in a repository of text; it names people."""
+        read_query(request.GET, {})
+        data = decision_record(actor=actor(request), workspace=self.space, number=number)
+        version = file_sha256(data)
+        if version in known_versions(request):
+            return unchanged(version, KEPT_IF_UNCHANGED)
+        headers = {
+            "ETag": f'"{version}"',
+            "Cache-Control": KEPT_IF_UNCHANGED,
+            "Content-Disposition": f'attachment; filename="D-{number:04d}.md"',
+            "X-Content-Type-Options": "nosniff",
+        }
+        return HttpResponse(data, content_type="text/markdown; charset=utf-8", headers=headers)
 
 
 class SlotValidity(ValidityView):

@@ -3,11 +3,11 @@
 Everything that people wrote is quoted as text: no line of it can become a heading, a list or a link of the record.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from reviews.bundle.reviewed import Entry, Names, ReviewedDecision
+from reviews.markdown import plain
 
 OUTCOMES = {
     "decision.activated": "in force",
@@ -35,13 +35,7 @@ PARTS = {
     "policy": "policy",
 }
 """What a digest is called, as pages call it -> the fact that holds it."""
-_MARKS = re.compile(r"([\\`*_{}\[\]<>()#+.!|~&]|(?<![^\W_])-|-(?![^\W_])|:(?=//))")
 _MARKS_IN_YAML = frozenset('\\"`*_{}[]<>#!|~&')
-
-
-def plain(text: object) -> str:
-    """Return text as Markdown shows it unchanged, on one line. A hyphen inside of a word marks nothing."""
-    return _MARKS.sub(r"\\\1", " ".join(str(text).split()))
 
 
 def status_of(decision: ReviewedDecision) -> str:

@@ -192,6 +192,7 @@ def addresses_of(slug: str, number: int, revision: int) -> dict[str, str]:
     return {
         "matrix_csv": reverse("matrix-csv", args=[slug, number]) + f"?revision={revision}",
         "plan_json": reverse("plan-json", args=[slug, number]) + f"?revision={revision}",
+        "record_href": reverse("decision-record", args=[slug, number]),
         "map_href": reverse("decision-map", args=[slug, number]),
         "map_notes_href": reverse("map-notes", args=[slug, number]) + f"?revision={revision}",
         "history_href": reverse("decision-history", args=[slug, number]),

@@ -45,6 +45,7 @@ from reviews.web import (
     what_if,
     withdrawals,
 )
+from reviews.web.decision_record import decision_record_download
 
 DIGEST = r"(?P<digest>sha256:[0-9a-f]{64})"
 SEQ = r"(?P<seq>[0-9]{1,15})"
@@ -109,6 +110,7 @@ urlpatterns = [
         name="signoff-withdraw",
     ),
     path("w/<slug:slug>/decisions/<int:number>/plan.json", downloads.plan_json, name="plan-json"),
+    path("w/<slug:slug>/decisions/<int:number>/record.md", decision_record_download, name="decision-record"),
     path("w/<slug:slug>/decisions/<int:number>/matrix.csv", downloads.matrix_csv, name="matrix-csv"),
     path("w/<slug:slug>/decisions/<int:number>/stress/", stress.decision_stress, name="decision-stress"),
     path(

@@ -28,6 +28,7 @@ PAGES: dict[str, list[Any]] = {
     "decision-observations": ["lab", 1],
     "observations-download": ["lab", 1, "csv"],
     "benchmark-download": ["lab", 1, "sh"],
+    "decision-record": ["lab", 1],
     "decision-launch": ["lab", 1],
     "decision-requalification": ["lab", 1],
     "requalification-download": ["lab", 1, "md"],

@@ -15,8 +15,8 @@ import yaml
 
 from planner.command import main as topogate
 from planner.verifier.verify import verify
-from reviews.bundle.record import plain
 from reviews.log_keys import log_signer
+from reviews.markdown import plain
 from reviews.models import AuditEntry, Checkpoint, Person
 from reviews.services.exports import write_bundle
 from reviews.services.withdrawals import signoff_withdraw
