@@ -13,6 +13,8 @@ from typing import Literal
 
 import msgspec
 
+from planner.contract_builder.draft import draft_from
+from planner.contract_builder.rendered import judged
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import DocumentRefusedError
 from planner.gates import GATES
@@ -35,16 +37,24 @@ from planner.times import time_text
 from reviews.asked_once import moment
 from reviews.blobs import blob_read
 from reviews.errors import DocumentsRefusedError, Finding, InvalidRequestError, NotFoundError
-from reviews.models import Person, Revision, Workspace
+from reviews.models import DocumentKind, Person, Revision, Workspace
 from reviews.policies.document import PolicyDocument, gate_owner, read_policy
 from reviews.policies.validity import key_owner
 from reviews.selectors.decision_page import decision_named, decision_page
 from reviews.selectors.documents import RevisionBytes, revision_bytes
+from reviews.selectors.drafts import draft_of_owner
 from reviews.selectors.in_force import activations_of
 from reviews.selectors.reported_changes import reported_changes
 from reviews.selectors.rows import DecisionPage, RevisionRow
 
-__all__ = ["MOST_CONTRACT_BYTES", "Because", "RequalificationView", "Told", "requalification_view"]
+__all__ = [
+    "MOST_CONTRACT_BYTES",
+    "Because",
+    "RequalificationView",
+    "Told",
+    "requalification_of_draft",
+    "requalification_view",
+]
 
 MOST_CONTRACT_BYTES = 8 * 2**20
 MOST_EVIDENCE_BYTES = 16 * 2**20
@@ -130,8 +140,8 @@ def requalification_view(
         "age": () if evidence is None else too_old(newer or decided, evidence, time_text(now)),
         "contract": () if newer is None else contract_changes(decided, newer),
     }
-    judged = newer or decided
-    validity = stated(judged.record.validity)
+    held = newer or decided
+    validity = stated(held.record.validity)
     requalify_on = None if validity is None else stated(validity.requalify_on)
     document = _policy(base)
     return RequalificationView(
@@ -143,13 +153,27 @@ def requalification_view(
         reported_at=reported_at,
         requalify_on=None if requalify_on is None else tuple(requalify_on),
         max_age_s=None if validity is None else stated(validity.max_evidence_age_s),
-        next_age=None if evidence is None else ages_out(judged, evidence, time_text(now)),
+        next_age=None if evidence is None else ages_out(held, evidence, time_text(now)),
         told=tuple(
             Told(because, change, _team(document, change)) for because, changes in found.items() for change in changes
         ),
-        answer=requalification(judged, [change for changes in found.values() for change in changes], evidence),
+        answer=requalification(held, [change for changes in found.values() for change in changes], evidence),
         too_large=too_large,
     )
+
+
+def requalification_of_draft(*, actor: Person, workspace: Workspace, number: int, draft_id: int) -> RequalificationView:
+    """Return the same for a contract that the actor is writing, in place of a revision's.
+
+    Raises:
+        NotFoundError: no such decision, or the actor has no such draft of a contract here.
+        InvalidRequestError: the contract is too large for a web process.
+        DocumentsRefusedError: it is not finished.
+        TamperedError: stored bytes are not the ones that were stored.
+    """
+    stored = draft_of_owner(actor=actor, workspace=workspace, draft_id=draft_id, kind=DocumentKind.CONTRACT)
+    raw = judged(draft_from(bytes(stored.body)).tree).raw
+    return requalification_view(actor=actor, workspace=workspace, number=number, contract=raw)
 
 
 def _compared(page: DecisionPage, base: RevisionRow, revision: int | None) -> RevisionRow | None:

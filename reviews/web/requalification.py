@@ -10,7 +10,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from planner.requalification.written import requalification_markdown
-from reviews.selectors.requalification import RequalificationView, requalification_view
+from reviews.models import DocumentKind
+from reviews.selectors.drafts import drafts_of
+from reviews.selectors.requalification import RequalificationView, requalification_of_draft, requalification_view
 from reviews.selectors.requalification_value import requalification_value
 from reviews.web.csv_text import attachment
 from reviews.web.decision_head import head_for
@@ -20,6 +22,8 @@ from reviews.web.requalification_rows import requalification_strips, requalifica
 
 __all__ = ["decision_requalification", "requalification_download"]
 
+MOST_DRAFTS = 12
+"""Drafts of contracts that are offered, the last changed first."""
 CONTENT_TYPES = {"json": "application/json", "md": "text/markdown; charset=utf-8"}
 
 
@@ -27,7 +31,7 @@ CONTENT_TYPES = {"json": "application/json", "md": "text/markdown; charset=utf-8
 @page
 def decision_requalification(request: PersonRequest, slug: str, number: int) -> HttpResponse:
     """Show what changed, which gates and runs that touches, and what stays valid."""
-    query = Query.of(request.GET.dict(), keep=("revision",))
+    query = Query.of(request.GET.dict(), keep=("revision", "draft"))
     found = _found(request, slug, number)
     now = timezone.now()
     benchmark = reverse("decision-benchmark", args=[slug, number]) + f"?revision={found.base.number}"
@@ -42,6 +46,11 @@ def decision_requalification(request: PersonRequest, slug: str, number: int) -> 
             for row in reversed(found.page.revisions)
             if found.was_in_force and row.number >= found.base.number
         ],
+        drafts=[
+            (f"{row.name or 'draft'} {row.id}", f"?draft={row.id}", str(row.id) == query.get("draft"))
+            for row in drafts_of(actor=request.user, workspace=workspace_of(slug), kind=DocumentKind.CONTRACT)
+            if row.slot in ("", found.page.slot)
+        ][:MOST_DRAFTS],
         files=[
             (suffix, reverse("requalification-download", args=[slug, number, suffix]) + query.link())
             for suffix in CONTENT_TYPES
@@ -64,6 +73,9 @@ def requalification_download(request: PersonRequest, slug: str, number: int | st
 
 
 def _found(request: PersonRequest, slug: str, number: int) -> RequalificationView:
+    draft = number_or_none(request.GET.get("draft", ""))
+    if draft is not None:
+        return requalification_of_draft(actor=request.user, workspace=workspace_of(slug), number=number, draft_id=draft)
     return requalification_view(
         actor=request.user,
         workspace=workspace_of(slug),

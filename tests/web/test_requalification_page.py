@@ -9,7 +9,9 @@ import pytest
 from django.utils import timezone
 
 from planner.canonical import content_id
+from planner.contract_builder.draft import ContractDraft
 from reviews.models import AuditEntry, Blob
+from reviews.services.contract_drafts import contract_draft_create
 from reviews.services.identity_reports import identity_report
 from tests.planner.documents import changed
 from tests.queries import cost
@@ -152,3 +154,17 @@ def test_reports_of_single_hosts_name_the_keys_that_some_of_them_shows_otherwise
         ("/identity/stack/engine/version", "2.0"),
         ("/identity/placement/rank_map_digest", "another map: rank_map/0/device"),
     ]
+
+
+def test_a_contract_that_is_being_written_is_held_against_what_is_decided(people: Cast, visit: Visit) -> None:
+    launched(people)
+    tree = json.loads(with_contract("/identity/model/revision", "r9").contract)
+    begun = ContractDraft(tree=tree)
+    draft = contract_draft_create(actor=people.alice, workspace=people.workspace, draft=begun)
+    alice = visit(people.alice)
+    offered = alice.get(PAGE).content.decode()
+    assert f'href="?draft={draft.pk}"' in offered
+    page = alice.get(f"{PAGE}?draft={draft.pk}").content.decode()
+    assert "/identity/model/revision" in section(page, "contract")
+    assert "It was not stored." in section(page, "contract")
+    assert visit(people.bob).get(f"{PAGE}?draft={draft.pk}").status_code == 404
