@@ -5,15 +5,14 @@ the readings that the gates use; a figure that was not measured never counts as 
 can be non-dominated.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from operator import attrgetter
 
 import msgspec
 
 from planner.dominance import unbeaten
 from planner.keys import PER_DEVICE, PER_MILLION, from_rate
-from planner.numbers import fraction_of, plain
+from planner.numbers import Exactable, fraction_of, plain
 from planner.order import Order, ttft_limit
 from planner.ranking import number_runs
 from planner.records.base import UnsetType
@@ -22,7 +21,7 @@ from planner.records.plan import FrontierPoint, Ratio, Value
 from planner.selection import Weighed
 from planner.view import TrialView
 
-__all__ = ["FIGURES", "frontier", "frontier_point", "ttft_statistic", "unbeaten_trials"]
+__all__ = ["FIGURES", "figure_of", "frontier", "frontier_point", "ttft_statistic", "unbeaten_trials"]
 
 FIGURES = {
     PER_DEVICE: True,
@@ -37,7 +36,10 @@ def frontier(points: Iterable[FrontierPoint]) -> tuple[FrontierPoint, ...]:
     """Return the points that have a rate, by trial id, with those marked that nothing beats."""
     shown = [point for point in points if point.output_tokens_per_s_per_charged_device is not None]
     shown.sort(key=lambda point: point.trial)
-    best = unbeaten_trials([point for point in shown if point.state == "ELIGIBLE"])
+    eligible = [point for point in shown if point.state == "ELIGIBLE"]
+    best = unbeaten_trials(
+        [point.trial for point in eligible], {name: [figure_of(point, name) for point in eligible] for name in FIGURES}
+    )
     return tuple(msgspec.structs.replace(point, non_dominated=point.trial in best) for point in shown)
 
 
@@ -95,18 +97,23 @@ def _ttft_statistic(contract: Contract, load_point: str) -> str | None:
     return None if limit is None else str(contract.gates["ttft"][limit]["statistic"])
 
 
-def unbeaten_trials(points: Sequence[FrontierPoint]) -> set[str]:
-    """Return the trials that no other beats in every figure."""
-    figures = [(list(map(attrgetter(name), points)), highest) for name, highest in FIGURES.items()]
-    columns = [_places(values, highest=highest) for values, highest in figures]
+def figure_of(point: FrontierPoint, name: str) -> Exactable | None:
+    """Return a figure of a point as a number."""
+    value = getattr(point, name)
+    return value if isinstance(value, (int, float, Ratio)) else None
+
+
+def unbeaten_trials(trials: Sequence[str], figures: Mapping[str, Sequence[Exactable | None]]) -> set[str]:
+    """Return the trials that no other beats in every figure; ``figures`` has a column of each one of ``FIGURES``."""
+    columns = [_places(figures[name], highest=highest) for name, highest in FIGURES.items()]
     rows = list(zip(*columns, strict=True))
     best = unbeaten(rows)
-    return {point.trial for point, row in zip(points, rows, strict=True) if row in best}
+    return {trial for trial, row in zip(trials, rows, strict=True) if row in best}
 
 
-def _places(values: Sequence[Value], *, highest: bool) -> list[int]:
+def _places(values: Sequence[Exactable | None], *, highest: bool) -> list[int]:
     """Return the place of each value among all of them, 0 for the best; equal values share one, none is the worst."""
-    known = [(at, value) for at, value in enumerate(values) if isinstance(value, (int, float, Ratio))]
+    known = [(at, value) for at, value in enumerate(values) if value is not None]
     ranked = list(number_runs([at for at, _ in known], [value for _, value in known], reverse=highest))
     places = [len(ranked)] * len(values)
     for place, equal in enumerate(ranked):

@@ -42,7 +42,8 @@ _FEW_DIGITS = _DIGITS_OF_A_DOUBLE / 1001
 GIB = 2**30
 """Bytes of a GiB."""
 
-Exactable = int | float | Fraction | Ratio
+Exactable = int | float | Fraction | Ratio | tuple[int, int]
+"""A number; a pair is numerator and denominator (above 0), not always in lowest terms."""
 
 
 @lru_cache(maxsize=65_536)
@@ -100,6 +101,8 @@ def exact(value: Exactable) -> Fraction:
         return value
     if isinstance(value, Ratio):
         return Fraction(int(value.num), int(value.den))
+    if type(value) is tuple:
+        return Fraction(*value)
     raise TypeError("a boolean is no number" if isinstance(value, bool) else f"{type(value).__name__} is no number")
 
 
@@ -132,11 +135,12 @@ def nearest_double(value: Exactable) -> float:
     several values may share one."""
     if type(value) is float:
         return value
-    if type(value) is Ratio:
+    if type(value) is tuple:
+        numerator, denominator = value
+    elif type(value) is Ratio:
         numerator, denominator = int(value.num), int(value.den)
     else:
-        number = exact(value)
-        numerator, denominator = number.numerator, number.denominator
+        numerator, denominator = exact(value).as_integer_ratio()
     try:
         return numerator / denominator
     except OverflowError:

@@ -25,10 +25,11 @@ def runs(things: Sequence[T], values: Sequence[Any], *, reverse: bool = False) -
 
 def number_runs(things: Sequence[T], values: Sequence[Exactable], *, reverse: bool = False) -> Iterator[list[T]]:
     """Do the same where values are numbers of a document."""
+    near = list(map(nearest_double, values))
     # Most have a double of their own; exact values tell those apart that share one.
-    for near in runs(range(len(things)), list(map(nearest_double, values)), reverse=reverse):
-        if len(near) == 1:
-            yield [things[near[0]]]
+    for places in runs(range(len(things)), near, reverse=reverse):
+        alike, own = [things[place] for place in places], [values[place] for place in places]
+        if own.count(own[0]) == len(own):
+            yield alike
         else:
-            alike = [things[place] for place in near]
-            yield from runs(alike, [exact(values[place]) for place in near], reverse=reverse)
+            yield from runs(alike, list(map(exact, own)), reverse=reverse)

@@ -94,13 +94,15 @@ class Glance(Struct, frozen=True, gc=False):
             found[gate, name] = "PASS" if answers.room[self.at] >= 0 else "FAIL"
         return found | {limit: finding.outcome for limit, finding in block.findings[self.at].items()}
 
+    def measured(self, figure: str) -> Pair | None:
+        """Return a frontier figure; None where there is none."""
+        column = self.block.figures[figure]
+        return None if column is None else column.at(self.at)
+
     @property
     def point(self) -> FrontierPoint:
         """Where the trial stands beside the frontier; which trials nothing beats is not known here."""
-        columns = self.block.figures.items()
-        return point_of(
-            self.trial, self.state, {name: None if column is None else column.at(self.at) for name, column in columns}
-        )
+        return point_of(self.trial, self.state, {name: self.measured(name) for name in self.block.figures})
 
 
 def _read(measured: Pair, room: int, limit: Fraction | None) -> Figure:

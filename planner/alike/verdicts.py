@@ -11,7 +11,8 @@ from planner.alike.form import AT_ONCE, UnlikeError
 from planner.alike.glances import Glance
 from planner.alike.kin import Kin, Member, kin_of
 from planner.evaluate import Verdict, weigh
-from planner.frontier import frontier_point, unbeaten_trials
+from planner.frontier import FIGURES, figure_of, frontier_point, unbeaten_trials
+from planner.numbers import Exactable
 from planner.order import Order
 from planner.records.plan import FrontierPoint
 from planner.view import TrialView
@@ -41,8 +42,13 @@ class Verdicts:
 
     def unbeaten(self) -> set[str]:
         """Return the eligible trials that no other one beats: the frontier."""
-        eligible = (trial for trial, verdict in self.verdicts.items() if verdict.state == "ELIGIBLE")
-        return unbeaten_trials([self.point(trial) for trial in eligible])
+        eligible = [(trial, verdict) for trial, verdict in self.verdicts.items() if verdict.state == "ELIGIBLE"]
+        figures = {name: [self._figure(trial, verdict, name) for trial, verdict in eligible] for name in FIGURES}
+        return unbeaten_trials([trial for trial, _ in eligible], figures)
+
+    def _figure(self, trial: str, verdict: Verdict | Glance, name: str) -> Exactable | None:
+        """Return a frontier figure; of a glance as it is compared, which is not yet how it is written."""
+        return verdict.measured(name) if isinstance(verdict, Glance) else figure_of(self.drawn[trial], name)
 
 
 def weigh_all(members: Iterable[Member], order: Order, view_of: Callable[[str], TrialView]) -> Verdicts:
@@ -58,19 +64,24 @@ def weigh_all(members: Iterable[Member], order: Order, view_of: Callable[[str], 
 
 def _placed_alike(members: Sequence[Member], view_of: Callable[[str], TrialView]) -> Iterable[list[Member]]:
     """Yield trials that are placed alike, ran one identity and have windows of the same names."""
-    placed: dict[tuple[int, int], int] = {}
+    found: dict[tuple[object, ...], list[Member]] = {}
+    for same in _of_same_records(members):
+        first = same[0]
+        likely = (id(view_of(first.id).placed), first.trial.identity_id, *sorted(first.trial.windows))
+        found.setdefault(likely, []).extend(same)
+    return found.values()
+
+
+def _of_same_records(members: Sequence[Member]) -> Iterable[list[Member]]:
+    """Yield trials that have one topology and one rank map, which mostly are the very same records."""
     found: dict[tuple[object, ...], list[Member]] = {}
     for member in members:
         trial = member.trial
-        place = (id(trial.topology), id(trial.rank_map))
-        if place not in placed:
-            placed[place] = id(view_of(member.id).placed)
-        names = tuple(trial.windows)
-        likely = (placed[place], trial.identity_id, names if len(names) == 1 else tuple(sorted(names)))
-        if likely in found:
-            found[likely].append(member)
+        same = (id(trial.topology), id(trial.rank_map), trial.identity_id, *trial.windows)
+        if same in found:
+            found[same].append(member)
         else:
-            found[likely] = [member]
+            found[same] = [member]
     return found.values()
 
 
@@ -103,13 +114,12 @@ class _Judging:
         for start in range(0, len(members), AT_ONCE):
             block = members[start : start + AT_ONCE]
             glances, strangers = kin.judged(block, self.view_of)
-            for at, (member, glance) in enumerate(zip(block, glances, strict=True)):
-                if glance is not None:
-                    self.verdicts[member.id] = glance
-                elif at in strangers:
-                    left.append(member)
+            self.verdicts.update({glance.trial: glance for glance in glances if glance is not None})
+            for at in [at for at, glance in enumerate(glances) if glance is None]:
+                if at in strangers:
+                    left.append(block[at])
                 else:
-                    self._by_gates(member)
+                    self._by_gates(block[at])
         return left
 
     def _by_gates(self, member: Member, *, look_for_kin: bool = False) -> Kin | None:

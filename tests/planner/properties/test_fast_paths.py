@@ -11,13 +11,13 @@ from planner.canonical import content_id
 from planner.consistency.base import Exact, at_most, equal
 from planner.evaluate import judge
 from planner.failure import Loss, capacity_left
-from planner.figures import number
+from planner.figures import beside, number
 from planner.frontier import frontier
 from planner.gates.failure_capacity import Capacity, heaviest
 from planner.gates.memory import _deciding
 from planner.gates.memory_parts import added, all_explained
 from planner.intake.evidence import evidence_content_id, trial_bodies
-from planner.numbers import all_parts, exact, parts, plain, plain_ratio, rounded, total
+from planner.numbers import all_parts, exact, fraction_of, gap, parts, plain, plain_ratio, rounded, times, total
 from planner.order import order_expand
 from planner.ranking import number_runs
 from planner.records.evidence import PerRank
@@ -86,7 +86,15 @@ def test_keys_sort_as_their_exact_values(values: list[Fraction]) -> None:
 
 
 @given(
-    st.lists(st.one_of(st.integers(0, 3), st.sampled_from([0.5, 1.5]), FRACTIONS.map(plain)), max_size=12),
+    st.lists(
+        st.one_of(
+            st.integers(0, 3),
+            st.sampled_from([0.5, 1.5]),
+            FRACTIONS.map(plain),
+            st.tuples(st.integers(-6, 6), st.integers(1, 6)),
+        ),
+        max_size=12,
+    ),
     st.booleans(),
 )
 def test_runs_are_of_equal_numbers_in_exact_order(values: list[Any], reverse: bool) -> None:
@@ -209,3 +217,25 @@ def test_what_a_view_forgot_it_computes_again() -> None:
     view.forget()
     assert "checks" not in vars(view)
     assert msgspec.json.encode(judge(view, order)) == msgspec.json.encode(before)
+
+
+@given(FRACTIONS, FRACTIONS)
+def test_fractions_are_calculated_as_their_operators_do(first: Fraction, second: Fraction) -> None:
+    assert gap(first, second) == first - second
+    assert second == 0 or fraction_of(first, second) == first / second
+    assert second == 0 or fraction_of(first, second.numerator) == first / second.numerator
+
+
+@given(st.integers(-9, 9), FRACTIONS)
+def test_so_many_parts_are_the_product(count: int, part: Fraction) -> None:
+    assert times(count, part) == count * part
+
+
+@given(FRACTIONS, st.integers(0, 12), st.booleans(), st.booleans())
+def test_the_decimal_beside_a_number_is_the_nearest_on_its_side(
+    value: Fraction, places: int, up: bool, strict: bool
+) -> None:
+    found, step = beside(value, places, up=up, strict=strict), Fraction(1, 10**places)
+    away = found - value if up else value - found
+    assert found % step == 0
+    assert (0 < away <= step) if strict else (0 <= away < step)
