@@ -7,6 +7,7 @@ the contract; a reserve or a device's own size between them and the reading leav
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import takewhile
 from typing import Any, Literal
 
 import msgspec
@@ -14,7 +15,7 @@ import msgspec
 from planner.board import Board, Effect, Spot
 from planner.figures import beside, decimals, number, percent, readable
 from planner.gates import GATES
-from planner.numbers import exact, plain
+from planner.numbers import exact, nearest_double, plain
 from planner.records.plan import Eligible, Flip
 
 __all__ = ["can_pass", "limit_flips"]
@@ -32,11 +33,18 @@ def limit_flips(board: Board) -> Iterator[Flip]:
         if _field(board, spot) is not None:
             by_limit.setdefault((spot.gate, spot.limit_id), []).append((trial, spot))
     for out in by_limit.values():
-        yield from _loosened(board, sorted(out, key=lambda entry: abs(entry[1].reading - entry[1].limit)))
+        is_ceiling = out[0][1].is_ceiling
+        # All of them stand on the failing side of one limit, so that the nearest is the one that reads best.
+        yield from _loosened(board, sorted(out, key=_by_reading, reverse=not is_ceiling))
     if board.winner is not None:
         for spot in board.spots(board.winner.trial):
             if _field(board, spot) is not None:
                 yield from _tightened(board, board.winner, spot)
+
+
+def _by_reading(entry: tuple[str, Spot]) -> tuple[float, Fraction]:
+    # Doubles order as exact values do, and are far quicker compared; where two share one, the values decide.
+    return nearest_double(entry[1].reading), entry[1].reading
 
 
 def can_pass(board: Board, trial: str, spot: Spot) -> bool:
@@ -51,13 +59,16 @@ def can_pass(board: Board, trial: str, spot: Spot) -> bool:
 
 
 def _loosened(board: Board, out: list[tuple[str, Spot]]) -> Iterator[Flip]:
-    """Move the limit to each reading that it keeps out; whatever else that lets in counts too."""
+    """Move the limit to each reading that it keeps out, nearest first; whatever else that lets in counts too."""
+    let_in: list[str] = []
     for trial, spot in out[:MOST_OF_A_LIMIT]:
         new = _limit_beside(board, spot, up=spot.is_ceiling, strict=False)
         if new is None:
             continue
         changed = _limit_with(board, spot, new)
-        let_in = [name for name, other in out if _passes(other, new) and _lets_in(board, name, spot, changed)]
+        # What was let in stays in, as the limit is looser each time.
+        reached = [name for name in _reached(out, new) if name not in let_in]
+        let_in += [name for name in reached if _lets_in(board, name, spot, changed)]
         if trial not in let_in:
             continue
         entries = [Eligible(trial=name, values=board.values(name)) for name in let_in]
@@ -66,6 +77,11 @@ def _loosened(board: Board, out: list[tuple[str, Spot]]) -> Iterator[Flip]:
             best = entry if board.would_win(entry.values, best) else best
         if best is not None:
             yield _flip(board, spot, new, trial=trial, winner=best.trial)
+
+
+def _reached(out: list[tuple[str, Spot]], limit: Fraction) -> Iterator[str]:
+    """Name the trials whose reading passes at a limit; they come first."""
+    return (trial for trial, _ in takewhile(lambda entry: _passes(entry[1], limit), out))
 
 
 def _tightened(board: Board, winner: Eligible, spot: Spot) -> Iterator[Flip]:
