@@ -6,25 +6,23 @@ selection key is INCONCLUSIVE. Gates are run as data: nothing here knows a gate 
 trials (``planner.selection``).
 """
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from planner.gates import GATES
-from planner.gates.base import EVERY_LOAD_POINT, Ask, Finding, Gate, Limit, Owed, Quantity, Standing
+from planner.gates.base import EVERY_LOAD_POINT, Ask, Finding, Gate, Limit, Owed, Standing
 from planner.gates.slo import THROUGHPUT_READS
 from planner.identity import IdentityComparison
 from planner.keys import PER_DEVICE, PER_MILLION, key_value
-from planner.numbers import plain, plain_ratio
-from planner.records.plan import Candidate, GateOutcome, LimitOutcome, OrderKey, Outcome, State, Value
+from planner.outcomes import gate_outcome, pointed_at, points_into, worst_of
+from planner.records.plan import Candidate, GateOutcome, OrderKey, State, Value
 from planner.view import TrialView
 
 ALWAYS = "always"
 HINTS: Mapping[str, str] = {gate.id: gate.hint for gate in GATES if gate.hint}
-WORST_FIRST: tuple[Outcome, ...] = ("FAIL", "UNKNOWN", "PASS", "NOT_APPLICABLE")
 
 KEY_READS: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     PER_DEVICE: THROUGHPUT_READS[:2],
@@ -42,27 +40,27 @@ class Called:
     """A gate that says something under a contract: its limits, or what is owed where it is always on.
 
     ``reads`` are the load points that a limit reads. ``of_placement`` says that trials placed alike share what it
-    finds, ``of_identity`` that those do which ran one identity too.
+    finds, ``is_shared`` that those do at least which ran one identity.
     """
 
     gate: Gate
     limits: dict[str, Limit | Standing]
     reads: Mapping[str, frozenset[str]]
     of_placement: bool
-    of_identity: bool
+    is_shared: bool
 
 
 class Shared(Struct, gc=False):
-    """What a gate found for one trial, for all trials that share it.
+    """What gates found for one trial, for all that share it: those placed alike that ran one identity.
 
-    ``at`` is the pointer of that one, ``identity`` what it ran, held so that nothing else gets its id. ``outcome`` is
-    how a plan has it, written when it is asked for.
+    ``at`` is the pointer of that one, ``identity`` what it ran, held so that nothing else gets its id. ``outcomes`` are
+    as a plan has them, each with whether it points into the trial; they are written when they are asked for.
     """
 
     at: str
     identity: IdentityComparison
-    findings: dict[str, Finding]
-    outcome: GateOutcome | None = None
+    findings: dict[str, dict[str, Finding]]
+    outcomes: dict[str, tuple[GateOutcome, bool]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,9 +139,9 @@ def _not_passed(docket: Docket, findings: Findings) -> tuple[tuple[str, ...], tu
 def recorded(verdict: Verdict) -> Candidate:
     """Write down a verdict as the plan has it."""
     view, docket, findings = verdict.view, verdict.docket, verdict.findings
-    gates = dict(docket.silent)
+    gates, shared = dict(docket.silent), _shared(view)
     for called in (*docket.grounds, *docket.others):
-        gates[called.gate.id] = _spoken(called, view, findings[called.gate.id])
+        gates[called.gate.id] = _spoken(called, view, shared, findings[called.gate.id])
     placed = view.placed
     groups = None if "groups" in _undefined(docket, findings) else placed.topology_groups
     return Candidate(
@@ -170,7 +168,7 @@ def recorded(verdict: Verdict) -> Candidate:
 
 def restated(candidate: Candidate, gates: Mapping[str, GateOutcome], keys: Mapping[str, Value]) -> Candidate:
     """Return a candidate with other outcomes of limits and other keys, and what follows from them."""
-    judged = {name: replace(gate, outcome=_worst(gate.limits)) for name, gate in gates.items()}
+    judged = {name: replace(gate, outcome=worst_of(gate.limits)) for name, gate in gates.items()}
     failing = tuple(name for name, gate in judged.items() if gate.outcome == "FAIL")
     unsure = tuple(name for name, gate in judged.items() if gate.outcome == "UNKNOWN")
     missing_keys = tuple(name for name, value in keys.items() if value is None)
@@ -186,14 +184,6 @@ def restated(candidate: Candidate, gates: Mapping[str, GateOutcome], keys: Mappi
     )
 
 
-def _worst(limits: Mapping[str, LimitOutcome]) -> Outcome:
-    if len(limits) == 1:
-        (only,) = limits.values()
-        return only.outcome
-    outcomes = {limit.outcome for limit in limits.values()}
-    return next((outcome for outcome in WORST_FIRST if outcome in outcomes), "NOT_DECLARED")
-
-
 def state_of(failing: tuple[str, ...], unsure: tuple[str, ...], missing_keys: tuple[str, ...]) -> State:
     """Return the state of a trial with these failing and unknown gates."""
     if failing:
@@ -206,26 +196,26 @@ def state_of(failing: tuple[str, ...], unsure: tuple[str, ...], missing_keys: tu
 
 def _docket(view: TrialView, order: tuple[OrderKey, ...]) -> Docket:
     standing = Standing(owed=tuple(owed_evidence(view, order)))
-    called = [
-        Called(
-            gate=gate,
-            limits={ALWAYS: standing} if gate.limit is None else dict(view.limits[gate.id]),
-            reads={
-                name: frozenset(ask.load_point for ask in limit.asks())
-                for name, limit in view.limits.get(gate.id, {}).items()
-            },
-            of_placement=gate.of_placement is True
-            or (callable(gate.of_placement) and all(map(gate.of_placement, view.limits[gate.id].values()))),
-            of_identity=gate.of_identity,
-        )
-        for gate in GATES
-        if gate.limit is None or view.limits.get(gate.id)
-    ]
+    called = [_called(view, gate, standing) for gate in GATES if gate.limit is None or view.limits.get(gate.id)]
     return Docket(
         grounds=tuple(entry for entry in called if entry.gate.grounds),
         others=tuple(entry for entry in called if not entry.gate.grounds),
         speaking=tuple(entry.gate.id for entry in called),
         silent={gate.id: GateOutcome(family=gate.family, outcome="NOT_DECLARED", limits={}) for gate in GATES},
+    )
+
+
+def _called(view: TrialView, gate: Gate, standing: Standing) -> Called:
+    declared = view.limits.get(gate.id, {})
+    of_placement = gate.of_placement is True or (
+        callable(gate.of_placement) and all(map(gate.of_placement, declared.values()))
+    )
+    return Called(
+        gate=gate,
+        limits={ALWAYS: standing} if gate.limit is None else dict(declared),
+        reads={name: frozenset(ask.load_point for ask in limit.asks()) for name, limit in declared.items()},
+        of_placement=of_placement,
+        is_shared=of_placement or gate.of_identity,
     )
 
 
@@ -243,21 +233,36 @@ def _run(called: Called, view: TrialView, undefined: Mapping[str, str]) -> dict[
     lacking = next((undefined[ground] for ground in gate.needs if ground in undefined), None) if undefined else None
     if lacking is not None:
         return {name: Finding(outcome="UNKNOWN", sentence=lacking) for name in called.limits}
-    return _shared(called, view).findings if called.of_placement or called.of_identity else _asked(called, view)
+    if not called.is_shared:
+        return _asked(called, view)
+    shared = _shared(view).findings
+    if gate.id not in shared:
+        shared[gate.id] = _asked(called, view)
+    return shared[gate.id]
 
 
 def _asked(called: Called, view: TrialView) -> dict[str, Finding]:
     return {name: called.gate.rule(view, limit) for name, limit in called.limits.items()}
 
 
-def _shared(called: Called, view: TrialView) -> Shared:
-    """Return what trials placed alike share, those that ran one identity where the gate reads that too."""
-    return view.placed.kept.once(_shared_by(called, view), lambda: Shared(view.at, view.identity, _asked(called, view)))
-
-
-def _shared_by(called: Called, view: TrialView) -> Hashable:
+def _shared(view: TrialView) -> Shared:
     # What was run is compared once for all trials that ran it, so that the same object means the same identity.
-    return (called.gate.id, id(view.identity)) if called.of_identity else called.gate.id
+    return view.placed.kept.once(("shared", id(view.identity)), lambda: Shared(view.at, view.identity, {}, {}))
+
+
+def _spoken(called: Called, view: TrialView, shared: Shared, found: dict[str, Finding]) -> GateOutcome:
+    """Return what a gate says of a trial; what trials share is written once, and pointed at each of them."""
+    gate = called.gate
+    if not called.is_shared:
+        return gate_outcome(gate, called.limits, found)
+    if found is not shared.findings.get(gate.id):
+        # Another gate puts them in doubt for this trial.
+        return pointed_at(gate_outcome(gate, called.limits, found), shared.at, view.at)
+    if gate.id not in shared.outcomes:
+        outcome = gate_outcome(gate, called.limits, found)
+        shared.outcomes[gate.id] = outcome, points_into(outcome, shared.at)
+    outcome, is_pointing = shared.outcomes[gate.id]
+    return pointed_at(outcome, shared.at, view.at) if is_pointing else outcome
 
 
 def _undefined(docket: Docket, findings: Findings) -> dict[str, str]:
@@ -316,81 +321,3 @@ def _distrusted(finding: Finding, doubts: tuple[str, ...]) -> Finding:
     return replace(
         finding, outcome="UNKNOWN", sentence=lambda: f"{finding.text} Not usable while {doubted}.", would=would
     )
-
-
-# Outcomes as the plan has them
-
-
-def _spoken(called: Called, view: TrialView, findings: dict[str, Finding]) -> GateOutcome:
-    """Return the outcome of a gate; what trials share is written once, and then pointed at each of them."""
-    shared: Shared | None = None
-    if called.of_placement or called.of_identity:
-        shared = view.placed.kept.found(_shared_by(called, view))
-    if shared is None:
-        return _gate_outcome(called, findings)
-    if findings is not shared.findings:
-        # Another gate puts them in doubt for this trial.
-        return _moved(_gate_outcome(called, findings), shared.at, view.at)
-    if shared.outcome is None:
-        shared.outcome = _gate_outcome(called, findings)
-    return _moved(shared.outcome, shared.at, view.at)
-
-
-def _moved(outcome: GateOutcome, at: str, to: str) -> GateOutcome:
-    """Point an outcome for one trial at another one that shares it."""
-    if at == to or not any(limit.measured_at or limit.missing for limit in outcome.limits.values()):
-        return outcome
-    limits = {
-        name: replace(limit, measured_at=_below(limit.measured_at, at, to), missing=_below(limit.missing, at, to))
-        for name, limit in outcome.limits.items()
-    }
-    return replace(outcome, limits=limits)
-
-
-def _below(pointers: tuple[str, ...], at: str, to: str) -> tuple[str, ...]:
-    return tuple([to + pointer.removeprefix(at) if pointer.startswith(f"{at}/") else pointer for pointer in pointers])
-
-
-def _gate_outcome(called: Called, findings: Mapping[str, Finding]) -> GateOutcome:
-    limits = {name: _limit_outcome(called, name, finding) for name, finding in findings.items()}
-    return GateOutcome(family=called.gate.family, outcome=_worst(limits), limits=limits)
-
-
-def _limit_outcome(called: Called, name: str, finding: Finding) -> LimitOutcome:
-    gate, limit = called.gate, called.limits[name]
-    return LimitOutcome(
-        outcome=finding.outcome,
-        sentence=finding.text,
-        unit=finding.unit or gate.unit,
-        measured=_value(finding.measured),
-        comparator=finding.comparator or gate.comparator,
-        limit=_value(finding.limit),
-        margin=_value(finding.margin),
-        margin_share=_margin_share(finding),
-        would=finding.would,
-        worst=dict(finding.worst),
-        measured_at=finding.measured_at,
-        limit_at=finding.limit_at or _limit_pointer(gate, name, finding, limit),
-        missing=finding.missing,
-        notes=finding.notes,
-        because=None if isinstance(limit, Standing) else limit.because,
-    )
-
-
-def _limit_pointer(gate: Gate, name: str, finding: Finding, limit: Limit | Standing) -> str | None:
-    if isinstance(limit, Standing):
-        return None
-    at = f"/gates/{gate.id}/{name}"
-    return f"{at}/{finding.limit_field}" if finding.limit_field else at
-
-
-def _margin_share(finding: Finding) -> Value:
-    margin, limit = finding.margin, finding.limit
-    if type(margin) is not Fraction or type(limit) is not Fraction or limit.numerator == 0:
-        return None
-    return plain_ratio(margin.numerator * limit.denominator, abs(limit.numerator) * margin.denominator)
-
-
-def _value(value: Quantity) -> Value:
-    # Asked for their very type: whether one is a fraction's child takes several times as long to find out.
-    return plain(value) if type(value) is Fraction else value  # type: ignore[return-value]  # no child of it is made

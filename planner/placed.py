@@ -32,10 +32,6 @@ class Kept:
 
     results: dict[Hashable, Any] = field(default_factory=dict)
 
-    def found(self, key: Hashable) -> Any:
-        """Return what was kept under a key; None before anything was."""
-        return self.results.get(key)
-
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what ``make`` gave the first time the key was asked for."""
         # Most keys are asked for once or twice, so that a missing one must not cost an exception.
