@@ -7,7 +7,18 @@ from fractions import Fraction
 from planner.numbers import GIB, exact, in_units, rounded
 from planner.records.plan import Ratio, Value
 
-__all__ = ["DECIMALS", "SIGNS", "beside", "decimals", "figure", "grouped", "number", "percent", "readable"]
+__all__ = [
+    "DECIMALS",
+    "SIGNS",
+    "beside",
+    "decimals",
+    "figure",
+    "grouped",
+    "number",
+    "percent",
+    "readable",
+    "with_commas",
+]
 
 PLACES = 3
 DECIMALS: Mapping[str, tuple[int, int]] = {
@@ -48,8 +59,14 @@ def grouped(value: int | Fraction, places: int = PLACES) -> str:
     """Write a number with commas for thousands, a real minus, and no more decimals than it has."""
     units = in_units(value, places)
     whole, rest = divmod(abs(units), 10**places)
-    decimals = f".{rest:0{places}}".rstrip("0") if rest else ""
-    return f"{'−' if units < 0 else ''}{whole:,}{decimals}"
+    decimals = "." + str(rest).zfill(places).rstrip("0") if rest else ""
+    return f"{'−' if units < 0 else ''}{with_commas(whole)}{decimals}"
+
+
+def with_commas(number: int) -> str:
+    """Write a whole number with commas for thousands."""
+    # A format is read anew each time, which takes several times as long as the digits.
+    return str(number) if -1000 < number < 1000 else f"{number:,}"
 
 
 def readable(value: Value, unit: str | None = None) -> str:

@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 
 from planner.compare import Comparator, Comparison, compare
 from planner.failure import Loss, Range, distinct, losses
+from planner.figures import with_commas
 from planner.gates.base import Ask, Finding, Limit, compared, gate, unknown
 from planner.gates.failure_capacity import (
     Capacity,
@@ -227,7 +228,7 @@ def _sentence(view: TrialView, limit: FailureDomainLimit, found: Sequence[Loss],
     if loss is None:
         return decides.notes[0]
     groups = counted(len(view.serving_groups), "serving group")
-    lost = f"{limit.domain.capitalize()} {loss.domain} takes down {len(loss.groups):,} of {groups}"
+    lost = f"{limit.domain.capitalize()} {loss.domain} takes down {with_commas(len(loss.groups))} of {groups}"
     if decides.value is None or result.limit is None:
         what = "what comes back" if limit.horizon == "after_recovery" else "the capacity of each"
         return f"{lost}; {what} is not known.{why(result)}"

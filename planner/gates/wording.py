@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from planner.compare import Comparison
-from planner.figures import DECIMALS, grouped
+from planner.figures import DECIMALS, grouped, with_commas
 from planner.numbers import GIB, in_units
 from planner.readings import Sample
 
@@ -70,12 +70,12 @@ def _shown_before(show: Shown, numerator: int, denominator: int, places: int) ->
 def _fixed(value: int | Fraction, places: int, *, per: int = 1) -> str:
     units = in_units(value, places, per=per)
     whole, rest = divmod(abs(units), 10**places)
-    return f"{'−' if units < 0 else ''}{whole:,}.{rest:0{places}}"
+    return f"{'−' if units < 0 else ''}{with_commas(whole)}.{str(rest).zfill(places)}"
 
 
 def counted(number: int, noun: str, several: str | None = None) -> str:
     """Write a count with its noun: ``1 rank``, ``2 ranks``."""
-    return f"{number:,} {noun if number == 1 else several or f'{noun}s'}"
+    return f"{with_commas(number)} {noun if number == 1 else several or f'{noun}s'}"
 
 
 def capital(sentence: str) -> str:

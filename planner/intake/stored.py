@@ -160,7 +160,7 @@ _EVIDENCE = _decoder()
 _LATE_WINDOW = _twin(Window, per_rank=GenericAlias(dict, (str, LateArray)) | UnsetType)
 _LATE_EVIDENCE = _decoder(windows=GenericAlias(dict, (str, _LATE_WINDOW)))
 _TOPOLOGY, _RANK_MAP = msgspec.json.Decoder(Topology), msgspec.json.Decoder(tuple[Placement, ...])
-_VALUES = msgspec.json.Decoder(Values)
+_VALUES = msgspec.json.Decoder(tuple[int | float | None, ...])
 
 
 def decoded_evidence(raw: bytes, *, late_arrays: bool = False) -> Evidence:
