@@ -1,7 +1,7 @@
 """Print how much longer a check of a slot takes than a bare answer of the same server: p95 as a multiple, in one run.
 
 This is what routers ask. Server, middleware and clients are those of ``bench.pages``; the check is asked with a token
-that may read and an identity that matches the decision in force.
+that may read and an identity that matches the decision in force. What mirrors and dashboards read stands beside it.
 
 ``python -m bench.checks [--clients 2] [--rounds 300]``; exit code 1 where an address is not answered.
 """
@@ -13,8 +13,8 @@ from typing import Any
 
 from bench.pages import BARE, Client, filled, measured, report, served
 
-CHECK, VALIDITY, UNCHANGED = "check", "validity of the slot", "validity, unchanged"
-AIMS = {CHECK: 2, VALIDITY: 2}
+CHECK, VALIDITY, METRICS = "check", "validity of the slot", "metrics"
+AIMS = {CHECK: 2}
 """Multiples of the bare answer's p95."""
 
 
@@ -36,7 +36,12 @@ class Router(Client):
     """Asks for the bare answer as a browser that is logged in, for a slot as a router with a token."""
 
     def __init__(self, port: int, found: dict[str, Any], *, seed: int, rounds: int) -> None:
-        paths = {BARE: "/health/live", CHECK: f"{found['api']}/check"}
+        paths = {
+            BARE: "/health/live",
+            CHECK: f"{found['api']}/check",
+            VALIDITY: f"{found['api']}/validity?slot={found['slot']}",
+            METRICS: f"{found['api']}/metrics",
+        }
         super().__init__(port, found["cookie"], paths, seed=seed, rounds=rounds)
         self.body = base64.b64decode(found["body"])
         self.token = {"Host": "localhost", "Authorization": f"Bearer {found['token']}"}
@@ -48,6 +53,8 @@ class Router(Client):
             super().send(name)
         elif name == CHECK:
             self.connection.request("POST", self.paths[name], self.body, {**self.token, **self.content_type})
+        else:
+            self.connection.request("GET", self.paths[name], headers=self.token)
 
 
 if __name__ == "__main__":
