@@ -52,7 +52,7 @@ faults: .venv/dev.stamp ## Let every system call of writing entry, blob and chec
 flips: .venv/dev.stamp ## Change every byte of an exported bundle, one after another, and verify all of it each time
 	@TOPOGATE_FLIP_STEP=1 $(BIN)/python -m pytest tests/verifier/test_flipped_bytes.py -q --timeout=3600
 
-bench: .venv/dev.stamp ## Print what planning, importing, verifying, appending and pages take beside plain yardsticks
+bench: .venv/dev.stamp ## Print what planning, importing, verifying, appending, observing and pages take beside plain yardsticks
 	@$(BIN)/python -m bench.bytes_to_plan
 	@$(BIN)/python -m bench.many_trials
 	@$(BIN)/python -m bench.importing
@@ -61,6 +61,7 @@ bench: .venv/dev.stamp ## Print what planning, importing, verifying, appending a
 	@$(BIN)/python -m bench.appends --no-sync
 	@$(BIN)/python -m bench.pages
 	@$(BIN)/python -m bench.checks
+	@$(BIN)/python -m bench.observing
 
 screenshots: .venv/dev.stamp ## Draw docs/images anew from the running demo
 	@$(BIN)/python -m tests.screenshots

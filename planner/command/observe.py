@@ -1,8 +1,8 @@
 """``topogate observe``: production's metrics as a batch, and batches against what was qualified.
 
-``convert`` prints a batch (``topogate.observations/v1``) of Prometheus texts; ``compare`` holds batches against the
-evidence and limits of a plan's topology, rank by rank: exit 1 where a limit is broken; ``slowest`` names the rank that
-the others wait for.
+``convert`` prints a batch (``topogate.observations/v1``) of Prometheus texts, ``post`` sends one to a server;
+``compare`` holds batches against the evidence and limits of a plan's topology, rank by rank: exit 1 where a limit is
+broken; ``slowest`` names the rank that the others wait for.
 """
 
 import sys
@@ -23,6 +23,7 @@ from planner.command.base import (
     opened,
     print_refused,
 )
+from planner.command.observe_post import configure_post
 from planner.command.opening import utc_time
 from planner.errors import DocumentRefusedError
 from planner.importers import Source
@@ -53,6 +54,7 @@ def _configure(parser: ArgumentParser) -> None:
     convert.add_argument("--rank", action="append", default=[], metavar=MAPPINGS["rank"])
     convert.add_argument("--link", action="append", default=[], metavar=MAPPINGS["link"])
     convert.set_defaults(run_observe=_convert)
+    configure_post(commands.add_parser("post", help="send a batch to a server, and hear what breaks a limit"))
     compare = commands.add_parser("compare", help="hold batches against what was qualified")
     for name in ("contract", "evidence", "plan"):
         compare.add_argument(name, metavar=name.upper())

@@ -1,0 +1,79 @@
+"""``topogate observe post``: send a batch to a server, which answers what of it is out of its envelope.
+
+The server judges the batch as the command line would; standard output holds its answer alone. The same file again is
+answered as taken, so a collector that got no answer sends it once more. Exit 1 where a limit is broken.
+"""
+
+import hashlib
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from typing import Any
+
+from planner.command.base import Exit, Refused, add_format, json_line, opened, print_refused
+from planner.command.client import Client, NotReachedError, ServerAddressError
+from planner.command.submit import TOKEN_VARIABLE, ProblemsError, RefusedError, accepted, api_token
+from planner.shown import printable
+
+__all__ = ["configure_post"]
+
+BOUNDS = {"limit": "limit", "qualified": "measured"}
+OF = ("rank", "group", "link", "shape")
+
+
+def configure_post(parser: ArgumentParser) -> None:
+    """Add what the command takes."""
+    parser.add_argument("batch", metavar="BATCH", help="batch of observations, - for stdin")
+    parser.add_argument("--server", required=True, metavar="URL", help="address of the server")
+    parser.add_argument("--workspace", required=True, metavar="NAME", help="workspace on the server")
+    parser.add_argument("--token-file", metavar="FILE", help=f"file with the API token (default: ${TOKEN_VARIABLE})")
+    parser.add_argument("--plain-http", action="store_true", help="send the token unencrypted to another machine")
+    add_format(parser)
+    parser.set_defaults(run_observe=_run)
+
+
+def _run(arguments: Namespace) -> int:
+    try:
+        client = Client(arguments.server, api_token(arguments.token_file), plain_http=arguments.plain_http)
+        found = _posted(client, arguments)
+    except ProblemsError as error:
+        print_refused(error.problems, arguments.format)
+        return Exit.BAD_INPUT
+    except (RefusedError, NotReachedError, ServerAddressError) as error:
+        print(f"topogate: {error}", file=sys.stderr)
+        return {RefusedError: Exit.REFUSED, NotReachedError: Exit.NOT_REACHED}.get(type(error), Exit.BAD_INPUT)
+    print(json_line(found) if arguments.format == "json" else "\n".join(_lines(found)))
+    return Exit.NO if found["breaches"] else Exit.OK
+
+
+def _posted(client: Client, arguments: Namespace) -> dict[str, Any]:
+    """Send the batch.
+
+    Raises:
+        ProblemsError, RefusedError, NotReachedError: see there.
+    """
+    unread: Refused = {}
+    raw = opened(bytes, arguments.batch, unread)
+    if raw is None:
+        raise ProblemsError(unread)
+    key = f"topogate-{hashlib.sha256(raw).hexdigest()}"
+    path = ["workspaces", arguments.workspace, "observations"]
+    answer = client.post(path, fields={}, files={"observations": raw}, key=key)
+    return accepted(answer, {"observations": arguments.batch})
+
+
+def _lines(found: dict[str, Any]) -> Iterator[str]:
+    """Say what became of a batch: what was taken, what is open, then the worst of what the batch touched."""
+    taken = "taken" if found["is_new"] else "taken before"
+    judged = "" if found["is_judged"] or not found["is_new"] else ", too old to be judged"
+    yield (
+        f"{taken}: {found['values']:,} values of D-{found['decision']:04d} r{found['revision']}{judged}; "
+        f"in breach {found['breaches']:,}, drifting {found['drifts']:,}; "
+        f"of the topology {found['open_breaches']:,} and {found['open_drifts']:,}"
+    )
+    for one in found["findings"]:
+        of = ", ".join(f"{name} {one[name]}" for name in OF if name in one)
+        bounds = ", ".join(f"{word} {one[name]:,.6g}" for name, word in BOUNDS.items() if one[name] is not None)
+        value = "unknown" if one["value"] is None else f"{one['value']:,.6g}"
+        line = f"{one['state']} {one['metric']} {one['statistic']} of {of or 'all groups'}: {value}, {bounds}"
+        yield printable(f"{line}. Owned by {one['team']}.")
