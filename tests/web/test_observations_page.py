@@ -8,7 +8,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from reviews.models import ObservationBatch, ObservationSource
-from tests.planner.observations.batches import level
+from tests.planner.observations.batches import level, times
 from tests.queries import cost
 from tests.reviews.factories import Cast
 from tests.reviews.observing import CALM, DRIFTED, FULL, encoded, memory, minutes_ago, observed_cast, take
@@ -49,6 +49,13 @@ def test_a_breach_stands_first_with_limit_and_measured_value_one_click_away(peop
     assert re.search(r'/documents/contract/\?revision=1&amp;at=/gates/memory_headroom/\w+#here">≤ 64.0 GiB', rows[0])
     assert re.search(r"/documents/evidence/\?revision=1&amp;at=/trials/t-base-16/windows/[^\"]*values/3#here", rows[0])
     assert 'class="v v-fail' in rows[0]
+
+
+def test_what_is_unknown_says_why(people: Cast, visit: Visit) -> None:
+    spread = {"group": 0, "metrics": {"ttft_ms": times([100, 400, 600], [100, 1800, 200, 0])}}
+    take(people, spread)
+    rows = text(part(people, visit, "metric", "?metric=ttft_ms&state=UNKNOWN"))
+    assert "Unknown Group 0 p95 394.81 ms to 608.87 ms The limit lies inside of what it can be. limit ≤ 500 ms" in rows
 
 
 def test_what_is_out_of_the_envelope_now_leads_the_page(people: Cast, visit: Visit) -> None:

@@ -10,7 +10,7 @@ from reviews.models import Decision, Diagnosis
 from tests.planner.importers.test_nccl_ras import answer
 from tests.planner.observations.late_traces import TENSOR, late, trace_file
 from tests.queries import cost
-from tests.reviews.factories import Cast
+from tests.reviews.factories import Cast, Pair, example_pair, planned
 from tests.reviews.late_ranks import LOG, TRACE, diagnosed, late_decision
 from tests.web.conftest import Visit
 
@@ -107,9 +107,20 @@ def test_what_is_not_there_is_not_found(decision: Decision, people: Cast, visit:
     assert {visit(people.audrey).get(f"{PAGE}{path}").status_code for path in paths} == {404}
 
 
-def test_the_evidence_says_what_its_hand_off_suggests(people: Cast, visit: Visit) -> None:
-    late_decision(people)
-    assert "Hand-off between pools" not in read(people, visit, "")
+def test_what_the_evidence_says_of_a_hand_off_and_of_snapshots_is_shown(people: Cast, visit: Visit) -> None:
+    pair = example_pair("late-rank")
+    tree = json.loads(pair.evidence)
+    trial = tree["trials"]["t-moved"]
+    name = next(name for name, window in trial["windows"].items() if window["purpose"] == "counted")
+    queued = {"queued_first_third_mean": 2, "queued_last_third_mean": 9, "decode_idle_share": 0.4}
+    trial["windows"][name]["handoff"] = queued
+    told = {"collected_at": "2026-09-21T14:00:00Z", "tool": "ncclras", "version": "2.26.2", "text": "Job summary"}
+    trial["diagnostics"] = {"ras-1": told}
+    planned(people, pair=Pair(pair.contract, json.dumps(tree).encode()), as_of="2026-10-01T00:00:00Z")
+    page = read(people, visit, "")
+    assert f"transfers queue while decode devices idle. Window {name}" in page
+    assert "A snapshot of one moment and no verdict" in page
+    assert "ras-1 ncclras 2.26.2 2026-09-21 14:00:00 UTC Job summary" in page
 
 
 def test_pages_cost_the_same_for_many_diagnoses(decision: Decision, people: Cast, visit: Visit) -> None:

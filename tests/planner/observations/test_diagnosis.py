@@ -63,6 +63,22 @@ def test_moving_slower_than_the_evidence_is_symmetric(known: Decided) -> None:
     assert (slow.pattern, usual.pattern) == ("symmetric", "none")
 
 
+def test_a_hand_off_that_queues_while_decode_idles_is_told(known: Decided) -> None:
+    assert known.handoffs == {}
+    tree = json.loads(EXAMPLE.read_bytes())
+    windows = tree["trials"]["t-moved"]["windows"]
+    name = next(name for name, window in windows.items() if window["purpose"] == "counted")
+    windows[name]["handoff"] = {
+        "queued_first_third_mean": 2,
+        "queued_last_third_mean": 9,
+        "decode_idle_share": 0.4,
+    }
+    trial = read_evidence(json.dumps(tree).encode()).record.trials["t-moved"]
+    told = diagnosis(decided(trial, moe=False), trace_file(late(1)))
+    assert list(told.handoffs) == [name]
+    assert f"window {name}: hand-off or allocation on the decode side" in "\n".join(diagnosis_lines(told))
+
+
 def test_traces_of_ranks_are_one_trace(known: Decided) -> None:
     head, *rows = trace_file(late(1)).splitlines(keepends=True)
     parts = [head + b"".join(row for row in rows if row.startswith(f"{rank},".encode())) for rank in range(8)]

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from planner.observations.diagnosis import read_diagnosis
-from reviews.blobs import blob_read
+from reviews.blobs import blob_keep, blob_read
 from reviews.errors import InvalidRequestError, NotAllowedError, NotFoundError
-from reviews.models import AuditEntry, Blob, Decision, Diagnosis, DiagnosisFile
+from reviews.models import Attachment, AttachmentPiece, AuditEntry, Blob, Decision, Diagnosis, DiagnosisFile
+from reviews.selectors.diagnoses import diagnosis_file, diagnosis_file_bytes
 from reviews.services.diagnoses import MOST_BYTES, Asked, diagnosis_make
 from reviews.verification import verify
 from tests.planner.importers.test_nccl_ras import answer
@@ -100,6 +101,21 @@ def test_without_files_there_is_nothing_to_diagnose(decision: Decision, people: 
         diagnosis_make(
             actor=people.bob, workspace=people.workspace, number=1, asked=Asked(files=(), with_evidence=True)
         )
+
+
+def test_files_behind_the_evidence_are_read_where_that_is_asked_for(decision: Decision, people: Cast) -> None:
+    document = decision.revisions.get().evidence
+    for name, data in (("notes.txt", b"all is well\n"), ("trace.csv", TRACE)):
+        blob = blob_keep(data)
+        same = {"sha256": blob.sha256, "size_bytes": len(data), "uploaded_sha256": blob.sha256}
+        behind = Attachment.objects.create(document=document, name=name, uploaded_bytes=len(data), **same)
+        AttachmentPiece.objects.create(attachment=behind, number=0, blob=blob)
+    made = diagnosed(people, ("engine.log", LOG), with_evidence=True)
+    assert (made.pattern, made.points_at) == ("one_rank", "rank 1, node-a a1")
+    files = [(one.name, one.blob_id is None) for one in DiagnosisFile.objects.order_by("number")]
+    assert files == [("engine.log", False), ("trace.csv", True)]
+    row = diagnosis_file(actor=people.bob, workspace=people.workspace, number=1, diagnosis=1, file=2)
+    assert b"".join(diagnosis_file_bytes(row)) == TRACE
 
 
 def test_an_auditor_diagnoses_nothing(decision: Decision, people: Cast) -> None:
