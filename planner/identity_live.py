@@ -24,6 +24,7 @@ __all__ = [
     "Seen",
     "Together",
     "placed_of",
+    "places_of",
     "rank_key",
     "said_by_whole",
     "said_of",
@@ -69,6 +70,11 @@ class Decided:
     def by_rank(self) -> Mapping[int, tuple[int, Mapping[str, Any]]]:
         """Rank -> its place in ``ranks``, and its entry."""
         return {entry["rank"]: (at, entry) for at, entry in enumerate(self.ranks)}
+
+    @cached_property
+    def by_path(self) -> Mapping[tuple[str, ...], int]:
+        """Path of a key -> its place in ``keys``; a host says few of very many."""
+        return {steps(key): at for at, (key, _) in enumerate(self.keys)}
 
     @property
     def every_key(self) -> int:
@@ -125,6 +131,16 @@ class Said:
     differs: tuple[KeyDifference, ...] = ()
 
 
+def places_of(bits: int) -> list[int]:
+    """Return the places of the set bits, in order; a shift for each would copy the whole number."""
+    digits = bin(bits)[:1:-1]
+    found, at = [], digits.find("1")
+    while at >= 0:
+        found.append(at)
+        at = digits.find("1", at + 1)
+    return found
+
+
 def seen_in(live: Mapping[str, Any]) -> Seen:
     """Return what a whole identity says of ranks: its ``placement`` holds a rank map, or the digest of one."""
     placement = live.get("placement")
@@ -143,17 +159,19 @@ def said_of(
 ) -> Said:
     """Compare what one host says with what was decided. Nothing is raised on what it says."""
     keys = unknown = 0
-    differs: list[KeyDifference] = []
-    for at, (key, expected) in enumerate(decided.keys):
-        value = _leaf(identity, steps(key))
-        if value is None:
+    found: dict[int, KeyDifference] = {}
+    for path, value in leaves(identity):
+        at = decided.by_path.get(path)
+        if at is None or value is None:
             continue
+        key, expected = decided.keys[at]
         if UNKNOWN in (value, expected):
             unknown |= 1 << at
         elif same(expected, value):
             keys |= 1 << at
         else:
-            differs.append(KeyDifference(key, "differs", expected, value))
+            found[at] = KeyDifference(key, "differs", expected, value)
+    differs = [found[at] for at in sorted(found)]
     ranks, moved = _ranks(decided, seen)
     label = (environment or {}).get(LABEL, decided.rank_map_digest)
     if decided.rank_map_digest and label != decided.rank_map_digest:
@@ -209,13 +227,6 @@ def _moved(fault: RankDifference) -> KeyDifference:
     return KeyDifference(rank_key(fault.rank, fault.what), "differs", fault.expected, fault.found)
 
 
-def _leaf(tree: Mapping[str, Any], path: Sequence[str]) -> Any:
-    node: Any = tree
-    for step in path:
-        node = node.get(step) if isinstance(node, Mapping) else None
-    return None if isinstance(node, Mapping) and node else node
-
-
 @dataclass(frozen=True, slots=True)
 class Together:
     """What all reports say: what nobody said yet, which nodes are waited for, and who contradicts whom.
@@ -243,15 +254,11 @@ def together(decided: Decided, said: Mapping[str, Said]) -> Together:
         ranks |= one.ranks
     differs = tuple((name, difference) for name, one in said.items() for difference in one.differs)
     denied = {difference.key for _, difference in differs}
-    missing_keys = decided.every_key & ~keys
-    open_keys = (
-        tuple(key for at, (key, _) in enumerate(decided.keys) if missing_keys >> at & 1 and key not in denied)
-        if missing_keys
-        else ()
+    open_keys = tuple(
+        decided.keys[at][0] for at in places_of(decided.every_key & ~keys) if decided.keys[at][0] not in denied
     )
-    missing = decided.every_rank & ~ranks
     moved = {int(steps(key)[2]) for key in denied if key.startswith(f"{RANKS}/")}
-    absent = [entry for at, entry in enumerate(decided.ranks) if missing >> at & 1] if missing else []
+    absent = [decided.ranks[at] for at in places_of(decided.every_rank & ~ranks)]
     open_entries = [entry for entry in absent if entry["rank"] not in moved] if RANK_MAP not in denied else []
     wanted = [decided.nodes[key] for key in open_keys if key in decided.nodes]
     wanted += [entry["node"] for entry in open_entries]

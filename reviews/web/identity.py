@@ -29,8 +29,10 @@ from reviews.web.identity_rows import (
 from reviews.web.links import Query, number_or_none
 from reviews.web.once import once_key
 
-KEPT = ("keys", "page", "ranks", "before")
+KEPT = ("keys", "page", "ranks", "hosts", "before")
 PAGE_SIZE = 100
+CONTRADICTIONS = 5
+"""Of more, the files tell all."""
 REVIEW = "review"
 HEADER = ("kind", "key", "outcome", "decided", "found", "host", "since", "team")
 
@@ -54,14 +56,14 @@ def decision_identity(request: PersonRequest, slug: str, number: int) -> HttpRes
         found=found,
         is_stale=found.page.state == DecisionState.STALE,
         awaited=awaited_text(found.live),
-        contradictions=found.live.together.contradictions,
+        contradictions=found.live.together.contradictions[:CONTRADICTIONS],
         keys=_shown(keys, query, "page"),
         key_counts=_counts(found),
         keys_href=query.link("keys", keys=None if everything else "all", page=None),
         everything=everything,
         ranks=_shown(ranks, query, "ranks"),
         map_href=_map_href(found, slug),
-        hosts=host_lines(found, raw),
+        hosts=_shown(host_lines(found, raw), query, "hosts"),
         history=history_lines(found.reports, raw),
         older_href=query.link("history", before=found.older) if found.older else "",
         files=[(name, reverse("identity-download", args=[slug, number, name])) for name in ("json", "csv")],

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from planner.identity_check import KeyDifference
+from planner.identity_live import places_of
 from planner.pointers import steps
 from planner.shown import shown
 from reviews.policies.validity import owned
@@ -42,6 +43,10 @@ REFUSED = Word("Refused", "fail", "fail")
 NEWS = Word("News", "plain", "plain")
 FOUND = {"differs": DIFFERS, "missing": AWAITED, "unknown": Word("Unknown", "unk", "unk"), "": MATCHES}
 RANKS = "/placement/rank_map/"
+ORDER = ("Differs", "Refused", "Silent", "From before", "As decided")
+"""Hosts in this order: what somebody has to look at comes first."""
+AWAITED_NAMED = 40
+MOST_SPANS = 400
 SAYING = 3
 """Hosts that a row names; of more it says how many."""
 
@@ -131,8 +136,10 @@ def verdict_strip(found: IdentityPage) -> Strip:
 def awaited_text(live: LiveIdentity) -> tuple[tuple[str, str], ...]:
     """Return what is waited for: what it is, and its names."""
     whole = live.together
-    rows = [("Nodes", ", ".join(whole.awaited))]
-    rows += [("Ranks", spans(tuple(sorted(whole.open_ranks))))]
+    more = f" and {len(whole.awaited) - AWAITED_NAMED} more" if len(whole.awaited) > AWAITED_NAMED else ""
+    rows = [("Nodes", ", ".join(whole.awaited[:AWAITED_NAMED]) + more)]
+    ranks = spans(tuple(sorted(whole.open_ranks)))
+    rows += [("Ranks", ranks if len(ranks) <= MOST_SPANS else count(len(whole.open_ranks), "rank"))]
     return tuple((name, text) for name, text in rows if text)
 
 
@@ -183,17 +190,20 @@ def _open(live: LiveIdentity) -> Iterator[KeyLine]:
 def _as_decided(live: LiveIdentity) -> Iterator[KeyLine]:
     if live.decided is None:
         return
-    fresh = [row for row in live.hosts if row.is_fresh]
+    saying: dict[int, list[HostRow]] = {}
+    for row in live.hosts:
+        for at in places_of(row.keys) if row.is_fresh else ():
+            saying.setdefault(at, []).append(row)
     for at, (key, value) in enumerate(live.decided.keys):
-        saying = [row for row in fresh if row.keys >> at & 1]
+        rows = saying.get(at, [])
         yield KeyLine(
             how="",
             word=MATCHES,
             key=key,
             decided=shown(value),
             found=shown(value),
-            hosts=_names([row.name for row in saying]),
-            since=when(min(row.since for row in saying)) if saying else "",
+            hosts=_names([row.name for row in rows]),
+            since=when(min(row.since for row in rows)) if rows else "",
             team=team_title(live.owner(key)),
         )
 
@@ -237,7 +247,8 @@ def _place(entry: Mapping[str, Any]) -> str:
 
 def host_lines(found: IdentityPage, raw: str) -> tuple[HostLine, ...]:
     """Return the hosts; ``raw`` is the address of a report's bytes with ``DIGEST`` in the place of the digest."""
-    return tuple(_host_line(row, found.now, raw) for row in found.live.hosts)
+    lines = [_host_line(row, found.now, raw) for row in found.live.hosts]
+    return tuple(sorted(lines, key=lambda line: ORDER.index(line.word.text)))
 
 
 def _host_line(row: HostRow, now: datetime, raw: str) -> HostLine:
