@@ -18,7 +18,6 @@ from planner.contract_builder.rendered import judged
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import DocumentRefusedError
 from planner.gates import GATES
-from planner.identity_check import KeyDifference
 from planner.intake import read_contract
 from planner.intake.stored import decoded_evidence
 from planner.pointers import joined, steps
@@ -37,7 +36,7 @@ from planner.times import time_text
 from reviews.asked_once import moment
 from reviews.blobs import blob_read
 from reviews.errors import DocumentsRefusedError, Finding, InvalidRequestError, NotFoundError
-from reviews.models import DocumentKind, Person, Revision, Workspace
+from reviews.models import Activation, DocumentKind, Person, Revision, Workspace
 from reviews.policies.document import PolicyDocument, gate_owner, read_policy
 from reviews.policies.validity import key_owner
 from reviews.selectors.decision_page import decision_named, decision_page
@@ -130,13 +129,9 @@ def requalification_view(
         newer = _bounded(revision_bytes(actor=actor, workspace=workspace, revision_id=compared.id).contract)
     evidence, too_large = _evidence(base, stored)
     now = moment()
-    reported_at: datetime | None = None
-    differing: tuple[KeyDifference, ...] = ()
-    if activation is not None:
-        bound = msgspec.to_builtins(decided.record.identity)
-        reported_at, differing = reported_changes(workspace, page.slot, activation, bound)
+    reported_at, reported = _reported(workspace, page, activation, decided)
     found: dict[Because, tuple[Change, ...]] = {
-        "report": identity_changes(differing, decided),
+        "report": reported,
         "age": () if evidence is None else too_old(newer or decided, evidence, time_text(now)),
         "contract": () if newer is None else contract_changes(decided, newer),
     }
@@ -206,6 +201,17 @@ def _evidence(base: RevisionRow, stored: RevisionBytes) -> tuple[EvidenceDocumen
     record = decoded_evidence(stored.evidence)
     # Ids of trials' contents are for plans; trials are told by their names.
     return EvidenceDocument(record, base.evidence, base.evidence_file_sha256, dict.fromkeys(record.trials, "")), ""
+
+
+def _reported(
+    workspace: Workspace, page: DecisionPage, activation: Activation | None, decided: ContractDocument
+) -> tuple[datetime | None, tuple[Change, ...]]:
+    """Return when hosts reported last since the activation, and what they show otherwise; nothing without one."""
+    if activation is None:
+        return None, ()
+    bound = msgspec.to_builtins(decided.record.identity)
+    at, differing = reported_changes(workspace, page.slot, activation, bound)
+    return at, identity_changes(differing, decided)
 
 
 def _policy(base: RevisionRow) -> PolicyDocument:
