@@ -129,6 +129,11 @@ def ways_of(slug: str, found: SlotPage, revision: int, trial: str) -> tuple[Way,
         Way("Evidence of the trial", documents.to(f"/trials/{trial}"), "every value that was measured"),
         Way("Contract", documents.to("/identity"), "the identity that has to match"),
         Way("Sign-offs and history", to("decision-history"), "who signed what, when"),
+        Way(
+            "Record of the decision",
+            reverse("decision-record", args=[slug, number]),
+            "as Markdown, to be kept elsewhere",
+        ),
         *(Way(title, reverse(name, args=[slug, number]), OF_OPERATING.get(name, "")) for title, name in PAGES),
     )
 

@@ -111,6 +111,8 @@ def test_the_page_of_a_slot_says_everything_of_it(people: Cast, visit: Visit) ->
         assert said in page
     assert 'href="/w/lab/decisions/1/map/?revision=1&amp;trial=t-node-replicas"' in page
     assert 'href="/w/lab/decisions/1/documents/evidence/?revision=1&amp;at=/trials/t-node-replicas#here"' in page
+    assert 'href="/w/lab/decisions/1/record.md"' in page
+    assert 'href="/w/lab/decisions/1/requalification/"' in page
     assert "topogate check --slot chat/eu-north --identity live.json --server http://testserver --workspace lab" in page
 
 
