@@ -69,8 +69,6 @@ def event_text(row: EntryRow) -> str:
         "identity.differs": f"{row.who} reported {reported_places(row)}: it differs",
         "identity.reported": f"{row.who} reported {reported_places(row)}",
         "identity.report_refused": f"Refused: an identity report by {row.who}",
-        "diagnosis.made": f"{row.who} diagnosed the slowest rank",
-        "diagnosis.refused": f"Refused: a diagnosis by {row.who}",
         "activation.refused": f"Refused: putting into force by {row.who}",
         "withdrawal.refused": f"Refused: withdrawing the decision by {row.who}",
         "rejection.refused": f"Refused: closing as rejected by {row.who}",
@@ -78,6 +76,7 @@ def event_text(row: EntryRow) -> str:
         "signoff.carried": f"{about} is carried to r{row.revision}{team}",
         **texts_beside_signing(row, team),
         **texts_of_the_log(row),
+        **texts_of_machines(row),
         **texts_of_production(row),
         **texts_of_the_roster(row, about, team),
         "signoff.withdrawn": f"{row.who} withdrew a sign-off{team}",
@@ -112,6 +111,14 @@ def texts_of_the_roster(row: EntryRow, about: str, team: str) -> dict[str, str]:
         "roster.link_used": f"{about} set a password with a link",
         "roster.refused": f"Refused: change of people by {row.who}",
         "person.erased": f"{about} erased by {row.who}",
+    }
+
+
+def texts_of_machines(row: EntryRow) -> dict[str, str]:
+    """Say what an entry about hosts and ranks records, by action."""
+    return {
+        "diagnosis.made": f"{row.who} diagnosed the slowest rank",
+        "diagnosis.refused": f"Refused: a diagnosis by {row.who}",
     }
 
 
