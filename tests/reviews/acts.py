@@ -146,7 +146,9 @@ NO_ACTS: set[str] = {
     "two_persons.seat_of",
     "two_persons.wrong",
     "webhook_messages.notice_body",
+    "webhook_messages.differences_value",
     "webhook_messages.signature",
+    "webhook_messages.slot_value",
     "withdrawals.signoff_named",
     # Parts of an act: they run inside its transaction, and it writes the entry, or they do for what it sets off.
     "acting.acting",
