@@ -52,6 +52,7 @@ NAMED: dict[str, Any] = {
     "file": "0" * 16,
     "secret": "x",
     "provider_id": "oidc",
+    "name": "launch.sh",
 }
 
 
