@@ -64,16 +64,37 @@ class Sent:
 
 def is_of_a_host(raw: bytes) -> bool:
     """Say whether bytes are the report of one host, and not an identity as a whole, or several put together."""
-    if b'"topogate.identity/' not in raw:
-        return False
     try:
         tree = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return True
-    if not isinstance(tree, dict) or "schema" not in tree:
+        return b'"topogate.identity/' in raw
+    if not _is_report(tree):
         return False
     host = tree.get("host")
     return not (isinstance(host, str) and _OF_SEVERAL in host)
+
+
+def _is_report(tree: Any) -> bool:
+    """Read the name of the form out of what was parsed: in bytes the same name can be written in several ways."""
+    return isinstance(tree, dict) and str(tree.get("schema", "")).startswith("topogate.identity/")
+
+
+def time_of_whole(raw: bytes, *, now: datetime, fresh: timedelta) -> datetime | None:
+    """Return when reports that were put together were collected, the first of them; None of what is no report.
+
+    Raises:
+        InvalidRequestError: the time is none, too long ago, or has not come.
+    """
+    tree = msgspec.json.decode(raw)
+    if not _is_report(tree):
+        return None
+    said = tree.get("collected_at")
+    text = said if isinstance(said, str) else ""
+    collected = parsed_time(text)
+    problems = tuple(_time_problems(collected, printable(text, 80) or "nothing", "identity", now, fresh))
+    if problems:
+        raise InvalidRequestError(problems)
+    return collected
 
 
 def sent_reports(documents: Sequence[bytes], *, now: datetime, fresh: timedelta) -> tuple[Sent, ...]:

@@ -27,7 +27,7 @@ from reviews.errors import (
     printable,
 )
 from reviews.models import Decision, DecisionState, HostReport, IdentityReport, Person, PlannedRevision, Workspace
-from reviews.policies.host_reports import Sent, is_of_a_host, place_in, sent_reports
+from reviews.policies.host_reports import Sent, is_of_a_host, place_in, sent_reports, time_of_whole
 from reviews.policies.permissions import may_report
 from reviews.policies.validity import Difference, also_text, owned
 from reviews.selectors.decided import decided_by, owners_of
@@ -76,7 +76,8 @@ def identity_reports_take(
     if len(documents) == 1 and not is_of_a_host(documents[0]):
         with _refusals_noted(actor, workspace, slot, (), trace):
             live = live_identity(documents[0])
-        check = identity_report(actor=actor, workspace=workspace, slot=slot, live=live, trace=trace)
+            at = time_of_whole(documents[0], now=database_now(), fresh=_fresh())
+        check = identity_report(actor=actor, workspace=workspace, slot=slot, live=live, collected_at=at, trace=trace)
     else:
         _hosts_take(actor, workspace, slot, documents, trace)
     found = live_slot(workspace, slot, database_now())
@@ -104,13 +105,16 @@ def _attempt(token: str, trace: Trace) -> Act:
 
 
 def _hosts_take(actor: Person, workspace: Workspace, slot: str, documents: Sequence[bytes], trace: Trace) -> None:
-    fresh = timedelta(seconds=settings.IDENTITY_FRESH_SECONDS)
     with _refusals_noted(actor, workspace, slot, documents, trace):
         require(may_report(standing_of(actor, workspace)))
-        sent = sent_reports(documents, now=database_now(), fresh=fresh)
+        sent = sent_reports(documents, now=database_now(), fresh=_fresh())
         with workspace_write(workspace.pk):
             require_slot(workspace, slot)
             _take(actor, workspace, slot, sent, trace)
+
+
+def _fresh() -> timedelta:
+    return timedelta(seconds=settings.IDENTITY_FRESH_SECONDS)
 
 
 @contextmanager
@@ -147,10 +151,16 @@ def _take(actor: Person, workspace: Workspace, slot: str, sent: Sequence[Sent], 
     for one in new:
         judged = _judged(held, one)
         subject = held.activation.subject if held is not None and judged.said is not None else ""
-        if place_keep(workspace, slot, one, person=actor, subject=subject, said=judged.said, now=now):
+        is_new = place_keep(workspace, slot, one, person=actor, subject=subject, said=judged.said, now=now)
+        # What was told while the decision was contested, say, and ended nothing, ends it now.
+        if is_new or (judged.differences and _is_effective(held)):
             changed.append(judged)
     if changed:
         _record(actor, workspace, slot, held, changed, trace)
+
+
+def _is_effective(held: Held | None) -> bool:
+    return held is not None and held.state.state == DecisionState.EFFECTIVE
 
 
 def _not_yet_taken(workspace: Workspace, slot: str, sent: Sequence[Sent]) -> list[Sent]:
@@ -238,7 +248,7 @@ def _record(
         told.append({"place": one.sent.place, "identity": kept, "matches": matches, "differences": named})
     IdentityReport.objects.bulk_create(rows)
     differing = [(one.sent.place, each) for one in changed for each in one.differences]
-    if differing and held is not None and held.state.state == DecisionState.EFFECTIVE:
+    if differing and held is not None and _is_effective(held):
         decision_move(held.decision, "differ", now)
     append(workspace, _act(actor, slot, held, differing, told, trace))
 

@@ -12,9 +12,9 @@ from planner.canonical import canonical_bytes
 from planner.identity_live import said_by_whole, seen_in
 from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.blobs import blob_keep
-from reviews.clock import database_now
-from reviews.errors import Finding, InvalidRequestError, is_storable, printable
-from reviews.models import Decision, DecisionState, IdentityReport, Person, Workspace
+from reviews.clock import database_now, utc_text
+from reviews.errors import ConflictError, Finding, InvalidRequestError, is_storable, printable
+from reviews.models import Decision, DecisionState, HostReport, IdentityReport, Person, Workspace
 from reviews.policies.host_reports import WHOLE, Sent
 from reviews.policies.permissions import may_report
 from reviews.policies.validity import also_text
@@ -31,14 +31,23 @@ KEYS_NAMED = 50
 
 
 def identity_report(
-    *, actor: Person, workspace: Workspace, slot: str, live: Mapping[str, Any], trace: Trace = UNTRACED
+    *,
+    actor: Person,
+    workspace: Workspace,
+    slot: str,
+    live: Mapping[str, Any],
+    collected_at: datetime | None = None,
+    trace: Trace = UNTRACED,
 ) -> SlotCheck:
     """Record what a machine of a slot says it is, and return how that stands to the decision in force.
+
+    ``collected_at`` is when it was so; now where nobody says it.
 
     Raises:
         NotFoundError: the actor is no member of the workspace.
         NotAllowedError: the actor may not report.
         InvalidRequestError: the slot has no such name, or the identity cannot be kept.
+        ConflictError: it is from before the last one, or from before what is in force came so.
         TamperedError: stored bytes that the answer rests on were changed.
     """
     standing = standing_of(actor, workspace)
@@ -54,7 +63,13 @@ def identity_report(
         require_slot(workspace, slot)
         now = database_now()
         found = checked_slot(workspace, slot, live, now)
-        if not _is_new(actor, workspace, slot, raw, live, now):
+        if collected_at is not None:
+            _require_after(workspace, slot, collected_at, found)
+        is_stale = bool(found.differences) and found.decision is not None
+        ends = is_stale and found.decision is not None and found.decision.state == DecisionState.EFFECTIVE
+        at = min(collected_at or now, now)
+        # What was told while the decision was contested, say, and ended nothing, ends it now.
+        if not _is_new(actor, workspace, slot, raw, live, at, now) and not ends:
             return found
         kept = blob_keep(raw).sha256
         named = [{"key": one.key, "how": one.how, "team": one.team} for one in found.differences[:KEYS_NAMED]]
@@ -68,8 +83,7 @@ def identity_report(
             person_id=standing.person_id,
             reported_at=now,
         )
-        is_stale = bool(found.differences) and found.decision is not None
-        if is_stale and found.decision is not None and found.decision.state == DecisionState.EFFECTIVE:
+        if ends and found.decision is not None:
             decision_move(found.decision, "differ", now)
         append(
             workspace,
@@ -103,17 +117,35 @@ def require_slot(workspace: Workspace, slot: str) -> None:
         raise InvalidRequestError((Finding("request", "request/unknown_slot", "slot", wanted, printable(slot, 128)),))
 
 
+def _require_after(workspace: Workspace, slot: str, collected_at: datetime, found: SlotCheck) -> None:
+    """Refuse what was collected before the last report of the whole slot, or before what is in force came so.
+
+    Raises:
+        ConflictError: it was.
+    """
+    last = HostReport.objects.filter(workspace=workspace, slot=slot, place=WHOLE).values_list("collected_at", flat=True)
+    known = [at for at in last if at is not None]
+    if found.activation is not None:
+        known.append(found.activation.activated_at)
+    if known and collected_at < max(known):
+        raise ConflictError(
+            f"Expected reports of {slot} after {utc_text(max(known))[:19]}Z, found some of "
+            f"{utc_text(collected_at)[:19]}Z."
+        )
+
+
 def _is_new(
     actor: Person,
     workspace: Workspace,
     slot: str,
     raw: bytes,
     live: Mapping[str, Any],
+    collected_at: datetime,
     now: datetime,
 ) -> bool:
     """Keep what the machine says, and say whether it stands otherwise to what was decided than the last time."""
     seen = seen_in(live)
-    sent = Sent(place=WHOLE, host="", collected_at=now, raw=raw, identity=live, seen=seen)
+    sent = Sent(place=WHOLE, host="", collected_at=collected_at, raw=raw, identity=live, seen=seen)
     held = held_by(workspace, slot, now)
     if held is None:
         return place_keep(workspace, slot, sent, person=actor, subject="", said=None, now=now)
