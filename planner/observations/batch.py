@@ -26,6 +26,11 @@ SCHEMA = "topogate.observations/v1"
 MAX_SPAN_S = 86_400
 MOST_VALUE = 10**18
 """More is no observation, and sums of many batches must stay numbers."""
+MOST_COUNT = 10**12
+"""As many values as nothing has in a day; counts of many batches must stay whole numbers of 64 bits."""
+MOST: Mapping[str, int] = {"count": MOST_COUNT, "sum": MOST_VALUE, "min": MOST_VALUE, "max": MOST_VALUE}
+ROUNDING = 1e-6
+"""How far sums of floating-point values may be from what they add up to, as a share."""
 CLOCK_AHEAD_S = 60
 """A collector's clock may be so far ahead, as a runner's may."""
 
@@ -80,15 +85,31 @@ def _metric_problems(at: str, name: str, segment: Mapping[str, Any], value: Any)
         yield Problem("observations/scope", at, f"a segment that names a {metric.of}", "none")
     if not isinstance(value, dict):
         return
-    for name in ("sum", "min", "max"):
-        if _is_number(value.get(name)) and value[name] > MOST_VALUE:
-            yield Problem("observations/values", f"{at}/{name}", f"at most {MOST_VALUE:g}", shown(value[name]))
-    least, most = value.get("min"), value.get("max")
-    if least is not None and most is not None and _is_number(least) and _is_number(most) and least > most:
-        yield Problem("observations/values", f"{at}/min", f"at most the max, {shown(most)}", shown(least))
+    yield from _value_problems(at, value)
     histogram = value.get("histogram")
     if isinstance(histogram, dict):
         yield from _histogram_problems(f"{at}/histogram", histogram, value.get("count"))
+
+
+def _value_problems(at: str, value: Mapping[str, Any]) -> Iterator[Problem]:
+    known = {name: value[name] for name in ("count", "sum", "min", "max") if _is_number(value.get(name))}
+    over = [(name, bound) for name, bound in MOST.items() if known.get(name, 0) > bound]
+    for name, bound in over:
+        yield Problem("observations/values", f"{at}/{name}", f"at most {bound:g}", shown(known[name]))
+    least, most = known.get("min"), known.get("max")
+    if least is not None and most is not None and least > most:
+        yield Problem("observations/values", f"{at}/min", f"at most the max, {shown(most)}", shown(least))
+    elif not over and "count" in known and "sum" in known:
+        yield from _sum_problems(f"{at}/sum", known)
+
+
+def _sum_problems(at: str, known: Mapping[str, Any]) -> Iterator[Problem]:
+    """Hold a sum against the least and the most: a mean outside of them is none."""
+    count, total = known["count"], known["sum"]
+    if "max" in known and total > known["max"] * count * (1 + ROUNDING):
+        yield Problem("observations/values", at, f"at most {count} times {shown(known['max'])}", shown(total))
+    if "min" in known and total < known["min"] * count * (1 - ROUNDING):
+        yield Problem("observations/values", at, f"at least {count} times {shown(known['min'])}", shown(total))
 
 
 def _histogram_problems(at: str, histogram: Mapping[str, Any], count: Any) -> Iterator[Problem]:

@@ -2,8 +2,9 @@
 
 Rules kept: nothing is averaged over ranks, groups or links; shapes and phases of one of them are put together, as a
 limit that names none means all of them; rates of groups add up, because the deployment's capacity is their sum. A
-percentile is a range: above a limit only where all of it is, below only where all of it is; with too few values beyond
-the percentile it is unknown. Limits are the contract's; drift is the distance from what was measured, and no breach.
+percentile is a range, and so is the most where a part did not record it: above a limit only where all of it is, below
+only where all of it is; with too few values beyond the percentile it is unknown. Limits are the contract's; drift is
+the distance from what was measured, and no breach.
 """
 
 from collections.abc import Mapping, Sequence
@@ -182,7 +183,7 @@ def _range(
         return value, value, ""
     if entry.statistic == "max":
         if rolled.max is None:
-            return None, None, "The most was not recorded."
+            return exact(rolled.reached), None, "The most was not recorded."
         return exact(rolled.max), exact(rolled.max), ""
     if entry.statistic == "rate":
         rate = exact(rolled.sum) / seconds
@@ -209,6 +210,8 @@ def _percentile(statistic: str, rolled: Rolled, beyond: Fraction) -> Range:
     ends = quantile(rolled, part)
     if ends is None:
         return None, None, "No histogram was recorded."
+    if ends[1] == float("inf") and sum(count for _, count in rolled.highs) < rolled.count:
+        return exact(ends[0]), None, "Not every part has a histogram."
     high = None if ends[1] == float("inf") else exact(ends[1])
     return exact(ends[0]), high, "" if high is not None else "It lies in the last, open bucket."
 

@@ -29,6 +29,7 @@ Row = tuple[
     float | None,
     tuple[tuple[int, int], ...],
     tuple[tuple[int, int], ...],
+    float,
 ]
 _DECODER = msgspec.json.Decoder(list[Row])
 _ENCODER = msgspec.json.Encoder()
@@ -71,6 +72,7 @@ def _rows(seen: Mapping[Key, Rolled]) -> Iterable[Row]:
             one.max,
             one.lows,
             one.highs,
+            one.reached,
         )
 
 
@@ -81,8 +83,8 @@ def _order(key: Key) -> tuple[int, int, str, str, str]:
 def unpacked(data: bytes, subject: str, metric: str) -> dict[Key, Rolled]:
     """Return the roll-ups that were packed."""
     return {
-        Key(subject, metric, rank, group, link, shape, phase): Rolled(count, total, least, most, lows, highs)
-        for rank, group, link, shape, phase, count, total, least, most, lows, highs in _DECODER.decode(
+        Key(subject, metric, rank, group, link, shape, phase): Rolled(count, total, least, most, lows, highs, reached)
+        for rank, group, link, shape, phase, count, total, least, most, lows, highs, reached in _DECODER.decode(
             zlib.decompress(data)
         )
     }

@@ -41,7 +41,10 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Rolled:
-    """A roll-up. ``lows`` and ``highs`` are bucket and count, sparse, in order, empty where no histogram was given."""
+    """A roll-up. ``lows`` and ``highs`` are bucket and count, sparse, in order, of the values that a histogram had.
+
+    ``reached`` is what the most was at least where ``max`` is not known, 0 where it is.
+    """
 
     count: int
     sum: float
@@ -49,6 +52,12 @@ class Rolled:
     max: float | None = None
     lows: Buckets = ()
     highs: Buckets = ()
+    reached: float = 0.0
+
+    @property
+    def most_at_least(self) -> float:
+        """What the most was, or was at least."""
+        return self.reached if self.max is None else self.max
 
 
 def bucket_of(value: float) -> int:
@@ -77,17 +86,20 @@ def rolled(observed: Observed) -> Rolled:
             bucket = bucket_of(float(observed.sum))
             value = float(observed.sum)
             return Rolled(1, value, value, value, ((bucket, 1),), ((bucket, 1),))
-        return Rolled(observed.count, float(observed.sum), least, most)
+        reached = max(float(observed.sum) / observed.count, least or 0.0) if most is None else 0.0
+        return Rolled(observed.count, float(observed.sum), least, most, reached=reached)
     lows: dict[int, int] = {}
     highs: dict[int, int] = {}
     ends = _ends(observed.histogram.edges)
     last = HIGHEST if most is None else bucket_of(most)
+    reached = 0.0
     for at, count in enumerate(observed.histogram.counts):
         if count:
             low, high = ends[at] if at else LOWEST, ends[at + 1] if at + 1 < len(ends) else last
             lows[low] = lows.get(low, 0) + count
             highs[high] = highs.get(high, 0) + count
-    return Rolled(observed.count, float(observed.sum), least, most, _sorted(lows), _sorted(highs))
+            reached = float(observed.histogram.edges[at - 1]) if at and most is None else 0.0
+    return Rolled(observed.count, float(observed.sum), least, most, _sorted(lows), _sorted(highs), reached)
 
 
 @lru_cache(maxsize=1024)
@@ -97,23 +109,22 @@ def _ends(edges: tuple[int | float, ...]) -> tuple[int, ...]:
 
 
 def merged(one: Rolled, other: Rolled) -> Rolled:
-    """Put two roll-ups together. Where only one has a digest, the whole has none: it would be of a part."""
-    both = _whole(one) and _whole(other)
+    """Put two roll-ups together. What one does not know takes nothing away from what the other knows."""
+    most = None if one.max is None or other.max is None else max(one.max, other.max)
     return Rolled(
         one.count + other.count,
         one.sum + other.sum,
         None if one.min is None or other.min is None else min(one.min, other.min),
-        None if one.max is None or other.max is None else max(one.max, other.max),
-        _added(one.lows, other.lows) if both else (),
-        _added(one.highs, other.highs) if both else (),
+        most,
+        _added(one.lows, other.lows),
+        _added(one.highs, other.highs),
+        max(one.most_at_least, other.most_at_least) if most is None else 0.0,
     )
 
 
-def _whole(one: Rolled) -> bool:
-    return bool(one.highs)
-
-
 def _added(one: Buckets, other: Buckets) -> Buckets:
+    if not one or not other:
+        return one or other
     counts = dict(one)
     for bucket, count in other:
         counts[bucket] = counts.get(bucket, 0) + count
@@ -150,11 +161,16 @@ def _key(subject: str, metric: str, segment: Segment) -> Key:
 
 
 def quantile(one: Rolled, part: tuple[int, int]) -> tuple[float, float] | None:
-    """Return the least and the most that a quantile (numerator, denominator) can be; None without a digest."""
+    """Return the least and the most that a quantile (numerator, denominator) can be; None without a digest.
+
+    Values that no histogram had can lie anywhere.
+    """
     if not one.highs:
         return None
     rank = ceil(one.count * part[0] / part[1])
-    low, high = _at(one.lows, rank), _at(one.highs, rank)
+    rest = one.count - sum(count for _, count in one.highs)
+    lows, highs = (((LOWEST, rest), *one.lows), (*one.highs, (HIGHEST, rest))) if rest else (one.lows, one.highs)
+    low, high = _at(lows, rank), _at(highs, rank)
     lowest = 0.0 if low <= LOWEST else end_of(low - 1)
     highest = end_of(high) if high < HIGHEST else float("inf")
     if one.min is not None:

@@ -38,9 +38,15 @@ def level_of(state: str, drifted: bool | None) -> Level | None:
     return None
 
 
-def next_standing(known: Standing, seen: Level, at: datetime) -> Standing:
-    """Return how a finding stands after a span that ended at ``at``; at the level WITHIN it is over."""
+def next_standing(known: Standing, seen: Level, at: datetime, *, judged_at: datetime) -> Standing:
+    """Return how a finding stands after a span that ended at ``at``; at the level WITHIN it is over.
+
+    ``judged_at`` is the end of the last span that it was judged by: a calm one from before the value was seen out of
+    bounds, sent late, says nothing of what came after it.
+    """
     if _WEIGHT[seen] >= _WEIGHT[known.level]:
         return Standing(seen)
+    if known.calm_since is None and at < judged_at:
+        return known
     since = known.calm_since or at
     return Standing(seen) if at - since >= CALM else Standing(known.level, since)

@@ -127,8 +127,9 @@ def _open(found: Changes, finding: ObservationFinding) -> None:
 
 def _move(found: Changes, finding: ObservationFinding, row: Compared, level: Level, at: datetime) -> None:
     before: Level = "BREACH" if finding.state == FindingState.BREACH else "DRIFT"
-    now = next_standing(Standing(before, finding.calm_since), level, at)
-    finding.value, finding.used = _number(row.low), _number(row.used)
+    now = next_standing(Standing(before, finding.calm_since), level, at, judged_at=finding.last_seen_at)
+    if at >= finding.last_seen_at:
+        finding.value, finding.used = _number(row.low), _number(row.used)
     finding.last_seen_at, finding.calm_since = max(at, finding.last_seen_at), now.calm_since
     found.known.append(finding)
     if now.level == "WITHIN":

@@ -33,8 +33,9 @@ def level(most: float, count: int = 10) -> dict[str, Any]:
 
 
 def times(edges: list[float], counts: list[int], most: float | None = None) -> dict[str, Any]:
-    """Return a histogram; its sum is that of upper edges."""
-    total = sum(edge * count for edge, count in zip([*edges, most or edges[-1]], counts, strict=True))
+    """Return a histogram; its sum is that of upper edges, of the most where that is less."""
+    upper = [*edges, most or edges[-1]]
+    total = sum(min(edge, most or edge) * count for edge, count in zip(upper, counts, strict=True))
     found: dict[str, Any] = {
         "count": sum(counts),
         "sum": total,

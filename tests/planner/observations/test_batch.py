@@ -50,6 +50,18 @@ WRONG: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
         {"rank": 0, "metrics": {"device_used_bytes": {"count": 2, "sum": 1e308, "max": 1e200}}},
         [("observations/values", f"/segments/0/metrics/device_used_bytes/{name}") for name in ("max", "sum")],
     ),
+    "more values than anything has": (
+        {"rank": 0, "metrics": {"device_used_bytes": {"count": 2**53 - 1, "sum": 9}}},
+        [("observations/values", "/segments/0/metrics/device_used_bytes/count")],
+    ),
+    "a sum of more than the most": (
+        {"rank": 0, "metrics": {"device_used_bytes": {"count": 2, "sum": 11, "max": 5}}},
+        [("observations/values", "/segments/0/metrics/device_used_bytes/sum")],
+    ),
+    "a sum of less than the least": (
+        {"rank": 0, "metrics": {"device_used_bytes": {"count": 2, "sum": 9, "min": 5}}},
+        [("observations/values", "/segments/0/metrics/device_used_bytes/sum")],
+    ),
     "edges beyond that": (
         {"group": 0, "metrics": {"ttft_ms": times([1, 1e300], [1, 1, 0])}},
         [

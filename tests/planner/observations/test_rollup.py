@@ -70,11 +70,37 @@ def test_powers_of_two_end_a_bucket(value: float, bucket: int) -> None:
     assert bucket_of(value) == bucket
 
 
-def test_a_part_without_a_histogram_takes_the_digest_away() -> None:
+def test_values_of_a_part_without_a_histogram_can_lie_anywhere_in_the_whole() -> None:
     whole = merged(observed([3, 4]), Rolled(2, 9.0, 1.0, 8.0))
     assert (whole.count, whole.sum, whole.min, whole.max) == (4, 16.0, 1.0, 8.0)
-    assert quantile(whole, (1, 2)) is None
-    assert merged(observed([3]), Rolled(2, 9.0)).max is None
+    # The two others may lie above or below: the median is 1 to 4, in a bucket that ends a little above.
+    ends = quantile(whole, (1, 2))
+    assert ends is not None
+    assert (ends[0], 4 <= ends[1] < 5.2) == (1.0, True)
+    top = quantile(whole, (99, 100))
+    assert top is not None
+    assert (top[0] <= 4, top[1]) == (True, 8.0)
+
+
+def test_of_the_most_that_a_part_did_not_record_the_whole_knows_what_was_reached() -> None:
+    whole = merged(observed([3, 900]), rolled(Observed(count=2, sum=9)))
+    assert (whole.max, whole.most_at_least) == (None, 900)
+    assert rolled(Observed(count=2, sum=9)).most_at_least == 4.5
+    parted = Observed(count=2, sum=9, histogram=Histogram(edges=(4, 6, 8), counts=(1, 0, 1, 0)))
+    assert rolled(parted).most_at_least == 6
+
+
+SOME = st.one_of(
+    VALUES.map(lambda values: observed(values)),
+    VALUES.map(lambda values: rolled(Observed(count=len(values), sum=sum(values), max=max(values)))),
+    VALUES.map(lambda values: rolled(Observed(count=len(values), sum=sum(values)))),
+)
+
+
+@given(SOME, SOME, SOME)
+@settings(max_examples=60, deadline=None)
+def test_parts_that_know_more_or_less_merge_in_any_order(a: Rolled, b: Rolled, c: Rolled) -> None:
+    assert merged(merged(a, b), c) == merged(a, merged(c, b)) == merged(b, merged(a, c))
 
 
 def test_single_values_need_no_histogram() -> None:

@@ -50,7 +50,12 @@ def test_what_a_comparison_says_of_a_value(state: str, drifted: bool | None, lev
     ],
 )
 def test_how_a_finding_goes_on(known: Standing, seen: Level, at: int, found: Standing) -> None:
-    assert next_standing(known, seen, minutes(at)) == found
+    assert next_standing(known, seen, minutes(at), judged_at=minutes(0)) == found
+
+
+@pytest.mark.parametrize("seen", ["WITHIN", "DRIFT"])
+def test_a_calm_span_of_before_the_breach_that_came_late_says_nothing(seen: Level) -> None:
+    assert next_standing(Standing("BREACH"), seen, minutes(-1), judged_at=minutes(0)) == Standing("BREACH")
 
 
 def test_every_observed_metric_belongs_to_a_gate_that_there_is() -> None:

@@ -158,3 +158,25 @@ def test_a_group_is_judged_at_the_load_that_another_collector_tells(people: Cast
     slow_for_one = {"group": 0, "metrics": {"ttft_ms": times([300, 450], [0, 400, 0], 400)}}
     found = take(people, slow_for_one, source="gateway", **span)
     assert [one["limit_at"] for one in found.standing if one["state"] == "BREACH"] == ["/gates/ttft/single_p95/max_ms"]
+
+
+def test_a_collector_that_says_less_hides_no_breach_of_the_same_rank(people: Cast, clock: Clock) -> None:
+    clock.minutes = 10
+    end, start = clock.text(), time_text(clock.start)
+    vague = {"rank": 0, "metrics": {"device_used_bytes": {"count": 10, "sum": CALM * 10}}}
+    take(people, vague, source="vague", started_at=start, ended_at=end)
+    take(people, memory(0, FULL), source="exact", started_at=start, ended_at=end)
+    assert state() == ("BREACH", False, True)
+
+
+def test_calm_spans_of_before_a_breach_that_come_late_do_not_end_it(people: Cast, clock: Clock) -> None:
+    report(people, clock, 58, FULL)
+    for end in (10, 28, 50):
+        clock.minutes = end - 10
+        start = clock.text()
+        clock.minutes = end
+        until = clock.text()
+        clock.minutes = 58
+        take(people, memory(0, CALM), source=f"late-{end}", started_at=start, ended_at=until)
+    assert state() == ("BREACH", False, True)
+    assert ObservationFinding.objects.get().last_seen_at == clock.start + timedelta(minutes=58)
