@@ -9,842 +9,511 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     initial = True
 
     dependencies = [
-        ("auth", "0012_alter_user_first_name_max_length"),
+        ('auth', '0012_alter_user_first_name_max_length'),
     ]
 
     operations = [
         migrations.CreateModel(
-            name="PlanJob",
+            name='PlanJob',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("contract_content_id", models.CharField(max_length=71)),
-                ("evidence_content_id", models.CharField(max_length=71)),
-                ("as_of", models.CharField(max_length=20)),
-                ("planner_version", models.CharField(max_length=32)),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("queued", "Queued"),
-                            ("running", "Running"),
-                            ("done", "Done"),
-                            ("failed", "Failed"),
-                            ("poisoned", "Given up"),
-                        ],
-                        default="queued",
-                        max_length=16,
-                    ),
-                ),
-                ("attempts", models.PositiveSmallIntegerField(default=0)),
-                ("lease_token", models.UUIDField(null=True)),
-                ("lease_until", models.DateTimeField(null=True)),
-                ("queued_at", models.DateTimeField()),
-                ("woken_at", models.DateTimeField()),
-                ("started_at", models.DateTimeField(null=True)),
-                ("finished_at", models.DateTimeField(null=True)),
-                ("candidates_done", models.PositiveIntegerField(default=0)),
-                ("candidates_total", models.PositiveIntegerField(default=0)),
-                ("error_code", models.CharField(blank=True, max_length=64)),
-                ("error_detail", models.TextField(blank=True)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('contract_content_id', models.CharField(max_length=71)),
+                ('evidence_content_id', models.CharField(max_length=71)),
+                ('as_of', models.CharField(max_length=20)),
+                ('planner_version', models.CharField(max_length=32)),
+                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed'), ('poisoned', 'Given up')], default='queued', max_length=16)),
+                ('attempts', models.PositiveSmallIntegerField(default=0)),
+                ('lease_token', models.UUIDField(null=True)),
+                ('lease_until', models.DateTimeField(null=True)),
+                ('queued_at', models.DateTimeField()),
+                ('woken_at', models.DateTimeField()),
+                ('started_at', models.DateTimeField(null=True)),
+                ('finished_at', models.DateTimeField(null=True)),
+                ('candidates_done', models.PositiveIntegerField(default=0)),
+                ('candidates_total', models.PositiveIntegerField(default=0)),
+                ('error_code', models.CharField(blank=True, max_length=64)),
+                ('error_detail', models.TextField(blank=True)),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.CreateModel(
-            name="Team",
+            name='Team',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                (
-                    "slug",
-                    models.CharField(
-                        max_length=40,
-                        validators=[
-                            django.core.validators.RegexValidator(
-                                "^[a-z0-9][a-z0-9-]{0,39}\\Z", "Expected lower-case letters, digits and hyphens."
-                            )
-                        ],
-                    ),
-                ),
-                ("title", models.CharField(max_length=120)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('slug', models.CharField(max_length=40, validators=[django.core.validators.RegexValidator('^[a-z0-9][a-z0-9-]{0,39}\\Z', 'Expected lower-case letters, digits and hyphens.')])),
+                ('title', models.CharField(max_length=120)),
             ],
             options={
-                "ordering": ("workspace", "slug"),
+                'ordering': ('workspace', 'slug'),
             },
         ),
         migrations.CreateModel(
-            name="Person",
+            name='Person',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("password", models.CharField(max_length=128, verbose_name="password")),
-                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
-                (
-                    "is_superuser",
-                    models.BooleanField(
-                        default=False,
-                        help_text="Designates that this user has all permissions without explicitly assigning them.",
-                        verbose_name="superuser status",
-                    ),
-                ),
-                ("uid", models.UUIDField(default=uuid.uuid4, editable=False)),
-                (
-                    "login",
-                    models.CharField(
-                        max_length=40,
-                        validators=[
-                            django.core.validators.RegexValidator(
-                                "^[a-z0-9][a-z0-9-]{0,39}\\Z", "Expected lower-case letters, digits and hyphens."
-                            )
-                        ],
-                    ),
-                ),
-                ("display_name", models.CharField(max_length=120)),
-                ("email", models.EmailField(blank=True, max_length=254)),
-                ("is_active", models.BooleanField(default=True)),
-                ("salt", models.BinaryField(default=reviews.models.people._new_salt, null=True)),
-                ("token", models.CharField(editable=False, max_length=71)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "groups",
-                    models.ManyToManyField(
-                        blank=True,
-                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
-                        related_name="user_set",
-                        related_query_name="user",
-                        to="auth.group",
-                        verbose_name="groups",
-                    ),
-                ),
-                (
-                    "user_permissions",
-                    models.ManyToManyField(
-                        blank=True,
-                        help_text="Specific permissions for this user.",
-                        related_name="user_set",
-                        related_query_name="user",
-                        to="auth.permission",
-                        verbose_name="user permissions",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('password', models.CharField(max_length=128, verbose_name='password')),
+                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
+                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
+                ('uid', models.UUIDField(default=uuid.uuid4, editable=False)),
+                ('login', models.CharField(max_length=40, validators=[django.core.validators.RegexValidator('^[a-z0-9][a-z0-9-]{0,39}\\Z', 'Expected lower-case letters, digits and hyphens.')])),
+                ('display_name', models.CharField(max_length=120)),
+                ('email', models.EmailField(blank=True, max_length=254)),
+                ('is_active', models.BooleanField(default=True)),
+                ('salt', models.BinaryField(default=reviews.models.people._new_salt, null=True)),
+                ('token', models.CharField(editable=False, max_length=71)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
+                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
             ],
             options={
-                "ordering": ("login",),
+                'ordering': ('login',),
             },
         ),
         migrations.CreateModel(
-            name="Blob",
+            name='Blob',
             fields=[
-                ("sha256", models.CharField(max_length=71, primary_key=True, serialize=False)),
-                ("size_bytes", models.BigIntegerField()),
-                ("data", models.BinaryField()),
+                ('sha256', models.CharField(max_length=71, primary_key=True, serialize=False)),
+                ('size_bytes', models.BigIntegerField()),
+                ('data', models.BinaryField()),
             ],
             options={
-                "constraints": [
-                    models.CheckConstraint(condition=models.Q(("size_bytes__gte", 0)), name="blob_size_not_negative")
-                ],
+                'constraints': [models.CheckConstraint(condition=models.Q(('size_bytes__gte', 0)), name='blob_size_not_negative')],
             },
         ),
         migrations.CreateModel(
-            name="Decision",
+            name='Decision',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("number", models.PositiveIntegerField()),
-                ("slot", models.CharField(max_length=128)),
-                ("title", models.CharField(max_length=200)),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("DRAFT", "Draft"),
-                            ("EVALUATING", "Evaluating"),
-                            ("EVALUATION_FAILED", "Evaluation failed"),
-                            ("IN_REVIEW", "In review"),
-                            ("EFFECTIVE", "Effective"),
-                            ("STALE", "Stale"),
-                            ("EXPIRED", "Expired"),
-                            ("CONTESTED", "Contested"),
-                            ("EMERGENCY", "Emergency"),
-                            ("WITHDRAWN", "Withdrawn"),
-                            ("REJECTED", "Rejected"),
-                            ("SUPERSEDED", "Superseded"),
-                            ("REVOKED", "Revoked"),
-                        ],
-                        max_length=24,
-                    ),
-                ),
-                ("state_since", models.DateTimeField()),
-                ("opened_at", models.DateTimeField()),
-                (
-                    "opened_by",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveIntegerField()),
+                ('slot', models.CharField(max_length=128)),
+                ('title', models.CharField(max_length=200)),
+                ('state', models.CharField(choices=[('DRAFT', 'Draft'), ('EVALUATING', 'Evaluating'), ('EVALUATION_FAILED', 'Evaluation failed'), ('IN_REVIEW', 'In review'), ('EFFECTIVE', 'Effective'), ('STALE', 'Stale'), ('EXPIRED', 'Expired'), ('CONTESTED', 'Contested'), ('EMERGENCY', 'Emergency'), ('WITHDRAWN', 'Withdrawn'), ('REJECTED', 'Rejected'), ('SUPERSEDED', 'Superseded'), ('REVOKED', 'Revoked')], max_length=24)),
+                ('state_since', models.DateTimeField()),
+                ('opened_at', models.DateTimeField()),
+                ('opened_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                "ordering": ("workspace", "-number"),
+                'ordering': ('workspace', '-number'),
             },
         ),
         migrations.CreateModel(
-            name="Membership",
+            name='Membership',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                (
-                    "role",
-                    models.CharField(
-                        choices=[
-                            ("member", "Member"),
-                            ("author", "Author"),
-                            ("auditor", "Auditor"),
-                            ("admin", "Admin"),
-                        ],
-                        max_length=16,
-                    ),
-                ),
-                ("since", models.DateTimeField(auto_now_add=True)),
-                (
-                    "person",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="memberships",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('role', models.CharField(choices=[('member', 'Member'), ('author', 'Author'), ('auditor', 'Auditor'), ('admin', 'Admin')], max_length=16)),
+                ('since', models.DateTimeField(auto_now_add=True)),
+                ('person', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='memberships', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                "ordering": ("workspace", "person"),
+                'ordering': ('workspace', 'person'),
             },
         ),
         migrations.CreateModel(
-            name="Plan",
+            name='Plan',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("plan_id", models.CharField(max_length=71)),
-                ("decision_word", models.CharField(max_length=32)),
-                ("selected_trial", models.CharField(blank=True, max_length=64)),
-                ("selected_topology", models.CharField(blank=True, max_length=512)),
-                ("eligible_count", models.PositiveIntegerField()),
-                ("rejected_count", models.PositiveIntegerField()),
-                ("inconclusive_count", models.PositiveIntegerField()),
-                ("made_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "blob",
-                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to="reviews.blob"),
-                ),
-                (
-                    "job",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="plan", to="reviews.planjob"
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('plan_id', models.CharField(max_length=71)),
+                ('decision_word', models.CharField(max_length=32)),
+                ('selected_trial', models.CharField(blank=True, max_length=64)),
+                ('selected_topology', models.CharField(blank=True, max_length=512)),
+                ('eligible_count', models.PositiveIntegerField()),
+                ('rejected_count', models.PositiveIntegerField()),
+                ('inconclusive_count', models.PositiveIntegerField()),
+                ('made_at', models.DateTimeField(auto_now_add=True)),
+                ('blob', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='reviews.blob')),
+                ('job', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='plan', to='reviews.planjob')),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.CreateModel(
-            name="Policy",
+            name='Policy',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("version", models.PositiveIntegerField()),
-                ("content_id", models.CharField(max_length=71)),
-                ("made_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "blob",
-                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to="reviews.blob"),
-                ),
-                (
-                    "made_by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('version', models.PositiveIntegerField()),
+                ('content_id', models.CharField(max_length=71)),
+                ('made_at', models.DateTimeField(auto_now_add=True)),
+                ('blob', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='reviews.blob')),
+                ('made_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                "ordering": ("workspace", "version"),
+                'ordering': ('workspace', 'version'),
             },
         ),
         migrations.CreateModel(
-            name="Revision",
+            name='Revision',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("number", models.PositiveIntegerField()),
-                ("identity", models.CharField(max_length=71)),
-                ("planner_version", models.CharField(max_length=32)),
-                ("as_of", models.CharField(max_length=20)),
-                ("made_at", models.DateTimeField()),
-                (
-                    "author",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="revisions",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "decision",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="revisions", to="reviews.decision"
-                    ),
-                ),
-                (
-                    "job",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="revisions", to="reviews.planjob"
-                    ),
-                ),
-                (
-                    "policy",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="revisions", to="reviews.policy"
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveIntegerField()),
+                ('identity', models.CharField(max_length=71)),
+                ('planner_version', models.CharField(max_length=32)),
+                ('as_of', models.CharField(max_length=20)),
+                ('made_at', models.DateTimeField()),
+                ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='revisions', to=settings.AUTH_USER_MODEL)),
+                ('decision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='revisions', to='reviews.decision')),
+                ('job', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='revisions', to='reviews.planjob')),
+                ('policy', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='revisions', to='reviews.policy')),
             ],
             options={
-                "ordering": ("decision", "number"),
+                'ordering': ('decision', 'number'),
             },
         ),
         migrations.CreateModel(
-            name="PlannedRevision",
+            name='PlannedRevision',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("subject", models.CharField(max_length=71)),
-                ("planned_at", models.DateTimeField()),
-                (
-                    "plan",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="planned_revisions", to="reviews.plan"
-                    ),
-                ),
-                (
-                    "revision",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="planned", to="reviews.revision"
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('subject', models.CharField(max_length=71)),
+                ('planned_at', models.DateTimeField()),
+                ('plan', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='planned_revisions', to='reviews.plan')),
+                ('revision', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='planned', to='reviews.revision')),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.CreateModel(
-            name="SignOff",
+            name='SignOff',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("turn", models.PositiveSmallIntegerField()),
-                ("subject", models.CharField(max_length=71)),
-                ("scope", models.CharField(max_length=71)),
-                (
-                    "meaning",
-                    models.CharField(
-                        choices=[("approve", "Approve"), ("request_changes", "Request changes"), ("reject", "Reject")],
-                        max_length=24,
-                    ),
-                ),
-                ("statement", models.TextField()),
-                ("displayed", models.TextField()),
-                ("auth_method", models.CharField(max_length=24)),
-                ("auth_age_s", models.PositiveIntegerField(null=True)),
-                ("signed_at", models.DateTimeField()),
-                (
-                    "person",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="signoffs",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "revision",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="signoffs", to="reviews.revision"
-                    ),
-                ),
-                (
-                    "team",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="signoffs", to="reviews.team"
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('turn', models.PositiveSmallIntegerField()),
+                ('subject', models.CharField(max_length=71)),
+                ('scope', models.CharField(max_length=71)),
+                ('meaning', models.CharField(choices=[('approve', 'Approve'), ('request_changes', 'Request changes'), ('reject', 'Reject')], max_length=24)),
+                ('statement', models.TextField()),
+                ('displayed', models.TextField()),
+                ('auth_method', models.CharField(max_length=24)),
+                ('auth_age_s', models.PositiveIntegerField(null=True)),
+                ('signed_at', models.DateTimeField()),
+                ('person', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='signoffs', to=settings.AUTH_USER_MODEL)),
+                ('revision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='signoffs', to='reviews.revision')),
+                ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='signoffs', to='reviews.team')),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.CreateModel(
-            name="SignOffWithdrawal",
+            name='SignOffWithdrawal',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("reason", models.TextField()),
-                ("withdrawn_at", models.DateTimeField()),
-                (
-                    "signoff",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="withdrawal", to="reviews.signoff"
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('reason', models.TextField()),
+                ('withdrawn_at', models.DateTimeField()),
+                ('signoff', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='withdrawal', to='reviews.signoff')),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.CreateModel(
-            name="StoredDocument",
+            name='StoredDocument',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("kind", models.CharField(choices=[("contract", "Contract"), ("evidence", "Evidence")], max_length=16)),
-                ("content_id", models.CharField(max_length=71)),
-                ("slot", models.CharField(max_length=128)),
-                ("stored_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "blob",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="documents", to="reviews.blob"
-                    ),
-                ),
-                (
-                    "stored_by",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="stored_documents",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(choices=[('contract', 'Contract'), ('evidence', 'Evidence')], max_length=16)),
+                ('content_id', models.CharField(max_length=71)),
+                ('slot', models.CharField(max_length=128)),
+                ('stored_at', models.DateTimeField(auto_now_add=True)),
+                ('blob', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='documents', to='reviews.blob')),
+                ('stored_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='stored_documents', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.AddField(
-            model_name="revision",
-            name="contract",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="reviews.storeddocument"
-            ),
+            model_name='revision',
+            name='contract',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='reviews.storeddocument'),
         ),
         migrations.AddField(
-            model_name="revision",
-            name="evidence",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="reviews.storeddocument"
-            ),
+            model_name='revision',
+            name='evidence',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='reviews.storeddocument'),
         ),
         migrations.AddField(
-            model_name="planjob",
-            name="contract",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="reviews.storeddocument"
-            ),
+            model_name='planjob',
+            name='contract',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='reviews.storeddocument'),
         ),
         migrations.AddField(
-            model_name="planjob",
-            name="evidence",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="reviews.storeddocument"
-            ),
+            model_name='planjob',
+            name='evidence',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='reviews.storeddocument'),
         ),
         migrations.CreateModel(
-            name="TeamSeat",
+            name='TeamSeat',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("is_lead", models.BooleanField(default=False)),
-                ("since", models.DateTimeField(auto_now_add=True)),
-                (
-                    "membership",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="seats", to="reviews.membership"
-                    ),
-                ),
-                (
-                    "team",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="seats", to="reviews.team"
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('is_lead', models.BooleanField(default=False)),
+                ('since', models.DateTimeField(auto_now_add=True)),
+                ('membership', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='seats', to='reviews.membership')),
+                ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='seats', to='reviews.team')),
             ],
             options={
-                "ordering": ("team", "membership"),
+                'ordering': ('team', 'membership'),
             },
         ),
         migrations.CreateModel(
-            name="Workspace",
+            name='Workspace',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                (
-                    "slug",
-                    models.CharField(
-                        max_length=40,
-                        validators=[
-                            django.core.validators.RegexValidator(
-                                "^[a-z0-9][a-z0-9-]{0,39}\\Z", "Expected lower-case letters, digits and hyphens."
-                            )
-                        ],
-                    ),
-                ),
-                ("title", models.CharField(max_length=120)),
-                ("log_origin", models.CharField(max_length=120)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('slug', models.CharField(max_length=40, validators=[django.core.validators.RegexValidator('^[a-z0-9][a-z0-9-]{0,39}\\Z', 'Expected lower-case letters, digits and hyphens.')])),
+                ('title', models.CharField(max_length=120)),
+                ('log_origin', models.CharField(max_length=120)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                "ordering": ("slug",),
-                "constraints": [
-                    models.UniqueConstraint(
-                        fields=("slug",), name="workspace_slug_unique", violation_error_message="This name is taken."
-                    ),
-                    models.UniqueConstraint(fields=("log_origin",), name="workspace_log_origin_unique"),
-                ],
+                'ordering': ('slug',),
+                'constraints': [models.UniqueConstraint(fields=('slug',), name='workspace_slug_unique', violation_error_message='This name is taken.'), models.UniqueConstraint(fields=('log_origin',), name='workspace_log_origin_unique')],
             },
         ),
         migrations.AddField(
-            model_name="team",
-            name="workspace",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="teams", to="reviews.workspace"
-            ),
+            model_name='team',
+            name='workspace',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='teams', to='reviews.workspace'),
         ),
         migrations.CreateModel(
-            name="Submission",
+            name='Submission',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("key", models.CharField(max_length=128)),
-                ("request_sha256", models.CharField(max_length=71)),
-                ("made_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "person",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
-                    ),
-                ),
-                (
-                    "revision",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="reviews.revision"
-                    ),
-                ),
-                (
-                    "workspace",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="reviews.workspace"
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.CharField(max_length=128)),
+                ('request_sha256', models.CharField(max_length=71)),
+                ('made_at', models.DateTimeField(auto_now_add=True)),
+                ('person', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('revision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='reviews.revision')),
+                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='reviews.workspace')),
             ],
             options={
-                "ordering": ("id",),
+                'ordering': ('id',),
             },
         ),
         migrations.AddField(
-            model_name="storeddocument",
-            name="workspace",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="documents", to="reviews.workspace"
-            ),
+            model_name='storeddocument',
+            name='workspace',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='documents', to='reviews.workspace'),
         ),
         migrations.AddField(
-            model_name="policy",
-            name="workspace",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="policies", to="reviews.workspace"
-            ),
+            model_name='policy',
+            name='workspace',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='policies', to='reviews.workspace'),
         ),
         migrations.AddField(
-            model_name="planjob",
-            name="workspace",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="plan_jobs", to="reviews.workspace"
-            ),
+            model_name='planjob',
+            name='workspace',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='plan_jobs', to='reviews.workspace'),
         ),
         migrations.AddField(
-            model_name="membership",
-            name="workspace",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="memberships", to="reviews.workspace"
-            ),
+            model_name='membership',
+            name='workspace',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='memberships', to='reviews.workspace'),
         ),
         migrations.AddField(
-            model_name="decision",
-            name="workspace",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.PROTECT, related_name="decisions", to="reviews.workspace"
-            ),
+            model_name='decision',
+            name='workspace',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='decisions', to='reviews.workspace'),
         ),
         migrations.CreateModel(
-            name="AuditEntry",
+            name='AuditEntry',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("seq", models.BigIntegerField()),
-                ("prev", models.CharField(max_length=71)),
-                ("sha256", models.CharField(max_length=71)),
-                ("data", models.BinaryField()),
-                ("at", models.CharField(max_length=32)),
-                ("action", models.CharField(max_length=48)),
-                ("decision_number", models.PositiveIntegerField(null=True)),
-                ("revision_number", models.PositiveIntegerField(null=True)),
-                ("subject", models.CharField(blank=True, max_length=71)),
-                ("actor_token", models.CharField(blank=True, max_length=71)),
-                ("team", models.CharField(blank=True, max_length=40)),
-                (
-                    "payload",
-                    models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="reviews.blob"
-                    ),
-                ),
-                (
-                    "workspace",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="audit_entries",
-                        to="reviews.workspace",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('seq', models.BigIntegerField()),
+                ('prev', models.CharField(max_length=71)),
+                ('sha256', models.CharField(max_length=71)),
+                ('data', models.BinaryField()),
+                ('at', models.CharField(max_length=32)),
+                ('action', models.CharField(max_length=48)),
+                ('decision_number', models.PositiveIntegerField(null=True)),
+                ('revision_number', models.PositiveIntegerField(null=True)),
+                ('subject', models.CharField(blank=True, max_length=71)),
+                ('actor_token', models.CharField(blank=True, max_length=71)),
+                ('team', models.CharField(blank=True, max_length=40)),
+                ('payload', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='reviews.blob')),
+                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='audit_entries', to='reviews.workspace')),
             ],
             options={
-                "verbose_name_plural": "audit entries",
-                "ordering": ("workspace", "seq"),
+                'verbose_name_plural': 'audit entries',
+                'ordering': ('workspace', 'seq'),
             },
         ),
         migrations.CreateModel(
-            name="ApiToken",
+            name='ApiToken',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("label", models.CharField(max_length=120)),
-                ("prefix", models.CharField(max_length=12)),
-                ("sha256", models.CharField(max_length=71)),
-                ("scopes", models.CharField(max_length=120)),
-                ("made_at", models.DateTimeField(auto_now_add=True)),
-                ("expires_at", models.DateTimeField()),
-                ("last_used_at", models.DateTimeField(null=True)),
-                ("revoked_at", models.DateTimeField(null=True)),
-                (
-                    "person",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="api_tokens",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "workspace",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="api_tokens", to="reviews.workspace"
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('label', models.CharField(max_length=120)),
+                ('prefix', models.CharField(max_length=12)),
+                ('sha256', models.CharField(max_length=71)),
+                ('scopes', models.CharField(max_length=120)),
+                ('made_at', models.DateTimeField(auto_now_add=True)),
+                ('expires_at', models.DateTimeField()),
+                ('last_used_at', models.DateTimeField(null=True)),
+                ('revoked_at', models.DateTimeField(null=True)),
+                ('person', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='api_tokens', to=settings.AUTH_USER_MODEL)),
+                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='api_tokens', to='reviews.workspace')),
             ],
             options={
-                "ordering": ("workspace", "person", "id"),
+                'ordering': ('workspace', 'person', 'id'),
             },
         ),
         migrations.AddConstraint(
-            model_name="person",
-            constraint=models.UniqueConstraint(fields=("login",), name="person_login_unique"),
+            model_name='person',
+            constraint=models.UniqueConstraint(fields=('login',), name='person_login_unique'),
         ),
         migrations.AddConstraint(
-            model_name="person",
-            constraint=models.UniqueConstraint(fields=("token",), name="person_token_unique"),
+            model_name='person',
+            constraint=models.UniqueConstraint(fields=('token',), name='person_token_unique'),
         ),
         migrations.AddConstraint(
-            model_name="person",
-            constraint=models.UniqueConstraint(fields=("uid",), name="person_uid_unique"),
+            model_name='person',
+            constraint=models.UniqueConstraint(fields=('uid',), name='person_uid_unique'),
         ),
         migrations.AddIndex(
-            model_name="plan",
-            index=models.Index(fields=["plan_id"], name="plan_by_plan_id"),
+            model_name='plan',
+            index=models.Index(fields=['plan_id'], name='plan_by_plan_id'),
         ),
         migrations.AddIndex(
-            model_name="plannedrevision",
-            index=models.Index(fields=["subject"], name="planned_revision_by_subject"),
+            model_name='plannedrevision',
+            index=models.Index(fields=['subject'], name='planned_revision_by_subject'),
         ),
         migrations.AddConstraint(
-            model_name="signoffwithdrawal",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("reason", ""), _negated=True), name="withdrawal_reason_given"
-            ),
+            model_name='signoffwithdrawal',
+            constraint=models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='withdrawal_reason_given'),
         ),
         migrations.AddConstraint(
-            model_name="revision",
-            constraint=models.UniqueConstraint(fields=("decision", "number"), name="revision_number_unique"),
+            model_name='revision',
+            constraint=models.UniqueConstraint(fields=('decision', 'number'), name='revision_number_unique'),
         ),
         migrations.AddConstraint(
-            model_name="revision",
-            constraint=models.CheckConstraint(condition=models.Q(("number__gte", 1)), name="revision_number_from_one"),
+            model_name='revision',
+            constraint=models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='revision_number_from_one'),
         ),
         migrations.AddConstraint(
-            model_name="signoff",
-            constraint=models.UniqueConstraint(
-                fields=("revision", "team", "person", "turn"), name="signoff_one_per_turn"
-            ),
+            model_name='signoff',
+            constraint=models.UniqueConstraint(fields=('revision', 'team', 'person', 'turn'), name='signoff_one_per_turn'),
         ),
         migrations.AddConstraint(
-            model_name="signoff",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("meaning__in", ["approve", "request_changes", "reject"])),
-                name="signoff_meaning_known",
-            ),
+            model_name='signoff',
+            constraint=models.CheckConstraint(condition=models.Q(('meaning__in', ['approve', 'request_changes', 'reject'])), name='signoff_meaning_known'),
         ),
         migrations.AddConstraint(
-            model_name="signoff",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("statement", ""), _negated=True), name="signoff_statement_given"
-            ),
+            model_name='signoff',
+            constraint=models.CheckConstraint(condition=models.Q(('statement', ''), _negated=True), name='signoff_statement_given'),
         ),
         migrations.AddConstraint(
-            model_name="signoff",
-            constraint=models.CheckConstraint(condition=models.Q(("turn__gte", 1)), name="signoff_turn_from_one"),
+            model_name='signoff',
+            constraint=models.CheckConstraint(condition=models.Q(('turn__gte', 1)), name='signoff_turn_from_one'),
         ),
         migrations.AddConstraint(
-            model_name="teamseat",
-            constraint=models.UniqueConstraint(fields=("team", "membership"), name="team_seat_once"),
+            model_name='teamseat',
+            constraint=models.UniqueConstraint(fields=('team', 'membership'), name='team_seat_once'),
         ),
         migrations.AddConstraint(
-            model_name="team",
-            constraint=models.UniqueConstraint(fields=("workspace", "slug"), name="team_slug_unique"),
+            model_name='team',
+            constraint=models.UniqueConstraint(fields=('workspace', 'slug'), name='team_slug_unique'),
         ),
         migrations.AddConstraint(
-            model_name="submission",
-            constraint=models.UniqueConstraint(fields=("workspace", "person", "key"), name="submission_key_once"),
+            model_name='submission',
+            constraint=models.UniqueConstraint(fields=('workspace', 'person', 'key'), name='submission_key_once'),
         ),
         migrations.AddIndex(
-            model_name="storeddocument",
-            index=models.Index(fields=["workspace", "content_id"], name="document_by_content"),
+            model_name='storeddocument',
+            index=models.Index(fields=['workspace', 'content_id'], name='document_by_content'),
         ),
         migrations.AddConstraint(
-            model_name="storeddocument",
-            constraint=models.UniqueConstraint(fields=("workspace", "kind", "blob"), name="document_bytes_once"),
+            model_name='storeddocument',
+            constraint=models.UniqueConstraint(fields=('workspace', 'kind', 'blob'), name='document_bytes_once'),
         ),
         migrations.AddConstraint(
-            model_name="storeddocument",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("kind__in", ["contract", "evidence"])), name="document_kind_known"
-            ),
+            model_name='storeddocument',
+            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['contract', 'evidence'])), name='document_kind_known'),
         ),
         migrations.AddConstraint(
-            model_name="policy",
-            constraint=models.UniqueConstraint(fields=("workspace", "version"), name="policy_version_unique"),
+            model_name='policy',
+            constraint=models.UniqueConstraint(fields=('workspace', 'version'), name='policy_version_unique'),
         ),
         migrations.AddConstraint(
-            model_name="policy",
-            constraint=models.CheckConstraint(condition=models.Q(("version__gte", 1)), name="policy_version_from_one"),
+            model_name='policy',
+            constraint=models.CheckConstraint(condition=models.Q(('version__gte', 1)), name='policy_version_from_one'),
         ),
         migrations.AddIndex(
-            model_name="planjob",
-            index=models.Index(fields=["state", "woken_at"], name="plan_job_by_state"),
+            model_name='planjob',
+            index=models.Index(fields=['state', 'woken_at'], name='plan_job_by_state'),
         ),
         migrations.AddConstraint(
-            model_name="planjob",
-            constraint=models.UniqueConstraint(
-                fields=("workspace", "contract_content_id", "evidence_content_id", "as_of", "planner_version"),
-                name="plan_job_once_per_question",
-            ),
+            model_name='planjob',
+            constraint=models.UniqueConstraint(fields=('workspace', 'contract_content_id', 'evidence_content_id', 'as_of', 'planner_version'), name='plan_job_once_per_question'),
         ),
         migrations.AddConstraint(
-            model_name="planjob",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("state__in", ["queued", "running", "done", "failed", "poisoned"])),
-                name="plan_job_state_known",
-            ),
+            model_name='planjob',
+            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed', 'poisoned'])), name='plan_job_state_known'),
         ),
         migrations.AddConstraint(
-            model_name="planjob",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("lease_token__isnull", False), ("lease_until__isnull", False), ("state", "running")),
-                    models.Q(
-                        models.Q(("state", "running"), _negated=True),
-                        ("lease_token__isnull", True),
-                        ("lease_until__isnull", True),
-                    ),
-                    _connector="OR",
-                ),
-                name="plan_job_lease_while_running",
-            ),
+            model_name='planjob',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_token__isnull', False), ('lease_until__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_token__isnull', True), ('lease_until__isnull', True)), _connector='OR'), name='plan_job_lease_while_running'),
         ),
         migrations.AddConstraint(
-            model_name="membership",
-            constraint=models.UniqueConstraint(fields=("workspace", "person"), name="membership_once_per_person"),
+            model_name='membership',
+            constraint=models.UniqueConstraint(fields=('workspace', 'person'), name='membership_once_per_person'),
         ),
         migrations.AddConstraint(
-            model_name="membership",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("role__in", ["member", "author", "auditor", "admin"])), name="membership_role_known"
-            ),
+            model_name='membership',
+            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['member', 'author', 'auditor', 'admin'])), name='membership_role_known'),
         ),
         migrations.AddIndex(
-            model_name="decision",
-            index=models.Index(fields=["workspace", "slot"], name="decision_by_slot"),
+            model_name='decision',
+            index=models.Index(fields=['workspace', 'slot'], name='decision_by_slot'),
         ),
         migrations.AddIndex(
-            model_name="decision",
-            index=models.Index(fields=["workspace", "state"], name="decision_by_state"),
+            model_name='decision',
+            index=models.Index(fields=['workspace', 'state'], name='decision_by_state'),
         ),
         migrations.AddConstraint(
-            model_name="decision",
-            constraint=models.UniqueConstraint(fields=("workspace", "number"), name="decision_number_unique"),
+            model_name='decision',
+            constraint=models.UniqueConstraint(fields=('workspace', 'number'), name='decision_number_unique'),
         ),
         migrations.AddConstraint(
-            model_name="decision",
-            constraint=models.CheckConstraint(condition=models.Q(("number__gte", 1)), name="decision_number_from_one"),
+            model_name='decision',
+            constraint=models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='decision_number_from_one'),
         ),
         migrations.AddConstraint(
-            model_name="decision",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    (
-                        "state__in",
-                        [
-                            "DRAFT",
-                            "EVALUATING",
-                            "EVALUATION_FAILED",
-                            "IN_REVIEW",
-                            "EFFECTIVE",
-                            "STALE",
-                            "EXPIRED",
-                            "CONTESTED",
-                            "EMERGENCY",
-                            "WITHDRAWN",
-                            "REJECTED",
-                            "SUPERSEDED",
-                            "REVOKED",
-                        ],
-                    )
-                ),
-                name="decision_state_known",
-            ),
+            model_name='decision',
+            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['DRAFT', 'EVALUATING', 'EVALUATION_FAILED', 'IN_REVIEW', 'EFFECTIVE', 'STALE', 'EXPIRED', 'CONTESTED', 'EMERGENCY', 'WITHDRAWN', 'REJECTED', 'SUPERSEDED', 'REVOKED'])), name='decision_state_known'),
         ),
         migrations.AddIndex(
-            model_name="auditentry",
-            index=models.Index(fields=["workspace", "decision_number", "seq"], name="audit_by_decision"),
+            model_name='auditentry',
+            index=models.Index(fields=['workspace', 'decision_number', 'seq'], name='audit_by_decision'),
         ),
         migrations.AddIndex(
-            model_name="auditentry",
-            index=models.Index(fields=["workspace", "action", "seq"], name="audit_by_action"),
+            model_name='auditentry',
+            index=models.Index(fields=['workspace', 'action', 'seq'], name='audit_by_action'),
         ),
         migrations.AddIndex(
-            model_name="auditentry",
-            index=models.Index(fields=["workspace", "actor_token", "seq"], name="audit_by_actor"),
+            model_name='auditentry',
+            index=models.Index(fields=['workspace', 'actor_token', 'seq'], name='audit_by_actor'),
         ),
         migrations.AddIndex(
-            model_name="auditentry",
-            index=models.Index(fields=["sha256"], name="audit_by_digest"),
+            model_name='auditentry',
+            index=models.Index(fields=['sha256'], name='audit_by_digest'),
         ),
         migrations.AddConstraint(
-            model_name="auditentry",
-            constraint=models.UniqueConstraint(fields=("workspace", "seq"), name="audit_seq_unique"),
+            model_name='auditentry',
+            constraint=models.UniqueConstraint(fields=('workspace', 'seq'), name='audit_seq_unique'),
         ),
         migrations.AddConstraint(
-            model_name="auditentry",
-            constraint=models.UniqueConstraint(fields=("workspace", "prev"), name="audit_prev_unique"),
+            model_name='auditentry',
+            constraint=models.UniqueConstraint(fields=('workspace', 'prev'), name='audit_prev_unique'),
         ),
         migrations.AddConstraint(
-            model_name="auditentry",
-            constraint=models.CheckConstraint(condition=models.Q(("seq__gte", 0)), name="audit_seq_from_zero"),
+            model_name='auditentry',
+            constraint=models.CheckConstraint(condition=models.Q(('seq__gte', 0)), name='audit_seq_from_zero'),
         ),
         migrations.AddConstraint(
-            model_name="apitoken",
-            constraint=models.UniqueConstraint(fields=("sha256",), name="api_token_unique"),
+            model_name='apitoken',
+            constraint=models.UniqueConstraint(fields=('sha256',), name='api_token_unique'),
         ),
     ]

@@ -27,7 +27,9 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "blob",
-                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to="reviews.blob"),
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="reviews.blob"
+                    ),
                 ),
                 (
                     "document",

@@ -6,103 +6,64 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("reviews", "0016_draft_idempotency_key"),
+        ('reviews', '0016_draft_idempotency_key'),
     ]
 
     operations = [
         migrations.CreateModel(
-            name="Export",
+            name='Export',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("decision_number", models.PositiveIntegerField(null=True)),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("queued", "Queued"),
-                            ("running", "Being written"),
-                            ("done", "Ready"),
-                            ("failed", "Failed"),
-                        ],
-                        default="queued",
-                        max_length=16,
-                    ),
-                ),
-                ("asked_at", models.DateTimeField()),
-                ("finished_at", models.DateTimeField(null=True)),
-                ("expires_at", models.DateTimeField(null=True)),
-                ("entries_done", models.BigIntegerField(default=0)),
-                ("entries_total", models.BigIntegerField(default=0)),
-                ("checkpoint_size", models.BigIntegerField(default=0)),
-                ("size_bytes", models.BigIntegerField(default=0)),
-                ("sha256", models.CharField(blank=True, max_length=71)),
-                ("error", models.TextField(blank=True)),
-                ("attempts", models.PositiveSmallIntegerField(default=0)),
-                ("lease_token", models.UUIDField(null=True)),
-                ("lease_until", models.DateTimeField(null=True)),
-                ("woken_at", models.DateTimeField()),
-                (
-                    "person",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="exports", to=settings.AUTH_USER_MODEL
-                    ),
-                ),
-                (
-                    "workspace",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="exports", to="reviews.workspace"
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('decision_number', models.PositiveIntegerField(null=True)),
+                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Being written'), ('done', 'Ready'), ('failed', 'Failed')], default='queued', max_length=16)),
+                ('asked_at', models.DateTimeField()),
+                ('finished_at', models.DateTimeField(null=True)),
+                ('expires_at', models.DateTimeField(null=True)),
+                ('entries_done', models.BigIntegerField(default=0)),
+                ('entries_total', models.BigIntegerField(default=0)),
+                ('checkpoint_size', models.BigIntegerField(default=0)),
+                ('size_bytes', models.BigIntegerField(default=0)),
+                ('sha256', models.CharField(blank=True, max_length=71)),
+                ('error', models.TextField(blank=True)),
+                ('attempts', models.PositiveSmallIntegerField(default=0)),
+                ('lease_token', models.UUIDField(null=True)),
+                ('lease_until', models.DateTimeField(null=True)),
+                ('woken_at', models.DateTimeField()),
+                ('person', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='exports', to=settings.AUTH_USER_MODEL)),
+                ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='exports', to='reviews.workspace')),
             ],
             options={
-                "ordering": ("workspace", "-id"),
+                'ordering': ('workspace', '-id'),
             },
         ),
         migrations.CreateModel(
-            name="ExportPiece",
+            name='ExportPiece',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("number", models.PositiveIntegerField()),
-                ("data", models.BinaryField()),
-                (
-                    "export",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="pieces", to="reviews.export"
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveIntegerField()),
+                ('data', models.BinaryField()),
+                ('export', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pieces', to='reviews.export')),
             ],
             options={
-                "ordering": ("export", "number"),
+                'ordering': ('export', 'number'),
             },
         ),
         migrations.AddIndex(
-            model_name="export",
-            index=models.Index(fields=["state", "woken_at"], name="export_by_state"),
+            model_name='export',
+            index=models.Index(fields=['state', 'woken_at'], name='export_by_state'),
         ),
         migrations.AddConstraint(
-            model_name="export",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("state__in", ["queued", "running", "done", "failed"])), name="export_state_known"
-            ),
+            model_name='export',
+            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running', 'done', 'failed'])), name='export_state_known'),
         ),
         migrations.AddConstraint(
-            model_name="export",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("lease_token__isnull", False), ("lease_until__isnull", False), ("state", "running")),
-                    models.Q(
-                        models.Q(("state", "running"), _negated=True),
-                        ("lease_token__isnull", True),
-                        ("lease_until__isnull", True),
-                    ),
-                    _connector="OR",
-                ),
-                name="export_lease_while_running",
-            ),
+            model_name='export',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lease_token__isnull', False), ('lease_until__isnull', False), ('state', 'running')), models.Q(models.Q(('state', 'running'), _negated=True), ('lease_token__isnull', True), ('lease_until__isnull', True)), _connector='OR'), name='export_lease_while_running'),
         ),
         migrations.AddConstraint(
-            model_name="exportpiece",
-            constraint=models.UniqueConstraint(fields=("export", "number"), name="export_piece_once"),
+            model_name='exportpiece',
+            constraint=models.UniqueConstraint(fields=('export', 'number'), name='export_piece_once'),
         ),
     ]
