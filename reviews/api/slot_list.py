@@ -1,9 +1,9 @@
 """Slots: the portfolio of a workspace, and one slot with its decisions."""
 
-from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlencode
 
+import msgspec
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -112,7 +112,7 @@ def slot_value(row: SlotRow, links: Links) -> dict[str, Any]:
             "hosts": row.heard.hosts,
             "is_whole": row.heard.is_whole,
             "is_fresh": row.heard.is_fresh,
-            "differences": [asdict(one) for one in row.heard.differences],
+            "differences": [msgspec.structs.asdict(one) for one in row.heard.differences],
         },
         "observed": {
             "breaches": row.findings.breaches,

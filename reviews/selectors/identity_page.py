@@ -3,25 +3,16 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-import msgspec
-
 from reviews.asked_once import moment
 from reviews.blobs import blob_read, checked
 from reviews.errors import NotFoundError
 from reviews.models import HostReport, IdentityReport, Person, Workspace
 from reviews.selectors.decision_page import decision_of_member, decision_page
 from reviews.selectors.live_identity import LiveIdentity, held_by, live_of_decision
+from reviews.selectors.reported_keys import ReportedKey, keys_from
 from reviews.selectors.rows import DecisionPage
 
 PAGE_SIZE = 25
-
-
-class Named(msgspec.Struct, frozen=True):
-    """A key that an entry names."""
-
-    key: str
-    how: str
-    team: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +23,7 @@ class ReportRow:
     place: str | None
     identity: str
     matches: bool
-    named: tuple[Named, ...]
+    named: tuple[ReportedKey, ...]
     person: str
     reported_at: datetime
 
@@ -76,13 +67,12 @@ def identity_page(*, actor: Person, workspace: Workspace, number: int, before: i
 
 
 def _report_row(row: IdentityReport) -> ReportRow:
-    named = msgspec.json.decode(row.differences, type=tuple[Named, ...]) if row.differences else ()
     return ReportRow(
         id=row.pk,
         place=row.place,
         identity=row.identity_id,
         matches=row.matches,
-        named=named,
+        named=keys_from(row.differences),
         person=row.person.display_name,
         reported_at=row.reported_at,
     )

@@ -7,10 +7,9 @@ report and counts for nothing.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import msgspec
-from django.conf import settings
 
 from planner.identity_live import Decided, Said, Together, together
 from reviews.asked_once import moment
@@ -23,6 +22,7 @@ from reviews.selectors.decided import decided_by, owners_of
 from reviews.selectors.decision_page import decision_of_member
 from reviews.selectors.in_force import activations_of, states_now
 from reviews.selectors.people import standing_of
+from reviews.selectors.reported_keys import counts_since
 from reviews.selectors.slot_check import SlotCheck, difference_text
 
 IN_FORCE: tuple[str, ...] = (DecisionState.EMERGENCY, DecisionState.EFFECTIVE)
@@ -199,7 +199,6 @@ def _live(workspace: Workspace, slot: str, held: Held | None, now: datetime) -> 
 
 
 def _host_row(row: HostReport, said: Said | None, owners: PolicyDocument | None, now: datetime) -> HostRow:
-    limit = timedelta(seconds=settings.IDENTITY_FRESH_SECONDS)
     return HostRow(
         place=row.place,
         host=row.host,
@@ -208,7 +207,7 @@ def _host_row(row: HostReport, said: Said | None, owners: PolicyDocument | None,
         since=row.since,
         sha256=row.sha256,
         keys=said.keys if said else 0,
-        is_fresh=said is not None and row.collected_at is not None and now - row.collected_at <= limit,
+        is_fresh=said is not None and row.collected_at is not None and row.collected_at >= counts_since(now),
         is_compared=said is not None,
         differences=tuple(owned(owners, one) for one in said.differs) if said and owners else (),
         refused_because=row.refused_because,

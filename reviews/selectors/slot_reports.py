@@ -7,25 +7,15 @@ reported everything is not known here (``live_identity``), only whether somethin
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-import msgspec
-from django.conf import settings
 from django.db.models import Count, Max, Q
 
 from reviews.models import HostReport, IdentityReport, Workspace
+from reviews.selectors.reported_keys import ReportedKey, counts_since, keys_from
 from reviews.selectors.slot_facts import HeldFact
 
-__all__ = ["NOTHING_HEARD", "Heard", "ReportedKey", "heard_of"]
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedKey:
-    """A key that a report found to differ, to be missing or unknown, and the team that owns it."""
-
-    key: str
-    how: str
-    team: str
+__all__ = ["NOTHING_HEARD", "Heard", "heard_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +48,7 @@ def heard_of(workspace: Workspace, held: Mapping[str, HeldFact], now: datetime) 
             wholes=Count("pk", filter=Q(place="")),
         )
     )
-    fresh = now - timedelta(seconds=settings.IDENTITY_FRESH_SECONDS)
+    since = counts_since(now)
     last = {
         slot: (at, hosts, bool(whole))
         for slot, subject, at, hosts, whole in rows
@@ -70,7 +60,7 @@ def heard_of(workspace: Workspace, held: Mapping[str, HeldFact], now: datetime) 
             at=last[slot][0] if slot in last else None,
             hosts=last[slot][1] if slot in last else 0,
             is_whole=slot in last and last[slot][2],
-            is_fresh=slot in last and last[slot][0] >= fresh,
+            is_fresh=slot in last and last[slot][0] >= since,
             differences=differences.get(slot, ()),
         )
         for slot in held
@@ -92,6 +82,5 @@ def _differences(workspace: Workspace, held: Mapping[str, HeldFact]) -> Mapping[
     for decision_id, at, named in rows.values_list("decision", "reported_at", "differences"):
         slot, one = decided[decision_id]
         if named and at >= one.activated_at:
-            keys = msgspec.json.decode(named, type=list[ReportedKey])
-            found[slot].update({key.key: key for key in keys})
+            found[slot].update({key.key: key for key in keys_from(named)})
     return {slot: tuple(keys.values()) for slot, keys in found.items()}

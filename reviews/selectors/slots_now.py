@@ -6,9 +6,8 @@ before what it overrides; else the one that was put into force last; else the ne
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from django.conf import settings
 from django.db.models import Count, Max, Q
 
 from planner.identity_live import Said
@@ -19,6 +18,7 @@ from reviews.policies.validity import StateNow
 from reviews.selectors.in_force import ENDING, activations_of, states_with
 from reviews.selectors.observed import FindingCount, open_findings
 from reviews.selectors.people import workspace_of_member
+from reviews.selectors.reported_keys import counts_since
 from reviews.selectors.waivers import waivers_of
 
 __all__ = ["DecisionNow", "Reported", "decisions_now", "slots_now", "workspace_slots"]
@@ -135,10 +135,11 @@ def _counting(rows: Sequence[Waiver], activations: Mapping[int, Activation]) -> 
 
 def _reported(workspace: Workspace, slots: Collection[str], now: datetime) -> Mapping[tuple[str, str], Reported]:
     """Return slot and subject -> what hosts say of it; hosts that say the same are counted in the database."""
-    since = now - timedelta(seconds=settings.IDENTITY_FRESH_SECONDS)
     of_slots = HostReport.objects.filter(workspace=workspace, slot__in=slots).exclude(subject="")
     alike = of_slots.order_by().values("slot", "subject", "outcome")
-    counted = alike.annotate(counting=Count("pk", filter=Q(collected_at__gte=since)), last_at=Max("collected_at"))
+    counted = alike.annotate(
+        counting=Count("pk", filter=Q(collected_at__gte=counts_since(now))), last_at=Max("collected_at")
+    )
     found: dict[tuple[str, str], Reported] = {}
     for slot, subject, outcome, counting, last_at in counted.values_list(
         "slot", "subject", "outcome", "counting", "last_at"

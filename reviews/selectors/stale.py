@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import msgspec
 from django.db.models import F
 
 from reviews.models import Decision, IdentityReport
+from reviews.selectors.reported_keys import keys_from
 
 NAMED = 3
 """Keys that the sentence names."""
@@ -20,11 +20,6 @@ class Cause:
     keys: tuple[str, ...] = ()
 
 
-class _Named(msgspec.Struct, frozen=True):
-    key: str
-    team: str
-
-
 def stale_causes(decisions: Iterable[Decision]) -> Mapping[int, Cause]:
     """Return decision id -> why it is stale, of those that a report made so; one query."""
     rows = IdentityReport.objects.filter(
@@ -34,8 +29,7 @@ def stale_causes(decisions: Iterable[Decision]) -> Mapping[int, Cause]:
     places: dict[int, dict[str, None]] = {}
     for decision, place, text in rows.order_by("pk").values_list("decision_id", "place", "differences"):
         if decision is not None:
-            found = msgspec.json.decode(text, type=tuple[_Named, ...])
-            named.setdefault(decision, {}).update((one.key, one.team) for one in found)
+            named.setdefault(decision, {}).update((one.key, one.team) for one in keys_from(text))
             places.setdefault(decision, {})[place or "the machine"] = None
     return {decision: _cause(list(places[decision]), keys) for decision, keys in named.items()}
 

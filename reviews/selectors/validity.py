@@ -40,6 +40,7 @@ from reviews.models import (
 )
 from reviews.selectors.decision_page import decision_of_member
 from reviews.selectors.people import workspace_of_member
+from reviews.selectors.reported_keys import keys_from
 from reviews.selectors.revisions import revisions_of
 from reviews.selectors.slots_now import DecisionNow, decisions_now, slots_now
 
@@ -189,8 +190,8 @@ def differences_since(activation: Activation | None) -> tuple[Difference, ...]:
     last = activation.revision.decision.identity_reports.exclude(differences="")
     rows = last.filter(reported_at__gte=activation.activated_at).order_by("-pk").values_list("differences", flat=True)
     found: dict[str, Difference] = {}
-    for named in rows[:MOST_REPORTS]:
-        for one in msgspec.json.decode(named, type=list[Difference]):
+    for text in rows[:MOST_REPORTS]:
+        for one in keys_from(text):
             found.setdefault(one.key, one)
     return tuple(found[key] for key in sorted(found)[:MOST_KEYS])
 

@@ -7,12 +7,8 @@ for each host and reason; a report is of the decision that it was launched under
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
-
-from planner.canonical import canonical_bytes
 from planner.identity_live import Said, said_of
 from reviews.audit import Act, append, refusals_recorded, without_names, workspace_write
 from reviews.blobs import blob_keep
@@ -33,10 +29,11 @@ from reviews.policies.validity import Difference, also_text, owned
 from reviews.selectors.decided import decided_by, owners_of
 from reviews.selectors.live_identity import Held, LiveIdentity, check_of, held_by, live_slot
 from reviews.selectors.people import standing_of
+from reviews.selectors.reported_keys import fresh_for, keys_text, keys_value
 from reviews.selectors.slot_check import SlotCheck, difference_text, live_identity
 from reviews.services.acting import require
 from reviews.services.host_places import MOST_PLACES, place_keep, place_refuse
-from reviews.services.identity_reports import KEYS_NAMED, identity_report, require_slot
+from reviews.services.identity_reports import identity_report, require_slot
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.states import decision_move
 
@@ -76,7 +73,7 @@ def identity_reports_take(
     if len(documents) == 1 and not is_of_a_host(documents[0]):
         with _refusals_noted(actor, workspace, slot, (), trace):
             live = live_identity(documents[0])
-            at = time_of_whole(documents[0], now=database_now(), fresh=_fresh())
+            at = time_of_whole(documents[0], now=database_now(), fresh=fresh_for())
         check = identity_report(actor=actor, workspace=workspace, slot=slot, live=live, collected_at=at, trace=trace)
     else:
         _hosts_take(actor, workspace, slot, documents, trace)
@@ -107,14 +104,10 @@ def _attempt(token: str, trace: Trace) -> Act:
 def _hosts_take(actor: Person, workspace: Workspace, slot: str, documents: Sequence[bytes], trace: Trace) -> None:
     with _refusals_noted(actor, workspace, slot, documents, trace):
         require(may_report(standing_of(actor, workspace)))
-        sent = sent_reports(documents, now=database_now(), fresh=_fresh())
+        sent = sent_reports(documents, now=database_now(), fresh=fresh_for())
         with workspace_write(workspace.pk):
             require_slot(workspace, slot)
             _take(actor, workspace, slot, sent, trace)
-
-
-def _fresh() -> timedelta:
-    return timedelta(seconds=settings.IDENTITY_FRESH_SECONDS)
 
 
 @contextmanager
@@ -229,7 +222,7 @@ def _record(
     now = database_now()
     rows, told = [], []
     for one in changed:
-        named = [{"key": each.key, "how": each.how, "team": each.team} for each in one.differences[:KEYS_NAMED]]
+        named = keys_value(one.differences)
         kept = blob_keep(one.sent.raw).sha256
         matches = one.said is not None and not one.differences
         rows.append(
@@ -240,7 +233,7 @@ def _record(
                 identity_id=kept,
                 place=one.sent.place,
                 matches=matches,
-                differences=canonical_bytes(named).decode() if named else "",
+                differences=keys_text(named),
                 person=actor,
                 reported_at=now,
             )

@@ -21,13 +21,12 @@ from reviews.policies.validity import also_text
 from reviews.selectors.decided import decided_by
 from reviews.selectors.live_identity import held_by
 from reviews.selectors.people import standing_of
+from reviews.selectors.reported_keys import keys_text, keys_value
 from reviews.selectors.slot_check import SLOT_LENGTH, SlotCheck, checked_slot, difference_text
 from reviews.services.acting import require
 from reviews.services.host_places import place_keep
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.states import decision_move
-
-KEYS_NAMED = 50
 
 
 def identity_report(
@@ -72,14 +71,14 @@ def identity_report(
         if not _is_new(actor, workspace, slot, raw, live, at, now) and not ends:
             return found
         kept = blob_keep(raw).sha256
-        named = [{"key": one.key, "how": one.how, "team": one.team} for one in found.differences[:KEYS_NAMED]]
+        named = keys_value(found.differences)
         IdentityReport.objects.create(
             workspace=workspace,
             slot=slot,
             decision=found.decision,
             identity_id=kept,
             matches=found.matches,
-            differences=canonical_bytes(named).decode() if named else "",
+            differences=keys_text(named),
             person_id=standing.person_id,
             reported_at=now,
         )
