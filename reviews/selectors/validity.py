@@ -31,7 +31,6 @@ from reviews.models import (
     Activation,
     AuditEntry,
     Decision,
-    DecisionState,
     Person,
     Revision,
     StoredDocument,
@@ -54,7 +53,6 @@ __all__ = [
     "version_of",
 ]
 
-HOW = {"differs": "differs", "missing": "is missing", "unknown": "is unknown"}
 MOST_REPORTS, MOST_KEYS = 20, 50
 Links = Mapping[str, str]
 
@@ -70,14 +68,6 @@ class ValidityNow:
     signoffs: tuple[Signed, ...]
     as_of: datetime
 
-    @property
-    def because(self) -> str:
-        """Say in a sentence why it holds or does not; of what turned stale, the first key that differs."""
-        if self.found.state.state != DecisionState.STALE or self.found.state.because or not self.differences:
-            return self.found.because
-        first = self.differences[0]
-        return f"{self.found.because} {first.key} {HOW[first.how]}. Owned by {first.team}."
-
     def record(self, workspace: str, links: Links) -> Validity:
         """Return the document."""
         return Validity(
@@ -86,7 +76,7 @@ class ValidityNow:
             workspace=workspace,
             slot=self.found.decision.slot,
             holds=self.found.holds,
-            because=self.because,
+            because=self.found.because,
             decision=self._decision(),
             identity=self._identity(),
             observations=Observed(
