@@ -1,7 +1,8 @@
 """Roll-ups as bytes that are kept: of one metric and one block of ranks, groups or links, small enough to be put anew.
 
 Rules kept: what is unpacked is what was packed, in the order of keys; a block is ``BLOCK`` ranks or groups in a row, so
-a collector of one node rewrites the block of its ranks and nothing else. Not handled: bytes of anybody else.
+a collector of one node rewrites the block of its ranks and nothing else; what is put together in parts is what is put
+together at once. Not handled: bytes of anybody else.
 """
 
 import zlib
@@ -9,9 +10,10 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from planner.observations.rollup import Key, Rolled
+from planner.observations.metrics import METRICS, Of
+from planner.observations.rollup import Buckets, Key, Rolled, merged
 
-__all__ = ["BLOCK", "block_of", "by_block", "packed", "unpacked"]
+__all__ = ["BLOCK", "block_of", "by_block", "packed", "pieces_merged", "unpacked", "unpacked_place"]
 
 BLOCK = 256
 LEVEL = 1
@@ -31,7 +33,12 @@ Row = tuple[
     tuple[tuple[int, int], ...],
     float,
 ]
+Light = tuple[int, int, str, str, str, int, float, float | None, float | None, msgspec.Raw, msgspec.Raw]
+"""A row whose digest is left as it stands: most of the bytes, and most limits ask for nothing in it."""
+_PLACES: Mapping[Of, int] = {"rank": 0, "group": 1, "link": 2}
 _DECODER = msgspec.json.Decoder(list[Row])
+_LIGHT = msgspec.json.Decoder(list[Light])
+_BUCKETS = msgspec.json.Decoder(Buckets)
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -88,3 +95,43 @@ def unpacked(data: bytes, subject: str, metric: str) -> dict[Key, Rolled]:
             zlib.decompress(data)
         )
     }
+
+
+def unpacked_place(data: bytes, subject: str, metric: str, place: int | str) -> dict[Key, Rolled]:
+    """Return the roll-ups of one rank or group (its number) or link (its name) alone, whichever the metric is of."""
+    at = _PLACES[METRICS[metric].of]
+    return {
+        Key(subject, metric, rank, group, link, shape, phase): Rolled(
+            count, total, least, most, _BUCKETS.decode(lows), _BUCKETS.decode(highs)
+        )
+        for row in _LIGHT.decode(zlib.decompress(data))
+        if row[at] == place
+        for rank, group, link, shape, phase, count, total, least, most, lows, highs in (row,)
+    }
+
+
+def pieces_merged(pieces: Iterable[bytes], subject: str, metric: str, *, digests: bool) -> dict[Key, Rolled]:
+    """Put pieces of one metric and block together, in their order; without ``digests`` those are not even read."""
+    if not digests:
+        return _merged_light(pieces, subject, metric)
+    found: dict[Key, Rolled] = {}
+    for data in pieces:
+        for key, one in unpacked(data, subject, metric).items():
+            known = found.get(key)
+            found[key] = one if known is None else merged(known, one)
+    return found
+
+
+def _merged_light(pieces: Iterable[bytes], subject: str, metric: str) -> dict[Key, Rolled]:
+    """Return what ``merged`` says but the digests, without a record for every rank of every hour."""
+    found: dict[tuple[int, int, str, str, str], tuple[int, float, float | None, float | None]] = {}
+    for data in pieces:
+        for rank, group, link, shape, phase, count, total, least, most, _, _ in _LIGHT.decode(zlib.decompress(data)):
+            place = (rank, group, link, shape, phase)
+            known = found.get(place)
+            if known is not None:
+                count, total = known[0] + count, known[1] + total
+                least = None if least is None or known[2] is None else min(known[2], least)
+                most = None if most is None or known[3] is None else max(known[3], most)
+            found[place] = (count, total, least, most)
+    return {Key(subject, metric, *place): Rolled(*values) for place, values in found.items()}

@@ -11,15 +11,16 @@ from fractions import Fraction
 
 from django.db.models import F, OuterRef, Subquery
 
-from planner.observations import METRICS, Compared, compared, worst_first
+from planner.observations import METRICS, Compared
 from planner.observations.packed import BLOCK
 from planner.observations.qualified import Qualified
 from planner.observations.rollup import Key, Rolled
 from reviews.errors import Finding, InvalidRequestError, NotFoundError, printable
 from reviews.models import Activation, Decision, ObservationFeed, Person, Workspace
+from reviews.selectors.compared_blocks import compared_blocks
 from reviews.selectors.decision_page import decision_of_member
 from reviews.selectors.envelopes import qualified_of
-from reviews.selectors.roll_ups import LENGTHS, seen_by_span, seen_in, spans_of
+from reviews.selectors.roll_ups import LENGTHS, place_by_span, seconds_of, spans_of
 
 __all__ = [
     "BESIDE",
@@ -138,12 +139,12 @@ def compared_span(
     _require_bounded(len(spans))
     subject = found.activation.subject
     beside = BESIDE if METRICS[metric].of == "group" else ()
-    seen = seen_in(spans, subject, metrics={metric, *beside})
-    rows = compared(found.qualified.entries, seen.rolled, seen.seconds) if seen.seconds else ()
+    seconds = seconds_of(spans)
+    rows = compared_blocks(spans, found.qualified, subject, metric, beside=beside, seconds=seconds) if seconds else ()
     last = max(spans, key=lambda span: span.starts_at + LENGTHS[span.level], default=None)
     return ComparedSpan(
-        rows=tuple(worst_first([row for row in rows if row.key.metric == metric])),
-        seconds=seen.seconds,
+        rows=tuple(rows),
+        seconds=seconds,
         starts_at=spans[0].starts_at if spans else None,
         ends_at=None if last is None else last.starts_at + LENGTHS[last.level],
     )
@@ -168,16 +169,8 @@ def value_history(
     spans = spans_of(found.feed, end - timedelta(days=days), end)
     _require_bounded(len(spans))
     block = place // BLOCK if isinstance(place, int) else 0
-    held = seen_by_span(spans, found.activation.subject, metric, block)
-    name = METRICS[metric].of
-    return tuple(
-        SpanValues(
-            span.level,
-            span.starts_at,
-            {key: rolled for key, rolled in held.get(span.pk, {}).items() if getattr(key, name) == place},
-        )
-        for span in spans
-    )
+    held = place_by_span(spans, found.activation.subject, metric, block, place)
+    return tuple(SpanValues(span.level, span.starts_at, held.get(span.pk, {})) for span in spans)
 
 
 def _require_metric(metric: str) -> None:

@@ -11,11 +11,23 @@ from fractions import Fraction
 import msgspec
 from django.db.models import Q
 
-from planner.observations.packed import unpacked
+from planner.observations.packed import unpacked, unpacked_place
 from planner.observations.rollup import Key, Rolled, merged
 from reviews.models import ObservationFeed, ObservationRollUp, ObservationSpan, RollUpLevel
 
-__all__ = ["LENGTHS", "Covered", "Seen", "covered_of", "covered_text", "joined", "seen_in", "span_of", "spans_of"]
+__all__ = [
+    "LENGTHS",
+    "Covered",
+    "Seen",
+    "covered_of",
+    "covered_text",
+    "joined",
+    "place_by_span",
+    "seconds_of",
+    "seen_in",
+    "span_of",
+    "spans_of",
+]
 
 HOUR, DAY = RollUpLevel.HOUR.value, RollUpLevel.DAY.value
 LENGTHS: Mapping[str, timedelta] = {HOUR: timedelta(hours=1), DAY: timedelta(days=1)}
@@ -36,7 +48,16 @@ class Seen:
     @property
     def seconds(self) -> Fraction:
         """How long what was covered is."""
-        return Fraction(sum(end - start for start, end in self.covered))
+        return _length(self.covered)
+
+
+def _length(covered: Covered) -> Fraction:
+    return Fraction(sum(end - start for start, end in covered))
+
+
+def seconds_of(spans: Iterable[ObservationSpan]) -> Fraction:
+    """Return how much of some spans somebody reported."""
+    return _length(joined(pair for span in spans for pair in covered_of(span.covered)))
 
 
 def covered_of(text: str) -> Covered:
@@ -86,11 +107,12 @@ def seen_in(
     return Seen(found, joined(pair for span in spans for pair in covered_of(span.covered)))
 
 
-def seen_by_span(
-    spans: Collection[ObservationSpan], subject: str, metric: str, block: int
+def place_by_span(
+    spans: Collection[ObservationSpan], subject: str, metric: str, block: int, place: int | str
 ) -> dict[int, dict[Key, Rolled]]:
-    """Return span id -> the roll-ups of one block of one metric, where the span has any."""
-    return {row.span_id: unpacked(bytes(row.data), subject, metric) for row in _rows(spans, (), ((metric, block),))}
+    """Return span id -> the roll-ups of one rank, group or link of a block, where the span has that block."""
+    rows = _rows(spans, (), ((metric, block),))
+    return {row.span_id: unpacked_place(bytes(row.data), subject, metric, place) for row in rows}
 
 
 def _rows(
