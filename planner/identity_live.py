@@ -1,8 +1,9 @@
 """What reports of single hosts say of a decided identity, and what they say together.
 
 Rules kept: a host answers for what it says and for nothing else, so a key that it does not say is waited for and is no
-difference; together the hosts match only where every bound key and every decided rank was said and is equal. What one
-host says otherwise than another is named. Not handled here: how old a report may be, and who sent it.
+difference; nor does it answer for the hardware of another node; together the hosts match only where every bound key and
+every decided rank was said and is equal. What one host says otherwise than another is named. Not handled here: how old
+a report may be, and who sent it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -155,9 +156,17 @@ def seen_in(live: Mapping[str, Any]) -> Seen:
 
 
 def said_of(
-    decided: Decided, identity: Mapping[str, Any], seen: Seen, environment: Mapping[str, str] | None = None
+    decided: Decided,
+    identity: Mapping[str, Any],
+    seen: Seen,
+    environment: Mapping[str, str] | None = None,
+    *,
+    node: str = "",
 ) -> Said:
-    """Compare what one host says with what was decided. Nothing is raised on what it says."""
+    """Compare what one host says with what was decided. Nothing is raised on what it says.
+
+    ``node`` is which node it says it is: what it says of the hardware of another one as decided does not count.
+    """
     keys = unknown = 0
     found: dict[int, KeyDifference] = {}
     for path, value in leaves(identity):
@@ -168,7 +177,7 @@ def said_of(
         if UNKNOWN in (value, expected):
             unknown |= 1 << at
         elif same(expected, value):
-            keys |= 1 << at
+            keys |= (not node or decided.nodes.get(key, node) == node) << at
         else:
             found[at] = KeyDifference(key, "differs", expected, value)
     differs = [found[at] for at in sorted(found)]

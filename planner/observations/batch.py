@@ -8,13 +8,13 @@ batch is refused with every problem; whether it may be taken now is ``admission_
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 from msgspec import UnsetType
 
 from planner.errors import Problem
 from planner.intake.opening import opened
-from planner.observations.metrics import METRICS
+from planner.observations.metrics import METRICS, Of
 from planner.records.observations import Batch, Segment
 from planner.shown import shown
 from planner.strict_json import read
@@ -29,6 +29,7 @@ MOST_VALUE = 10**18
 MOST_COUNT = 10**12
 """As many values as nothing has in a day; counts of many batches must stay whole numbers of 64 bits."""
 MOST: Mapping[str, int] = {"count": MOST_COUNT, "sum": MOST_VALUE, "min": MOST_VALUE, "max": MOST_VALUE}
+OF: tuple[Of, ...] = get_args(Of)
 ROUNDING = 1e-6
 """How far sums of floating-point values may be from what they add up to, as a share."""
 CLOCK_AHEAD_S = 60
@@ -53,6 +54,9 @@ def _problems(tree: Any) -> Iterator[Problem]:
         if not isinstance(metrics, dict):
             continue
         at = f"/segments/{index}"
+        named = [name for name in OF if name in segment]
+        if len(named) > 1:
+            yield Problem("observations/scope", at, "a segment of one rank, group or link", " and ".join(named))
         where = tuple(str(segment.get(name)) for name in ("rank", "group", "link", "shape", "phase"))
         for name, value in metrics.items():
             yield from _metric_problems(f"{at}/metrics/{name}", name, segment, value)

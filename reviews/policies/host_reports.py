@@ -25,7 +25,8 @@ from planner.times import parsed_time
 from reviews.errors import Finding, InvalidRequestError, printable
 
 MAX_REPORT_BYTES = 8 * 2**20
-MAX_REPORTS = 256
+MAX_REPORTS = 200
+"""As many as one request has files."""
 MAX_RANKS = 65_536
 DIFFERENCES_KEPT = 1000
 AHEAD = timedelta(seconds=60)
@@ -41,10 +42,11 @@ _OF_SEVERAL = ", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """A report that is taken: what it says, of which place, and from when."""
+    """A report that is taken: what it says, of which place, and from when. ``node`` is "" where it names none."""
 
     place: str
     host: str
+    node: str = ""
     collected_at: datetime
     raw: bytes
     identity: Mapping[str, Any]
@@ -146,6 +148,7 @@ def _sent(raw: bytes, at: str, now: datetime, fresh: timedelta) -> Sent:
     return Sent(
         place=_node(report) or report.host,
         host=report.host,
+        node=_node(report),
         collected_at=collected,
         raw=raw,
         identity=report.identity,

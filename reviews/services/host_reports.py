@@ -210,7 +210,7 @@ def _judged(held: Held | None, sent: Sent) -> _Judged:
     """Judge a report by what holds; one from before that came into force says nothing of it."""
     if held is None or sent.collected_at < held.activation.activated_at:
         return _Judged(sent, None)
-    said = said_of(decided_by(held.activation), sent.identity, sent.seen, sent.environment)
+    said = said_of(decided_by(held.activation), sent.identity, sent.seen, sent.environment, node=sent.node)
     owners = owners_of(held.activation)
     return _Judged(sent, said, tuple(owned(owners, one) for one in said.differs))
 

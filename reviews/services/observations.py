@@ -198,10 +198,12 @@ def _prepared(given: _Given, *, holds: bool = False) -> "_Ready | Taken":
     batch, revision = given.batch, given.activation.revision
     feeds = ObservationFeed.objects.select_for_update() if holds else ObservationFeed.objects
     feed = feeds.filter(revision=revision, trial=given.activation.trial).first()
+    # The collector before the receipt: where another request takes these bytes meanwhile, what moved the one is seen in
+    # the other, and the bytes are known and no replay.
+    source = ObservationSource.objects.filter(feed=feed, name=batch.source).first() if feed else None
     before = ObservationBatch.objects.filter(feed=feed, sha256=given.sha256).first() if feed else None
     if feed is not None and before is not None:
         return _answer(given, feed, before, is_new=False, is_judged=False, changes=Changes())
-    source = ObservationSource.objects.filter(feed=feed, name=batch.source).first() if feed else None
     now = database_now()
     problems = list(islice(_problems(given, feed, source, now), MOST_PROBLEMS))
     if problems:

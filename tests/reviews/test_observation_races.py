@@ -54,6 +54,14 @@ def test_one_batch_sent_eight_times_at_once_is_taken_once(people: Cast) -> None:
     assert [one.count for one in rolled.values()] == [10]
 
 
+def test_what_one_of_many_takes_is_no_replay_for_the_others(people: Cast) -> None:
+    take(people, memory(0), source="before")
+    for at in range(3):
+        found = race([reporting(people, encoded(memory(0), source=f"dcgm-{at}"))] * 8)
+        assert [type(one) for one in found] == [Taken] * 8
+    assert not AuditEntry.objects.filter(action="observations.refused").exists()
+
+
 def test_breaches_seen_at_once_are_one_finding_each_and_the_log_holds(people: Cast) -> None:
     batches = [encoded(memory(0, FULL), memory(at, FULL), source=f"dcgm-{at}") for at in range(1, 7)]
     race([reporting(people, raw) for raw in batches])

@@ -62,6 +62,10 @@ WRONG: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
         {"rank": 0, "metrics": {"device_used_bytes": {"count": 2, "sum": 9, "min": 5}}},
         [("observations/values", "/segments/0/metrics/device_used_bytes/sum")],
     ),
+    "of a rank and a group": (
+        {"rank": 0, "group": 0, "metrics": {"device_used_bytes": {"count": 1, "sum": 9}}},
+        [("observations/scope", "/segments/0")],
+    ),
     "edges beyond that": (
         {"group": 0, "metrics": {"ttft_ms": times([1, 1e300], [1, 1, 0])}},
         [

@@ -1,4 +1,4 @@
-"""Reports that were put together are of a time, too; and what was told while it ended nothing ends what holds later."""
+"""What a report does not answer for: another time, another node; and what was told while it ended nothing."""
 
 import json
 from typing import Any
@@ -105,3 +105,16 @@ def test_a_whole_slot_that_differed_under_an_objection_ends_the_decision_once_th
     lifted(people)
     post(people, {"identity": report("node-a")["identity"]})
     assert state() == "STALE"
+
+
+@pytest.mark.parametrize("node", ["node-a", "node-c"])
+def test_a_host_does_not_answer_for_the_hardware_of_another_node(people: Cast, node: str) -> None:
+    running(people)
+    post(people, report("node-a"))
+    everything = report("node-a", node=node, collected_at=stamp(10), ranks_seen={"world_size": 2, "ranks": RANKS})
+    for kind, parts in report("node-b")["identity"]["hardware"].items():
+        everything["identity"]["hardware"][kind] |= parts
+    found = post(people, everything)
+    assert (found.check.matches, found.live.together.awaited, state()) == (False, ("node-b",), "EFFECTIVE")
+    assert "/hardware/devices/b0/type" in found.live.together.open_keys
+    assert post(people, report("node-b")).check.matches
