@@ -18,6 +18,7 @@ from planner.importers.scrubbed import found
 from planner.importers.sheet import Sheet
 from planner.importers.source import Source
 from planner.importers.trace_calls import Call, Calls, lags, late_clock, ranked
+from planner.records.base import SAFE_INTEGER
 
 __all__ = ["IMPORTER", "Trace", "read_trace"]
 
@@ -71,7 +72,7 @@ class Trace:
         if not isinstance(rank, int) or size is None or start is None or end is None or end < start:
             self.skipped.append(line)
             return
-        if not 0 <= rank < MAX_RANKS or size < 0 or start < 0:
+        if not 0 <= rank < MAX_RANKS or not 0 <= size <= SAFE_INTEGER or start < 0 or end > SAFE_INTEGER:
             self.skipped.append(line)
             return
         node = self.nodes.setdefault(str(row.get("node", "")), f"node-{len(self.nodes)}")

@@ -4,9 +4,9 @@ Rules kept: diagnostics, never a verdict: a communicator can be healthy while on
 of them "OK", and a mismatch of counts is normal for a moment. Addresses of nodes and process ids are not kept.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from planner.importers.nccl_ras import IMPORTER
@@ -14,6 +14,7 @@ from planner.importers.nccl_table import operation_named
 from planner.importers.ras_json import communicator_state, counts_of, flags_of, ranks_of
 from planner.importers.ras_text import Group, Snapshot, snapshots
 from planner.importers.source import Source
+from planner.records.base import SAFE_INTEGER
 from planner.shown import printable
 
 __all__ = ["NO_VERDICT", "Communicator", "RankStatus", "RasSnapshot", "ras_snapshots"]
@@ -25,6 +26,7 @@ NO_VERDICT = (
 MOST = 1000
 """Communicators of a snapshot, and ranks of a communicator, that are kept."""
 FEW = 8
+KIND_LENGTH = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,57 +129,72 @@ def _of_json(source: Source) -> Iterator[RasSnapshot]:
 def _of_tree(communicator: Any, at: int) -> Communicator:
     ranks, missing = ranks_of(communicator, "ranks"), ranks_of(communicator, "missing_ranks")
     state = communicator_state(communicator)
-    usual = {kind: counts.most_common(1)[0][0] for kind, counts in _by_kind(ranks).items()}
+    by_kind = _by_kind(ranks)
+    usual = {kind: max(counts, key=lambda count: len(counts[count])) for kind, counts in by_kind.items()}
     standing_out = [_status(rank, "missing") for rank in missing]
     standing_out += [_status(rank, "") for rank in ranks if flags_of(rank) or _differs(rank, usual)]
-    size = communicator.get("size") if isinstance(communicator, dict) else None
+    size = _whole(communicator.get("size")) if isinstance(communicator, dict) else None
     return Communicator(
         name=f"communicator {at}",
         count=1,
-        ranks=size if isinstance(size, int) else len(ranks) + len(missing),
+        ranks=len(ranks) + len(missing) if size is None else size,
         status="INCOMPLETE" if "INCOMPLETE" in state else "COMPLETE",
         errors=",".join(word for word in state if word != "INCOMPLETE") or "OK",
-        operations=tuple(_operations(ranks)),
+        operations=tuple(islice(_operations(by_kind), MOST)),
         standing_out=tuple(standing_out[:MOST]),
     )
 
 
-def _by_kind(ranks: list[dict[str, Any]]) -> dict[str, Counter[int]]:
-    """Return kind of collective -> how many ranks launched how many of it."""
-    found: dict[str, Counter[int]] = {}
+def _by_kind(ranks: list[dict[str, Any]]) -> dict[str, dict[int, list[int | None]]]:
+    """Return kind of collective -> how many of it were launched -> by which ranks, None for one without a number."""
+    found: dict[str, dict[int, list[int | None]]] = {}
     for rank in ranks:
-        for kind, count in counts_of(rank).items():
-            if isinstance(count, int):
-                found.setdefault(str(kind)[:64], Counter())[count] += 1
+        for kind, count in _counted(rank):
+            found.setdefault(kind, {}).setdefault(count, []).append(_whole(rank.get("rank")))
     return found
 
 
+def _counted(rank: dict[str, Any]) -> Iterator[tuple[str, int]]:
+    """Yield kind of collective and how many of it a rank has launched."""
+    for kind, said in counts_of(rank).items():
+        count = _whole(said)
+        if count is not None:
+            yield str(kind)[:KIND_LENGTH], count
+
+
 def _differs(rank: dict[str, Any], usual: dict[str, int]) -> bool:
-    return any(usual.get(str(kind)[:64], count) != count for kind, count in counts_of(rank).items())
+    return any(usual[kind] != count for kind, count in _counted(rank))
 
 
-def _operations(ranks: list[dict[str, Any]]) -> Iterator[str]:
+def _operations(by_kind: dict[str, dict[int, list[int | None]]]) -> Iterator[str]:
     """Yield for every kind of which ranks launched different numbers who launched how many, the fewest first."""
-    for kind, counts in sorted(_by_kind(ranks).items()):
+    for kind, counts in sorted(by_kind.items()):
         if len(counts) < 2:
             continue
         parts = []
         for count in sorted(counts)[:FEW]:
-            of = [rank.get("rank") for rank in ranks if counts_of(rank).get(kind) == count]
-            named = ", ".join(str(one) for one in of) if len(of) <= FEW else f"{len(of)} ranks"
-            parts.append(f"{count:,} by {named if len(of) > FEW else ('rank ' if len(of) == 1 else 'ranks ') + named}")
+            of = counts[count]
+            named = ", ".join("?" if one is None else str(one) for one in of[:FEW])
+            who = f"{len(of)} ranks" if len(of) > FEW else f"{'rank' if len(of) == 1 else 'ranks'} {named}"
+            parts.append(f"{count:,} by {who}")
         yield printable(f"{operation_named(kind)}: {'; '.join(parts)}")
 
 
 def _status(rank: dict[str, Any], otherwise: str) -> RankStatus:
-    number, device = rank.get("rank"), rank.get("cuda_dev")
-    counts = [count for count in counts_of(rank).values() if isinstance(count, int)]
+    number = _whole(rank.get("rank"))
+    counts = [count for _, count in _counted(rank)]
     return RankStatus(
-        rank=number if isinstance(number, int) else -1,
-        device=device if isinstance(device, int) else None,
+        rank=-1 if number is None else number,
+        device=_whole(rank.get("cuda_dev")),
         status=", ".join(flags_of(rank)) or otherwise or "other counts",
         launched=sum(counts) if counts else None,
     )
+
+
+def _whole(value: Any) -> int | None:
+    """Return a number that counts something; ``true`` is none, nor is one that no reader of JSON keeps."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_whole and abs(value) <= SAFE_INTEGER else None
 
 
 def _text(value: Any) -> str:

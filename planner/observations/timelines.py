@@ -33,13 +33,17 @@ def timelines(calls: Calls, group: str, nth: int, *, most: int = MOST) -> dict[i
         KeyError: there is no such group.
     """
     waits = {name: _waits(calls, name) for name in calls.groups()}
+    made_by: dict[int, list[tuple[str, int, Call]]] = {rank: [] for rank in calls.ranks(group)}
+    for name in calls.groups():
+        for rank in calls.ranks(name):
+            if rank in made_by:
+                made_by[rank] += [(name, at, call) for at, call in enumerate(calls.of_rank(name, rank))]
     found: dict[int, tuple[Span, ...]] = {}
-    for rank in calls.ranks(group):
+    for rank, made in made_by.items():
         own = calls.of_rank(group, rank)
         if nth >= len(own):
             continue
         zero = own[nth].end
-        made = [(name, at, call) for name in calls.groups() for at, call in enumerate(calls.of_rank(name, rank))]
         every = sorted(made, key=lambda entry: (entry[2].start, entry[0], entry[1]))
         place = next(index for index, entry in enumerate(every) if entry[:2] == (group, nth))
         around = every[max(0, place - most) : place + most + 1]
@@ -54,7 +58,8 @@ def _waits(calls: Calls, group: str) -> Mapping[tuple[int, int], float]:
     found = {}
     for nth, each in enumerate(together):
         spans = [call.end - call.start for call in each]
-        found.update({(rank, nth): span - min(spans) for rank, span in zip(ranks, spans, strict=True)})
+        least = min(spans)
+        found.update({(rank, nth): span - least for rank, span in zip(ranks, spans, strict=True)})
     return found
 
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,30 @@ def test_a_snapshot_tells_counts_that_differ_and_ranks_that_do_not_answer() -> N
         (2, 2, "other counts", 6),
     ]
     assert "192.0.2" not in repr(snapshot)
+
+
+def test_a_snapshot_counts_in_numbers_alone() -> None:
+    tree = answer(5, 5, 4)
+    (communicator,) = tree["communicators"]
+    communicator["size"] = True
+    communicator["ranks"][0]["rank"], communicator["ranks"][1]["rank"] = True, "7" * 100
+    communicator["ranks"][2]["cuda_dev"] = 10**30
+    (found,) = diagnosis(Decided(), json.dumps(tree).encode()).snapshots[0].communicators
+    assert found.ranks == 3
+    assert found.operations == ("all_reduce: 4 by rank 2; 5 by ranks ?, ?",)
+    assert [(one.rank, one.device) for one in found.standing_out] == [(2, None)]
+
+
+def test_a_snapshot_of_ranks_that_each_count_something_else_is_read_once() -> None:
+    tree = answer(*range(8000))
+    (communicator,) = tree["communicators"]
+    for rank in communicator["ranks"]:
+        number = rank["rank"]
+        rank["collective_counts"] = {f"kind-{number % 4000}-{part}": number for part in range(2)}
+    began = time.process_time()
+    (found,) = diagnosis(Decided(), json.dumps(tree).encode()).snapshots[0].communicators
+    assert time.process_time() - began < 6  # every kind of every rank takes half a minute
+    assert (len(found.operations), len(found.standing_out)) == (1000, 1000)
 
 
 def test_a_snapshot_of_the_text_keeps_the_words_of_the_tool() -> None:

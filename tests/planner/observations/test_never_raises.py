@@ -14,6 +14,8 @@ from planner.identity_ranks import ranks_seen
 from planner.identity_report import read_report
 from planner.importers import Source
 from planner.observations import read_batch, rolled_up
+from planner.observations.decided import Decided
+from planner.observations.diagnosis import Reading, diagnosed, diagnosis_tree, read_diagnosis
 from planner.observations.prometheus import Places, segments_of
 from planner.observations.time_outs import time_outs_in
 from tests.planner.observations.batches import a_tree
@@ -94,3 +96,33 @@ def test_texts_are_read_whatever_they_are(parts: list[str]) -> None:
     lines = list(enumerate(text.splitlines(), start=1))
     assert ranks_seen(lines, 2).ranks == ()
     assert list(time_outs_in(lines)) == []
+
+
+RAS_FIELDS = st.sampled_from(["rank", "cuda_dev", "host", "status", "collective_counts", "AllReduce", "async_error"])
+RAS_RANK = st.dictionaries(RAS_FIELDS, JSON | st.dictionaries(RAS_FIELDS, SCALARS, max_size=3), max_size=5)
+COMMUNICATOR = st.fixed_dictionaries({"size": SCALARS, "ranks": st.lists(RAS_RANK, max_size=3)})
+
+
+@given(st.lists(COMMUNICATOR | JSON, max_size=2), st.text(max_size=5))
+@settings(max_examples=150, deadline=None)
+def test_what_a_snapshot_says_is_read_again_as_it_was_kept(communicators: list[Any], version: str) -> None:
+    tree = {"nccl_version": version, "timestamp": "x", "communicators": communicators}
+    kept_and_read(json.dumps(tree).encode())
+
+
+HUGE = st.sampled_from(["0", "1", "900", "1e308", "1.7e308", "9" * 400, "-1", "nan", "inf"])
+
+
+@given(st.lists(st.tuples(st.sampled_from(["0", "1"]), HUGE, HUGE, HUGE), min_size=1, max_size=6))
+@settings(max_examples=150, deadline=None)
+def test_what_a_trace_says_is_read_again_as_it_was_kept(calls: list[tuple[str, str, str, str]]) -> None:
+    rows = [f"{rank},a,d{rank},tp,all_reduce,{size},{start},{end}" for rank, size, start, end in calls]
+    kept_and_read("\n".join(["rank,node,device,group,kind,bytes,start,end", *rows]).encode())
+
+
+def kept_and_read(data: bytes) -> None:
+    reading = Reading()
+    with suppress(DocumentRefusedError):
+        reading.add(Source("file", BytesIO(data)))
+    found = diagnosed(reading, Decided())
+    assert read_diagnosis(json.dumps(diagnosis_tree(found)).encode()) == found

@@ -1,7 +1,10 @@
 """Timelines: every rank from its own end of one collective, whatever its clock says, with what it waited."""
 
+import time
+
 import pytest
 
+from planner.importers.trace_calls import Call, Calls
 from planner.observations.timelines import Span, timelines
 from tests.planner.observations.traces import ALL, MOVE, WORK, trace
 
@@ -31,3 +34,15 @@ def test_a_rank_that_never_came_has_no_timeline() -> None:
     assert 6 not in timelines(calls, "tp-0", 2)
     with pytest.raises(KeyError):
         timelines(calls, "tp-9", 0)
+
+
+def test_many_groups_of_many_ranks_are_walked_once() -> None:
+    calls, many = Calls(), 4000
+    for rank in range(many):
+        calls.add("tp-0", rank, Call(900.0 * (rank == 0), 1000, "all_reduce", 8, 1))
+        calls.add(f"own-{rank}", rank, Call(2000, 2001, "all_reduce", 8, 1))
+    began = time.process_time()
+    found = timelines(calls, "tp-0", 0)
+    assert time.process_time() - began < 2  # every group of every rank, or every rank of every rank, takes far longer
+    assert len(found) == many
+    assert [span.group for span in found[3]] == ["tp-0", "own-3"]
