@@ -12,7 +12,7 @@ from planner.launch.extras import Extras, extras_of
 from planner.launch.seating import NodeSeats, plain, seated
 from planner.layouts import LAYOUTS, LayoutRefusedError
 from planner.layouts.base import Degrees
-from planner.matrix.launch import IN_FILE, Words, engine_words
+from planner.matrix.launch import IN_FILE, Words, engine_words, read_as_option
 from planner.matrix.words import CONFIG, HEAD, Variable, Word
 from planner.natural_order import natural
 from planner.rankmap import degrees_of, topology_groups
@@ -32,8 +32,12 @@ def engines_of(contract: Contract, trial: Trial) -> tuple[tuple[Engine, ...], tu
     """Return every engine instance of a trial, what its launch does not express, and what of that stops an instance.
 
     Raises:
-        LaunchRefusedError: the degrees are no topology of the layout, or the map is not one of its ranks.
+        LaunchRefusedError: the degrees are no topology of the layout, the map is not one of its ranks, or engines would
+            read a name of the model as an option.
     """
+    refused_name = read_as_option(contract)
+    if refused_name is not None:
+        raise LaunchRefusedError(refused_name)
     moe = contract.identity.model.architecture == "moe"
     try:
         groups = topology_groups(trial.topology, moe=moe)

@@ -7,6 +7,7 @@ all devices of the node are used. Text of documents is kept from the expansion o
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 import yaml
@@ -34,6 +35,8 @@ ARITHMETIC = 'exec "$@" {} "$$((LWS_WORKER_INDEX * {}))"'
 FOLDER = "/topogate"
 MOST = 40
 """Characters of a slot in a name: pods add theirs, and a label of DNS has 63."""
+DIGEST = 8
+"""Those of them that are of the digest of a slot that names cannot spell: applying a set must not replace another's."""
 
 
 def lws_text(documents: Sequence[Mapping[str, Any]], comments: Sequence[str]) -> str:
@@ -66,13 +69,7 @@ class _Set:
 
     def __init__(self, contract: Contract, label: Label, engine: Engine) -> None:
         self.contract, self.label, self.engine = contract, label, engine
-        slot = "".join(
-            character if character.isalnum() else "-" for character in label.slot.lower() if character < "\x7f"
-        )
-        slot = slot.strip("-")[:MOST].rstrip("-")
-        # The name is one of a service too, and that begins with a letter.
-        slot = slot if slot[:1].isalpha() else f"slot-{slot}".rstrip("-")
-        self.name = f"{slot}-{engine.role}-{engine.index}"
+        self.name = f"{_named(label.slot)}-{engine.role}-{engine.index}"
         self.leader, *self.workers = engine.starts
 
     def documents(self) -> Iterator[dict[str, Any]]:
@@ -207,11 +204,22 @@ class _Set:
         return f"{FOLDER}/{text}" if self.engine.settings and text == self.engine.settings_file else text
 
 
+def _named(slot: str) -> str:
+    """Return a slot as a part of names; slots that are spelled alike there are told apart by their digests."""
+    spelled = "".join(character if character.isalnum() else "-" for character in slot.lower() if character < "\x7f")
+    spelled = spelled.strip("-")[:MOST].rstrip("-")
+    # The name is one of a service too, and that begins with a letter.
+    spelled = spelled if spelled[:1].isalpha() else f"slot-{spelled}".rstrip("-")
+    if spelled == slot:
+        return slot
+    return f"{spelled[: MOST - DIGEST - 1].rstrip('-')}-{sha256(slot.encode()).hexdigest()[:DIGEST]}"
+
+
 def _text(word: Word) -> str:
     parts = word if isinstance(word, tuple) else (word,)
     return "".join(f"${{{part.name}}}" if isinstance(part, Variable) else _escaped(part) for part in parts)
 
 
 def _escaped(text: str) -> str:
-    """Keep text from the expansion of ``$(NAME)``."""
-    return text.replace("$(", "$$(")
+    """Keep text from the expansion of ``$(NAME)``, in which ``$$`` is one ``$``."""
+    return text.replace("$", "$$")

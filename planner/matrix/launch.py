@@ -18,7 +18,7 @@ from planner.records.contract import Contract
 from planner.records.evidence import LayoutName
 from planner.records.matrix import Launched, Seats
 
-__all__ = ["IN_FILE", "Words", "engine_words", "launched"]
+__all__ = ["IN_FILE", "Words", "engine_words", "launched", "read_as_option"]
 
 VLLM_PORT = 29501
 VLLM_RPC_PORT = 13345
@@ -57,11 +57,22 @@ def launched(contract: Contract, layout: LayoutName, degrees: Degrees, world: in
     maker = _ENGINES.get(layout)
     if maker is None:
         return Launched(commands=(), unsaid=("No command is known that starts this engine.",))
+    refused = read_as_option(contract)
+    if refused is not None:
+        return Launched(commands=(), unsaid=(refused,))
     commands, unsaid = maker(start)
     return Launched(
         commands=tuple(command(words, node=node) for node, words in commands),
         unsaid=tuple(dict.fromkeys((*unsaid, *_settings(contract)))),
     )
+
+
+def read_as_option(contract: Contract) -> str | None:
+    """Say which name of the model an engine would read as an option of its own; None where it reads names."""
+    model = contract.identity.model
+    named = {"name": model.name, "revision": model.revision, "tokenizer_revision": stated(model.tokenizer_revision)}
+    at = next((name for name, text in named.items() if text and text.startswith("-")), None)
+    return at and f"model.{at} begins with a hyphen: engines would read it as an option, so nothing is started."
 
 
 def engine_words(

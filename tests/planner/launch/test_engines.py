@@ -168,6 +168,13 @@ def test_another_engine_would_be_another_topology() -> None:
         launched("lws", layout="closed", instances=[instance(1)], devices="n0-g0")
 
 
+@pytest.mark.parametrize("field", ["name", "revision", "tokenizer_revision"])
+def test_a_name_that_an_engine_would_read_as_an_option_starts_nothing(field: str) -> None:
+    change = (f"/identity/model/{field}", "--trust-remote-code")
+    with pytest.raises(LaunchRefusedError, match=rf"model\.{field} begins with a hyphen"):
+        launched("vllm", change, instances=[instance(1)], devices="n0-g0")
+
+
 def test_the_script_is_one_that_a_shell_runs() -> None:
     name = "x'; touch /tmp/no $(id) `id` \\"
     made = launched("vllm", ("/identity/model/name", name), instances=[instance(1)], devices="n0-g0")

@@ -39,7 +39,7 @@ def test_two_nodes_are_a_leader_and_a_worker() -> None:
         "topogate/rank_map": made.label.rank_map_digest,
     }
     assert (tree["apiVersion"], tree["kind"]) == ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
-    assert tree["metadata"] == {"name": "demo-matrix-serve-0", "annotations": label}
+    assert tree["metadata"] == {"name": "demo-matrix-d84b9dfd-serve-0", "annotations": label}
     spec = tree["spec"]["leaderWorkerTemplate"]
     assert (tree["spec"]["replicas"], spec["size"], spec["restartPolicy"]) == (1, 2, "RecreateGroupOnPodRestart")
     assert spec["workerTemplate"]["metadata"]["annotations"] == label
@@ -111,8 +111,8 @@ def test_mpirun_of_tensorrt_runs_in_the_leader_with_its_settings_mounted() -> No
     assert settings["data"] == {"engine-0.yaml": "kv_cache_config:\n  enable_block_reuse: false\n"}
     leader, worker = pods(tree)
     words = leader["containers"][0]["command"]
-    assert words[:5] == ["mpirun", "-n", "8", "--host", "demo-matrix-serve-0-0.demo-matrix-serve-0:8"]
-    assert words[words.index(":") + 4] == "demo-matrix-serve-0-0-1.demo-matrix-serve-0:8"
+    assert words[:5] == ["mpirun", "-n", "8", "--host", "demo-matrix-d84b9dfd-serve-0-0.demo-matrix-d84b9dfd-serve-0:8"]
+    assert words[words.index(":") + 4] == "demo-matrix-d84b9dfd-serve-0-0-1.demo-matrix-d84b9dfd-serve-0:8"
     assert words[words.index("--config") + 1] == "/topogate/engine-0.yaml"
     assert leader["containers"][0]["volumeMounts"] == [{"name": "settings", "mountPath": "/topogate"}]
     assert leader["volumes"] == [{"name": "settings", "configMap": {"name": settings["metadata"]["name"]}}]
@@ -124,12 +124,15 @@ def test_mpirun_of_tensorrt_runs_in_the_leader_with_its_settings_mounted() -> No
 
 def test_pools_are_a_set_each_and_text_of_documents_is_not_expanded() -> None:
     pools = [instance(4, "prefill", tp=4), instance(4, "decode", tp=4)]
-    changes = (("/identity/model/name", "m $(HOME)"), ("/slot", "7/ünd"))
+    changes = (("/identity/model/name", "m $(HOME) $$(HOME) $5"), ("/slot", "7/ünd"))
     made = launched("lws", *changes, layout="vllm", instances=pools, devices=devices("n0", 8))
     first, second = objects(made)
-    assert [tree["metadata"]["name"] for tree in (first, second)] == ["slot-7-nd-prefill-0", "slot-7-nd-decode-1"]
+    assert [tree["metadata"]["name"] for tree in (first, second)] == [
+        "slot-7-nd-f196b983-prefill-0",
+        "slot-7-nd-f196b983-decode-1",
+    ]
     words = second["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]["command"]
-    assert words[2] == "m $$(HOME)"
+    assert words[2] == "m $$(HOME) $$$$(HOME) $$5"
     assert '{"kv_connector": "${TOPOGATE_KV_CONNECTOR}", "kv_role": "kv_consumer"}' in words
 
 
@@ -176,3 +179,17 @@ def test_context_ranks_of_sglang_in_pods() -> None:
     words = " ".join(leader["containers"][0]["command"])
     assert "--tp-size 16 --attn-cp-size 2 --context-length 8192" in words
     assert words.endswith("--node-rank 0 --dist-init-addr $(LWS_LEADER_ADDRESS):20000 --host ${TOPOGATE_LISTEN}")
+
+
+def test_sets_of_slots_that_are_spelled_alike_do_not_replace_one_another() -> None:
+    long = "demo-" + "x" * 60
+    slots = ("demo/a", "demo-a", "demo.a", "Demo-a", "ä", "ö", f"{long}1", f"{long}2")
+    names = [
+        objects(launched("lws", ("/slot", slot), layout="vllm", instances=[instance(1)], devices="n0-g0"))[0][
+            "metadata"
+        ]["name"]
+        for slot in slots
+    ]
+    assert names[1] == "demo-a-serve-0"
+    assert len(set(names)) == len(slots)
+    assert max(map(len, names)) <= 40 + len("-serve-0")
