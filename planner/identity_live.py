@@ -254,6 +254,11 @@ class Together:
         """Whether everything was said and is as decided."""
         return not (self.differs or self.open_keys or self.open_ranks)
 
+    @property
+    def ranks_match(self) -> bool:
+        """Whether every decided rank was said to run where it was decided, and no other."""
+        return not self.open_ranks and not any(is_below(one.key, "/placement") for _, one in self.differs)
+
 
 def together(decided: Decided, said: Mapping[str, Said]) -> Together:
     """Put together what hosts say; ``said`` is node, or host where it names none -> what it says."""

@@ -69,7 +69,7 @@ def _chosen(
     groups: Mapping[tuple[str, int], dict[int, RankSeen]], torn: set[tuple[str, int]], world: int | None
 ) -> RanksSeen:
     if world is None:
-        return RanksSeen(0, (), "the log does not say of how many ranks the world is")
+        return RanksSeen(0, (), "the log does not say of how many ranks the world is (--world-size)")
     fitting = {key: held for key, held in groups.items() if key[1] == world}
     if not fitting:
         return RanksSeen(world, (), f"the log shows no communicator of {world} ranks with its devices")

@@ -57,7 +57,7 @@ class Held:
 class HostRow:
     """A host with its last report. ``is_compared``: it is of what holds now; ``is_fresh``: and it counts still.
 
-    ``keys`` are bits of the keys that it says as decided.
+    ``keys`` and ``ranks`` are bits of the keys and ranks that it says as decided.
     """
 
     place: str
@@ -67,6 +67,7 @@ class HostRow:
     since: datetime
     sha256: str
     keys: int
+    ranks: int
     is_fresh: bool
     is_compared: bool
     differences: tuple[Difference, ...]
@@ -207,6 +208,7 @@ def _host_row(row: HostReport, said: Said | None, owners: PolicyDocument | None,
         since=row.since,
         sha256=row.sha256,
         keys=said.keys if said else 0,
+        ranks=said.ranks if said else 0,
         is_fresh=said is not None and row.collected_at is not None and row.collected_at >= counts_since(now),
         is_compared=said is not None,
         differences=tuple(owned(owners, one) for one in said.differs) if said and owners else (),

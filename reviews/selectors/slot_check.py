@@ -21,6 +21,7 @@ from reviews.selectors.in_force import slot_in_force, states_now
 from reviews.selectors.people import workspace_of_member
 
 SLOT_LENGTH = 128
+REPORT = "topogate.identity/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,7 @@ def live_identity(raw: bytes) -> dict[str, Any]:
     """Read a machine's identity: an object in the shape of a contract's ``identity``, or one that has it as a field.
 
     Raises:
-        InvalidRequestError: it is none.
+        InvalidRequestError: it is none, or a document of another kind.
     """
     if len(raw) > MAX_BYTES:
         raise _unread(f"at most {MAX_BYTES:,} bytes", f"{len(raw):,} bytes")
@@ -55,6 +56,9 @@ def live_identity(raw: bytes) -> dict[str, Any]:
         tree = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _unread("a JSON object", f"{error}"[:120]) from error
+    if isinstance(tree, dict) and "schema" in tree and not str(tree["schema"]).startswith(REPORT):
+        # A contract has an identity too. Sent in the place of a report it would end what is in force.
+        raise _unread("a report, or an object in the shape of a contract's identity", f"{tree['schema']}"[:120])
     if isinstance(tree, dict) and isinstance(tree.get("identity"), dict):
         tree = {**tree["identity"], **({"placement": tree["placement"]} if "placement" in tree else {})}
     if not isinstance(tree, dict) or not tree:

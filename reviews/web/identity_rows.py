@@ -43,7 +43,8 @@ REFUSED = Word("Refused", "fail", "fail")
 NEWS = Word("News", "plain", "plain")
 FOUND = {"differs": DIFFERS, "missing": AWAITED, "unknown": Word("Unknown", "unk", "unk"), "": MATCHES}
 RANKS = "/placement/rank_map/"
-ORDER = ("Differs", "Refused", "Silent", "From before", "As decided")
+SAYS_NOTHING = Word("Says nothing", "unk", "unk")
+ORDER = ("Differs", "Refused", "Silent", "Says nothing", "From before", "As decided")
 """Hosts in this order: what somebody has to look at comes first."""
 AWAITED_NAMED = 40
 MOST_SPANS = 400
@@ -271,15 +272,19 @@ def _host_word(row: HostRow) -> Word:
         return EARLIER
     if not row.is_fresh:
         return SILENT
-    return DIFFERS if row.differences else MATCHES
+    if row.differences:
+        return DIFFERS
+    return MATCHES if row.keys or row.ranks else SAYS_NOTHING
 
 
 def _host_text(row: HostRow, now: datetime) -> str:
     refused = f"Refused {ago(row.refused_at, now)}: {row.refused_because}" if row.refused_at else ""
     if row.collected_at is not None and not row.is_compared:
         return f"From before the decision came into force. {refused}".strip()
-    differing = f"{count(len(row.differences), 'difference')}." if row.differences else ""
-    return f"{differing} {refused}".strip()
+    said = f"{count(len(row.differences), 'difference')}." if row.differences else ""
+    if row.is_fresh and not row.differences:
+        said = f"{count(row.keys.bit_count(), 'key')} and {count(row.ranks.bit_count(), 'rank')}."
+    return f"{said} {refused}".strip()
 
 
 def history_lines(rows: tuple[ReportRow, ...], raw: str) -> tuple[ReportLine, ...]:

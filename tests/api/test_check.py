@@ -52,6 +52,11 @@ def test_a_report_is_an_entry_and_turns_the_decision_stale(people: Cast) -> None
         pytest.param({"slot": SLOT, "identity": b"{"}, ["request/identity"], id="no JSON"),
         pytest.param({"slot": SLOT, "identity": b"{}"}, ["request/identity"], id="an empty object"),
         pytest.param(
+            {"slot": SLOT, "identity": b'{"schema": "topogate.contract/v1", "identity": {"model": {}}}'},
+            ["request/identity"],
+            id="a contract",
+        ),
+        pytest.param(
             {"slot": SLOT, "identity": b'{"a": 1}', "extra": "x"}, ["request/unknown_part"], id="another part"
         ),
     ],

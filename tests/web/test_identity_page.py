@@ -9,7 +9,7 @@ from planner.contract_builder.draft import draft_from
 from reviews.models import Draft, HostReport
 from tests.queries import cost
 from tests.reviews.factories import Cast, planned
-from tests.reviews.hosts import RANKS, post, report, running, stamp, with_engine
+from tests.reviews.hosts import RANKS, post, report, running, stamp, two_nodes, with_engine
 from tests.web.conftest import Visit
 
 pytestmark = pytest.mark.django_db
@@ -150,3 +150,22 @@ def test_the_page_asks_as_often_however_many_hosts_report(people: Cast, visit: V
 def test_a_decision_that_was_never_in_force_says_so(people: Cast, visit: Visit) -> None:
     planned(people)
     assert "<b>Nothing in force.</b>" in shown(visit(people.bob))
+
+
+def test_a_host_that_says_nothing_is_not_as_decided(people: Cast, visit: Visit) -> None:
+    running(people)
+    silent = report("node-a", identity={}, ranks_seen={"world_size": 2, "ranks": []})
+    post(people, silent, report("node-b"))
+    text = shown(visit(people.bob))
+    hosts = text[text.index('id="hosts"') :]
+    row = hosts[hosts.index('scope="row">node-a') :].split("</tr>")[0]
+    assert "Says nothing" in row
+    assert "0 keys and 0 ranks." in row
+
+
+def test_ranks_that_nobody_placed_are_not_said_to_run_where_decided(people: Cast, visit: Visit) -> None:
+    running(people)
+    post(people, json.loads(two_nodes().contract)["identity"])
+    text = shown(visit(people.bob))
+    assert "Every rank runs where it was decided." not in text
+    assert "Where each rank runs was not reported" in text
