@@ -30,7 +30,7 @@ def test_one_host_shows_its_own_ranks_alone() -> None:
 
 
 def test_without_the_size_of_the_world_no_communicator_is_it() -> None:
-    assert seen([initialised(0, 0)]).because == "the log does not say of how many ranks the world is"
+    assert seen([initialised(0, 0)]).because == "the log does not say of how many ranks the world is (--world-size)"
     assert seen([initialised(0, 0)], 8).because == "the log shows no communicator of 8 ranks with its devices"
 
 
