@@ -20,7 +20,7 @@ from planner.documents import ContractDocument
 from planner.errors import DocumentRefusedError
 from planner.hardware import fragment, read_hardware
 from planner.identity_ranks import ranks_seen
-from planner.identity_report import Gathered
+from planner.identity_report import Conflict, Gathered
 from planner.importers import Imported, Source, import_file
 from planner.matrix.engines import NAMES
 from planner.natural_order import natural
@@ -72,7 +72,8 @@ def gathered(asked: Asked) -> Gathered:
     gathering.model_files()
     gathering.logs()
     for name, tree in asked.given.items():
-        gathering.found.put_tree(tree, f"given in {name}")
+        gathering.nics(tree.get("placement"), name)
+        gathering.found.put_tree({key: value for key, value in tree.items() if key != "placement"}, f"given in {name}")
     gathering.records()
     for what, because in UNSEEN.items():
         gathering.found.lack(what, because)
@@ -297,6 +298,26 @@ class _Gathering:
             return
         if all(entry["rank"] != rank for entry in self.found.ranks):
             self.found.ranks.append({"rank": rank, "node": node, "device": names[device]})
+
+    def nics(self, placement: Any, name: str) -> None:
+        """Take the NICs of a stated rank map. Where ranks run is the log's to say; which NIC they use no log says."""
+        if placement is None:
+            return
+        stated = {entry["rank"]: entry for entry in _entries(placement) if "rank" in entry}
+        for seen in self.found.ranks:
+            entry = stated.get(seen["rank"], {})
+            if any(entry.get(key, seen[key]) != seen[key] for key in ("node", "device")):
+                place = {key: seen[key] for key in ("node", "device")}
+                self.found.conflicts.append(
+                    Conflict(f"/placement/rank_map/{seen['rank']}", place, "the log", entry, f"given in {name}")
+                )
+            elif "nic" in entry:
+                seen["nic"] = entry["nic"]
+
+
+def _entries(placement: Any) -> list[dict[str, Any]]:
+    entries = placement.get("rank_map") if isinstance(placement, dict) else None
+    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
 
 def _is_of(name: str, beginning: str) -> bool:

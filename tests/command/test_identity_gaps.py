@@ -106,3 +106,22 @@ def test_devices_of_amd(path: Path, tmp_path: Path, capsys: Capture) -> None:
 def test_a_tool_that_prints_something_else_is_told(path: Path, tmp_path: Path, capsys: Capture) -> None:
     program(path, "nvidia-smi", "echo No devices were found")
     assert "nvidia-smi shows text that starts with" in missing(capsys, path)["/hardware"]
+
+
+def test_nics_of_a_stated_rank_map_are_taken_where_the_log_shows_the_rank(
+    path: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    (tmp_path / "engine.log").write_text(line(0, 0) + line(1, 1))
+    places = [
+        {"rank": 0, "node": "node-a", "device": "a0", "nic": "a-nic0"},
+        {"rank": 1, "node": "node-a", "device": "a7", "nic": "a-nic1"},
+        {"rank": 2, "node": "node-b", "device": "b0", "nic": "b-nic0"},
+    ]
+    (tmp_path / "given.json").write_text(json.dumps({"placement": {"rank_map": places}}))
+    more = ["--contract", contract(tmp_path), "--node", "node-a", "--log", str(tmp_path / "engine.log")]
+    more += ["--world-size", "4", "--given", str(tmp_path / "given.json"), "--packages", str(tmp_path)]
+    assert main(["identity", "collect", *more]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["ranks_seen"]["ranks"] == [places[0], {"rank": 1, "node": "node-a", "device": "a1"}]
+    assert [(one["what"], one["other"]["device"]) for one in report["conflicts"]] == [("/placement/rank_map/1", "a7")]
+    assert "placement" not in report["identity"]

@@ -115,6 +115,10 @@ def test_a_batch_that_is_none_is_refused_with_its_problems(raw: bytes, said: str
     assert said in answer.content.decode().split('role="alert"')[1].split("</form>")[0]
 
 
+def test_an_answer_is_shown_where_the_form_stands(people: Cast, visit: Visit) -> None:
+    assert '<form class="card-body stack" method="post" action="#report"' in part(people, visit, "report")
+
+
 def test_downloads_have_the_rows_that_were_asked_for(people: Cast, visit: Visit) -> None:
     take(people, memory(0), memory(3, FULL))
     reader = visit(people.audrey)
