@@ -20,6 +20,9 @@ from django.db import DatabaseError, connections
 
 from reviews.transparency.keys import new_key
 
+DEMO_FRESH_SECONDS = str(14 * 86_400)
+"""As long as what the demo puts into force holds."""
+
 
 class FolderInUseError(Exception):
     """Another start works on the same folder; the message names it."""
@@ -64,6 +67,8 @@ def environment(folder: Path, port: int, addresses: list[str]) -> dict[str, str]
     for name, made in (("SECRET_KEY", new_secret), ("LOG_SIGNING_KEY", new_key)):
         if not (os.environ.get(name) or os.environ.get(f"{name}_FILE")):
             chosen[f"{name}_FILE"] = str(key_file(folder / name.lower().replace("_", "-"), made))
+    # Hosts of the demo report at every start and at no other time.
+    chosen["IDENTITY_FRESH_SECONDS"] = os.environ.get("IDENTITY_FRESH_SECONDS") or DEMO_FRESH_SECONDS
     return chosen
 
 

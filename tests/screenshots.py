@@ -40,7 +40,7 @@ class Shot:
 PAGES = {
     "inbox": ("reviewer-serving", "/w/demo/"),
     "slots": ("reviewer-serving", "/w/demo/slots/"),
-    "slot": ("reviewer-serving", "/w/demo/slots/one?slot=chat/eu-west"),
+    "slot": ("reviewer-serving", "/w/demo/slots/one?slot=assistant/eu-central"),
     "ends": ("reviewer-serving", "/w/demo/slots/?show=ends"),
     "new": ("author", "/w/demo/decisions/new"),
     "contracts": ("author", "/w/demo/contracts/"),
@@ -52,13 +52,21 @@ PAGES = {
     "stress": ("reviewer-networking", "/w/demo/decisions/{worked}/stress/"),
     "compare": ("reviewer-serving", "/w/demo/decisions/{worked}/compare/"),
     "benchmark": ("author", "/w/demo/decisions/{worked}/benchmark/"),
+    "identity": ("reviewer-networking", "/w/demo/decisions/{launched}/identity/"),
+    "observations": ("reviewer-serving", "/w/demo/decisions/{launched}/observations/"),
+    "slowest": ("reviewer-serving", "/w/demo/decisions/{launched}/slowest/"),
+    "requalification": ("author", "/w/demo/decisions/{launched}/requalification/"),
+    "launch": ("author", "/w/demo/decisions/{launched}/launch/"),
     "history": ("auditor", "/w/demo/decisions/{worked}/history/"),
     "audit": ("auditor", "/w/demo/audit/"),
 }
+TITLES = {"{worked}": "Worked example", "{launched}": "to be launched"}
+"""Place of a decision's number in a path -> what its title holds."""
 DOCUMENTATION = (
     Shot("inbox", *PAGES["inbox"]),
     Shot("decision", *PAGES["decision"]),
     Shot("rank-map", *PAGES["map"]),
+    Shot("observations", *PAGES["observations"]),
     Shot("decision-dark", *PAGES["decision"], theme="dark"),
 )
 
@@ -122,17 +130,21 @@ def draw(browser: Browser, run: EmbeddedRun, shot: Shot, folder: Path) -> None:
     context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=shot.theme)
     page = context.new_page()
     log_in(page, run, shot.login)
-    page.goto(f"http://localhost:{run.port}" + shot.path.replace("{worked}", worked_decision(page)))
+    page.goto(f"http://localhost:{run.port}" + address_of(page, shot.path))
     page.wait_for_load_state("networkidle")
     page.screenshot(path=str(folder / f"{shot.name}.png"), full_page=shot.whole)
     sys.stdout.write(f"{folder / shot.name}.png\n")
     context.close()
 
 
-def worked_decision(page: Page) -> str:
-    """Return the number of the decision on the worked example, as the inbox links it."""
-    link = page.locator("a[href*='/decisions/']", has_text="worked").first
-    return (link.get_attribute("href") or "").rstrip("/").rsplit("/", 1)[-1] if link.count() else "1"
+def address_of(page: Page, path: str) -> str:
+    """Return the path with the numbers of the decisions that it names, as the inbox links them."""
+    for place, title in TITLES.items():
+        if place in path:
+            page.goto(f"{page.url.split('/w/')[0]}/w/demo/?q={title}")
+            link = page.locator("a.item-title", has_text=title).first.get_attribute("href") or ""
+            return path.replace(place, link.rstrip("/").rsplit("/", 1)[-1])
+    return path
 
 
 if __name__ == "__main__":

@@ -5,13 +5,14 @@ made anew at every start and stored hashed only. It refuses a database that hold
 """
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from planner.canonical import file_sha256
 from reviews.errors import ConflictError, DocumentsRefusedError
-from reviews.models import Person, Role, Team, Workspace
+from reviews.models import Person, Revision, Role, Team, Workspace
 from reviews.services.people import member_add, policy_set, seat_give, workspace_create
 from reviews.services.submissions import submission_create
 
@@ -70,6 +71,14 @@ class RefusedExample:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """What became of the examples; ``revisions`` is the folder's name -> the revision that it once became."""
+
+    refused: tuple[RefusedExample, ...]
+    revisions: Mapping[str, Revision]
+
+
 def demo_logins() -> tuple[DemoLogin, ...]:
     """Make sure that workspace and people are there and give everybody a new password.
 
@@ -107,15 +116,15 @@ def _login(workspace: Workspace, demo: DemoPerson) -> DemoLogin:
     return DemoLogin(demo.login, password, demo.does)
 
 
-def demo_submit(examples: Path) -> tuple[RefusedExample, ...]:
-    """Submit every folder with a contract and evidence once, by the demo's author; return those that were refused."""
+def demo_submit(examples: Path) -> Submitted:
+    """Submit every folder with a contract and evidence once, by the demo's author."""
     workspace = Workspace.objects.get(slug=WORKSPACE)
     author = Person.objects.get(login="author")
-    refused = []
+    refused, revisions = [], {}
     for folder in sorted(path.parent for path in examples.glob("*/contract.json")):
         contract, evidence = (folder / "contract.json").read_bytes(), (folder / "evidence.json").read_bytes()
         try:
-            submission_create(
+            revisions[folder.name] = submission_create(
                 actor=author,
                 workspace=workspace,
                 contract=contract,
@@ -127,7 +136,7 @@ def demo_submit(examples: Path) -> tuple[RefusedExample, ...]:
             )
         except DocumentsRefusedError as error:
             refused.append(RefusedExample(folder.name, error.message))
-    return tuple(refused)
+    return Submitted(tuple(refused), revisions)
 
 
 def _title(folder: Path) -> str:

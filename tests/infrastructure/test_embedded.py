@@ -63,6 +63,16 @@ def test_a_key_of_the_installation_is_not_replaced(
     assert not (tmp_path / file).exists()
 
 
+@pytest.mark.parametrize(
+    ("said", "chosen"), [pytest.param("", "1209600", id="the demo's"), pytest.param("60", "60", id="one's own")]
+)
+def test_hosts_of_the_demo_count_until_its_decision_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, chosen: str
+) -> None:
+    monkeypatch.setenv("IDENTITY_FRESH_SECONDS", said)
+    assert embedded.environment(tmp_path, 8000, [])["IDENTITY_FRESH_SECONDS"] == chosen
+
+
 def test_fingerprint_changes_with_a_static_file(tmp_path: Path, settings: Settings) -> None:
     file = tmp_path / "app.css"
     file.write_text("a")

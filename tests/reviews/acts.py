@@ -216,6 +216,11 @@ NO_ACTS: set[str] = {
     # They only call the others: the demo.
     "demo.demo_logins",
     "demo.demo_submit",
+    "demo_launch.demo_launch",
+    # They only make what the demo's machines would send.
+    "demo_documents.batch_file",
+    "demo_documents.host_report",
+    "demo_documents.trace_file",
     # They refuse, which is an entry by itself.
     "drafts.drafting_require",
     "host_reports.identity_report_refuse",

@@ -139,6 +139,7 @@ def test_the_shipped_examples_are_all_accepted(db: None) -> None:
     _, err = run("demo")
     assert err == ""
     assert Decision.objects.count() >= 5
+    assert list(Decision.objects.filter(state="EFFECTIVE").values_list("slot", flat=True)) == ["assistant/eu-central"]
 
 
 def test_the_demo_stays_out_of_a_database_with_other_work(people: Cast, examples: Path) -> None:

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from reviews.errors import ConflictError
 from reviews.services.demo import demo_logins, demo_submit
+from reviews.services.demo_launch import EXAMPLE, demo_launch
 
 
 class Command(BaseCommand):
@@ -25,8 +26,11 @@ class Command(BaseCommand):
             logins = demo_logins()
         except ConflictError as error:
             raise CommandError(error.message) from error
-        for refused in demo_submit(options["examples"]):
+        submitted = demo_submit(options["examples"])
+        for refused in submitted.refused:
             self.stderr.write(f"example {refused.name} is refused: {refused.reason}")
+        if EXAMPLE in submitted.revisions and (because := demo_launch(submitted.revisions[EXAMPLE])):
+            self.stderr.write(f"example {EXAMPLE} is not in force: {because}")
         width = max(len(login.login) for login in logins)
         for login in logins:
             self.stdout.write(f"{login.login:<{width}}  {login.password}  {login.does}")
