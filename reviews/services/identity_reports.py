@@ -5,6 +5,7 @@ another matter (``host_reports``).
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -64,8 +65,7 @@ def identity_report(
         found = checked_slot(workspace, slot, live, now)
         if collected_at is not None:
             _require_after(workspace, slot, collected_at, found)
-        is_stale = bool(found.differences) and found.decision is not None
-        ends = is_stale and found.decision is not None and found.decision.state == DecisionState.EFFECTIVE
+        ends = bool(found.differences) and found.state == DecisionState.EFFECTIVE
         at = min(collected_at or now, now)
         # What was told while the decision was contested, say, and ended nothing, ends it now.
         if not _is_new(actor, workspace, slot, raw, live, at, now) and not ends:
@@ -84,25 +84,23 @@ def identity_report(
         )
         if ends and found.decision is not None:
             decision_move(found.decision, "differ", now)
-        append(
-            workspace,
-            Act(
-                action="identity.differs" if is_stale else "identity.reported",
-                actor=standing.token,
-                decision=found.decision.number if found.decision else None,
-                revision=found.activation.revision.number if found.activation else None,
-                subject=found.activation.subject if found.activation else None,
-                team=found.differences[0].team if found.differences else None,
-                reason=f"{difference_text(found.differences[0])}{also_text(found.differences)}"[:2000]
-                if found.differences
-                else None,
-                authentication=trace.authentication,
-                request_id=trace.request_id,
-                payload_type="topogate.identity/v1",
-                payload={"slot": slot, "identity": kept, "matches": found.matches, "differences": named},
-            ),
-        )
+        append(workspace, replace(attempt, **_told(found, kept, named)))
     return found
+
+
+def _told(found: SlotCheck, kept: str, named: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what the entry of a report says of it."""
+    first = found.differences[0] if found.differences else None
+    return {
+        "action": "identity.differs" if first else "identity.reported",
+        "decision": found.decision.number if found.decision else None,
+        "revision": found.activation.revision.number if found.activation else None,
+        "subject": found.activation.subject if found.activation else None,
+        "team": first.team if first else None,
+        "reason": f"{difference_text(first)}{also_text(found.differences)}"[:2000] if first else None,
+        "payload_type": "topogate.identity/v1",
+        "payload": {"slot": found.slot, "identity": kept, "matches": found.matches, "differences": named},
+    }
 
 
 def require_slot(workspace: Workspace, slot: str) -> None:
