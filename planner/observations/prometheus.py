@@ -6,9 +6,10 @@ of them; gauges are every scrape. What a series is of (which engine, device or p
 backwards is left out and told.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from math import inf, isfinite
 
 from planner.importers.prometheus import NO_VALUE, Sample, Scrape, Window, window
@@ -63,6 +64,7 @@ HISTOGRAMS: Mapping[str, str] = {
     "sglang:e2e_request_latency_seconds": "e2e_ms",
     "sglang:queue_time_seconds": "queue_ms",
 }
+MOST_NOTES = 200
 RATE = "node_infiniband_rate_bytes_per_second"
 
 
@@ -133,7 +135,13 @@ def segments_of(source: Source, places: Places) -> Converted:
     if scraped.skipped:
         found.notes[f"{len(scraped.skipped)} lines could not be read"] = None
     segments = tuple(_segment(place, metrics) for place, metrics in sorted(found.metrics.items(), key=str))
-    return Converted(segments=segments, notes=tuple(found.notes))
+    return Converted(segments=segments, notes=_told(found.notes))
+
+
+def _told(notes: Collection[str]) -> tuple[str, ...]:
+    """Return the first notes, and how many there are besides: an exporter may have any number of engines."""
+    rest = len(notes) - MOST_NOTES
+    return (*islice(notes, MOST_NOTES), *([f"and {rest:,} more"] if rest > 0 else []))
 
 
 def _segment(place: Place, metrics: dict[str, Observed]) -> Segment:

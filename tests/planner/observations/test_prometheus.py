@@ -114,3 +114,12 @@ def test_a_counter_that_ran_backwards_is_told() -> None:
     found = converted(vllm(scale=3), vllm(scale=1))
     assert "vllm:generation_tokens_total ran backwards: it started anew between the scrapes" in found.notes
     assert "output_tokens" not in metrics(found)["group0"]
+
+
+def test_of_any_number_of_places_that_nobody_said_the_first_are_named_and_all_counted() -> None:
+    found = converted("".join(f'vllm:num_requests_running{{engine="e{at}"}} 1\n' for at in range(300)))
+    assert (len(found.notes), found.notes[0], found.notes[-1]) == (
+        201,
+        "e0: which group it is was not said",
+        "and 100 more",
+    )
