@@ -33,7 +33,7 @@ Row = tuple[
     tuple[tuple[int, int], ...],
     float,
 ]
-Light = tuple[int, int, str, str, str, int, float, float | None, float | None, msgspec.Raw, msgspec.Raw]
+Light = tuple[int, int, str, str, str, int, float, float | None, float | None, msgspec.Raw, msgspec.Raw, float]
 """A row whose digest is left as it stands: most of the bytes, and most limits ask for nothing in it."""
 _PLACES: Mapping[Of, int] = {"rank": 0, "group": 1, "link": 2}
 _DECODER = msgspec.json.Decoder(list[Row])
@@ -102,11 +102,11 @@ def unpacked_place(data: bytes, subject: str, metric: str, place: int | str) -> 
     at = _PLACES[METRICS[metric].of]
     return {
         Key(subject, metric, rank, group, link, shape, phase): Rolled(
-            count, total, least, most, _BUCKETS.decode(lows), _BUCKETS.decode(highs)
+            count, total, least, most, _BUCKETS.decode(lows), _BUCKETS.decode(highs), reached
         )
         for row in _LIGHT.decode(zlib.decompress(data))
         if row[at] == place
-        for rank, group, link, shape, phase, count, total, least, most, lows, highs in (row,)
+        for rank, group, link, shape, phase, count, total, least, most, lows, highs, reached in (row,)
     }
 
 
@@ -124,14 +124,22 @@ def pieces_merged(pieces: Iterable[bytes], subject: str, metric: str, *, digests
 
 def _merged_light(pieces: Iterable[bytes], subject: str, metric: str) -> dict[Key, Rolled]:
     """Return what ``merged`` says but the digests, without a record for every rank of every hour."""
-    found: dict[tuple[int, int, str, str, str], tuple[int, float, float | None, float | None]] = {}
+    found: dict[tuple[int, int, str, str, str], tuple[int, float, float | None, float | None, float]] = {}
     for data in pieces:
-        for rank, group, link, shape, phase, count, total, least, most, _, _ in _LIGHT.decode(zlib.decompress(data)):
+        for row in _LIGHT.decode(zlib.decompress(data)):
+            rank, group, link, shape, phase, count, total, least, most, _, _, reached = row
             place = (rank, group, link, shape, phase)
             known = found.get(place)
             if known is not None:
                 count, total = known[0] + count, known[1] + total
                 least = None if least is None or known[2] is None else min(known[2], least)
-                most = None if most is None or known[3] is None else max(known[3], most)
-            found[place] = (count, total, least, most)
-    return {Key(subject, metric, *place): Rolled(*values) for place, values in found.items()}
+                if most is None or known[3] is None:
+                    reached = max(reached if most is None else most, known[4] if known[3] is None else known[3])
+                    most = None
+                else:
+                    most = max(known[3], most)
+            found[place] = (count, total, least, most, reached)
+    return {
+        Key(subject, metric, *place): Rolled(count, total, least, most, reached=reached)
+        for place, (count, total, least, most, reached) in found.items()
+    }

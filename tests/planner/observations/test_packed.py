@@ -53,7 +53,7 @@ def hours() -> list[dict[Key, Rolled]]:
     said = [
         [(0, whole), (1, whole)],
         [(0, times([1, 4], [3, 2, 0], most=0.1))],
-        [(0, whole), (1, level(0.3) | {"sum": 0.7})],
+        [(0, whole), (1, {"count": 10, "sum": 0.7})],
     ]
     return [
         rolled_up([a_batch(*({"group": group, "metrics": {"ttft_ms": one}} for group, one in hour))]) for hour in said
