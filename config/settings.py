@@ -305,6 +305,7 @@ REST_FRAMEWORK = {
         "read": env.str("API_READ_RATE", default="600/min"),
         "submit": env.str("API_SUBMIT_RATE", default="60/min"),
         "observe": env.str("API_OBSERVE_RATE", default="1200/min"),
+        "report": env.str("API_REPORT_RATE", default="3000/min"),
     },
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "reviews.api.negotiation.OneRenderer",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

@@ -1,6 +1,6 @@
 """Reports of what runs in a slot: sent by its hosts, or by CI for all of them; and how the slot stands."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -17,11 +17,12 @@ from reviews.api.queries import printable, read_query
 from reviews.api.rows import Links
 from reviews.api.serializers_identity import LiveIdentity as LiveIdentitySerializer
 from reviews.api.slots import SLOT, check_value
+from reviews.api.throttles import ReadThrottle, ReportThrottle
 from reviews.api.uploads import check_outer_form
 from reviews.errors import Finding, InvalidRequestError
 from reviews.limits import passed_limit
 from reviews.models import Workspace
-from reviews.selectors.live_identity import LiveIdentity, check_of, live_of_slot
+from reviews.selectors.live_identity import HostRow, LiveIdentity, check_of, live_of_slot
 from reviews.selectors.slot_check import SlotCheck
 from reviews.services.host_reports import identity_report_refuse, identity_reports_take
 from reviews.services.people import Trace
@@ -38,6 +39,8 @@ PARTS = body(
 class IdentityReports(WorkspaceView):
     """What hosts said they are."""
 
+    throttle_classes = (ReadThrottle, ReportThrottle)
+
     @extend_schema(
         operation_id="identity_read",
         parameters=[text("slot", "exact slot", minLength=1)],
@@ -50,24 +53,28 @@ class IdentityReports(WorkspaceView):
             wanted = "the slot that is asked about"
             raise InvalidRequestError((Finding("request", "request/slot", "slot", wanted, "nothing"),))
         found = live_of_slot(actor=actor(request), workspace=self.space, slot=query["slot"])
-        return Response(LiveIdentitySerializer(live_value(check_of(found), found, self.links)).data)
+        return Response(LiveIdentitySerializer(live_value(check_of(found), found, found.hosts, self.links)).data)
 
     @extend_schema(
         operation_id="identity_report", request=PARTS, responses={200: LiveIdentitySerializer, **refusals(*SENDING)}
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """Take reports of hosts, or an identity of the whole slot; a decision that differs turns stale."""
+        """Take reports of hosts, or an identity of the whole slot; a decision that differs turns stale.
+
+        Of the hosts the answer lists those that were sent, and says of all together how the slot stands.
+        """
         trace = Trace(request_id(), authentication(request))
         with _refusals_kept(request, self.space, trace):
             slot, documents = _parts(request)
         found = identity_reports_take(
             actor=actor(request), workspace=self.space, slot=slot, documents=documents, trace=trace
         )
-        return Response(LiveIdentitySerializer(live_value(found.check, found.live, self.links)).data)
+        sent = [row for row in found.live.hosts if row.place in found.places]
+        return Response(LiveIdentitySerializer(live_value(found.check, found.live, sent, self.links)).data)
 
 
-def live_value(check: SlotCheck, live: LiveIdentity, links: Links) -> dict[str, Any]:
-    """Return how a slot stands as the API shows it."""
+def live_value(check: SlotCheck, live: LiveIdentity, hosts: Sequence[HostRow], links: Links) -> dict[str, Any]:
+    """Return how a slot stands as the API shows it, and ``hosts`` of it."""
     whole = live.together
     return {
         **check_value(check, links),
@@ -93,7 +100,7 @@ def live_value(check: SlotCheck, live: LiveIdentity, links: Links) -> dict[str, 
                 "refused": row.refused_because or None,
                 "refused_at": row.refused_at,
             }
-            for row in live.hosts
+            for row in hosts
         ],
     }
 

@@ -51,3 +51,9 @@ class ObserveThrottle(CallerThrottle):
     """Reports of collectors, which are many and small."""
 
     scope = "observe"
+
+
+class ReportThrottle(CallerThrottle):
+    """Hosts that say what they are: all of a fleet with one token, each once a minute."""
+
+    scope = "report"

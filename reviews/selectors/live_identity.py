@@ -16,13 +16,13 @@ from reviews.asked_once import moment
 from reviews.errors import NotFoundError
 from reviews.models import Activation, Decision, DecisionState, HostReport, Person, Workspace
 from reviews.policies.document import PolicyDocument
-from reviews.policies.host_reports import said_from
 from reviews.policies.validity import Difference, StateNow, key_owner, owned
 from reviews.selectors.decided import decided_by, owners_of
 from reviews.selectors.decision_page import decision_of_member
 from reviews.selectors.in_force import activations_of, states_now
 from reviews.selectors.people import standing_of
 from reviews.selectors.reported_keys import counts_since
+from reviews.selectors.said_hosts import said_by_row
 from reviews.selectors.slot_check import SlotCheck, difference_text
 
 IN_FORCE: tuple[str, ...] = (DecisionState.EMERGENCY, DecisionState.EFFECTIVE)
@@ -172,7 +172,7 @@ def live_slot(workspace: Workspace, slot: str, now: datetime) -> LiveIdentity:
 
 
 def _live(workspace: Workspace, slot: str, held: Held | None, now: datetime) -> LiveIdentity:
-    rows = HostReport.objects.filter(workspace=workspace, slot=slot).defer("body").order_by("place")
+    rows = list(HostReport.objects.filter(workspace=workspace, slot=slot).defer("body", "said").order_by("place"))
     if held is None:
         hosts = tuple(_host_row(row, None, None, now) for row in rows)
         because = f"Nothing was put into force for {slot}."
@@ -180,10 +180,11 @@ def _live(workspace: Workspace, slot: str, held: Held | None, now: datetime) -> 
             slot=slot, held=None, decided=None, owners=None, hosts=hosts, together=NEVER, because=because
         )
     decided, owners = decided_by(held.activation), owners_of(held.activation)
+    outcomes = said_by_row(workspace, slot, held.activation.subject, rows)
     said: dict[str, Said] = {}
     made = []
     for row in rows:
-        one = said_from(bytes(row.said)) if row.subject == held.activation.subject and row.said else None
+        one = outcomes.get(row.pk)
         made.append(_host_row(row, one, owners, now))
         if one is not None and made[-1].is_fresh:
             said[made[-1].name] = one

@@ -23,7 +23,7 @@ from reviews.errors import (
     printable,
 )
 from reviews.models import Decision, DecisionState, HostReport, IdentityReport, Person, PlannedRevision, Workspace
-from reviews.policies.host_reports import Sent, is_of_a_host, place_in, sent_reports, time_of_whole
+from reviews.policies.host_reports import WHOLE, Sent, is_of_a_host, place_in, sent_reports, time_of_whole
 from reviews.policies.permissions import may_report
 from reviews.policies.validity import Difference, also_text, owned
 from reviews.selectors.decided import decided_by, owners_of
@@ -42,10 +42,11 @@ REFUSED = "identity.report_refused"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of reports: the slot as a check says it, and what each host says."""
+    """What came of reports: the slot as a check says it, what each host says, and of which ``places`` they are."""
 
     check: SlotCheck
     live: LiveIdentity
+    places: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +70,16 @@ def identity_reports_take(
         ConflictError: a newer report of the host is there, or it runs what another decision launched.
         TamperedError: stored bytes that the answer rests on were changed.
     """
-    check = None
+    check, places = None, frozenset({WHOLE})
     if len(documents) == 1 and not is_of_a_host(documents[0]):
         with _refusals_noted(actor, workspace, slot, (), trace):
             live = live_identity(documents[0])
             at = time_of_whole(documents[0], now=database_now(), fresh=fresh_for())
         check = identity_report(actor=actor, workspace=workspace, slot=slot, live=live, collected_at=at, trace=trace)
     else:
-        _hosts_take(actor, workspace, slot, documents, trace)
+        places = _hosts_take(actor, workspace, slot, documents, trace)
     found = live_slot(workspace, slot, database_now())
-    return Answer(check or check_of(found), found)
+    return Answer(check or check_of(found), found, places)
 
 
 def identity_report_refuse(
@@ -101,13 +102,17 @@ def _attempt(token: str, trace: Trace) -> Act:
     return Act(action=REFUSED, actor=token, authentication=trace.authentication, request_id=trace.request_id)
 
 
-def _hosts_take(actor: Person, workspace: Workspace, slot: str, documents: Sequence[bytes], trace: Trace) -> None:
+def _hosts_take(
+    actor: Person, workspace: Workspace, slot: str, documents: Sequence[bytes], trace: Trace
+) -> frozenset[str]:
+    """Take reports of hosts; return their places."""
     with _refusals_noted(actor, workspace, slot, documents, trace):
         require(may_report(standing_of(actor, workspace)))
         sent = sent_reports(documents, now=database_now(), fresh=fresh_for())
         with workspace_write(workspace.pk):
             require_slot(workspace, slot)
             _take(actor, workspace, slot, sent, trace)
+    return frozenset(one.place for one in sent)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.both_databases
 @pytest.fixture(autouse=True)
 def rates(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Two of a kind in a minute."""
-    monkeypatch.setattr(CallerThrottle, "THROTTLE_RATES", {"read": "2/min", "submit": "2/min"})
+    monkeypatch.setattr(CallerThrottle, "THROTTLE_RATES", {"read": "2/min", "submit": "2/min", "report": "2/min"})
     yield
     caches["process"].clear()
 
@@ -30,6 +30,12 @@ def test_one_request_too_many_is_told_when_to_come_back(bob: Caller) -> None:
 def test_reads_and_submissions_are_counted_apart(alice: Caller) -> None:
     assert [alice.get("decisions").status_code for _ in range(3)] == [200, 200, 429]
     assert [alice.post("validate").status_code for _ in range(3)] == [422, 422, 429]
+
+
+def test_reports_of_hosts_have_a_rate_of_their_own(alice: Caller) -> None:
+    assert [alice.post("identity-reports").status_code for _ in range(3)] == [422, 422, 429]
+    assert alice.post("validate").status_code == 422
+    assert [alice.get("identity-reports").status_code for _ in range(3)] == [422, 422, 429]
 
 
 def test_every_token_is_counted_by_itself(bob: Caller, people: Cast) -> None:
