@@ -28,10 +28,15 @@ def _is_deceptive(sign: str) -> bool:
     return is_control or "\u202a" <= sign <= "\u202e" or "\u2066" <= sign <= "\u2069"
 
 
+def is_readable(text: str) -> bool:
+    """Whether a text is one that documents may hold, line ends and tabs among them."""
+    return is_storable(text) and not any(map(_is_deceptive, text))
+
+
 def is_prose(text: str, longest: int) -> bool:
     """Whether somebody wrote something that others can read as it was written, and that both databases hold."""
     is_seen = any(sign.isprintable() and not sign.isspace() for sign in text)
-    return is_seen and len(text) <= longest and is_storable(text) and not any(map(_is_deceptive, text))
+    return is_seen and len(text) <= longest and is_readable(text)
 
 
 def length_of(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from django.http import QueryDict
 
 from planner.whole_numbers import whole_number
-from reviews.errors import Finding, InvalidRequestError
+from reviews.errors import Finding, InvalidRequestError, is_readable
 from reviews.models import DecisionState
 
 Reader = Callable[[str], Any]
@@ -30,8 +30,8 @@ def integer(lowest: int, highest: int) -> Reader:
 
 
 def printable(text: str) -> str:
-    """Take text without control characters."""
-    if len(text) > TEXT_LENGTH or not text.isprintable():
+    """Take text as documents may hold it: a slot that can be decided can be asked for."""
+    if len(text) > TEXT_LENGTH or not is_readable(text):
         raise ValueError(f"at most {TEXT_LENGTH} printable characters")
     return text
 

@@ -1,6 +1,7 @@
 """Slots over the API: pages in order, filters, totals, one slot with its decisions."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -33,6 +34,15 @@ def told(asks: Caller, path: str, status: int = 200) -> Any:
     answer = asks.get(path)
     assert answer.status_code == status, answer.content
     return answer.json()
+
+
+@pytest.mark.parametrize("slot", ["own/a b\tc\nd", "own/\u3000\u00a0x", "=own/ä..?x=1&y#z"])
+def test_a_slot_that_can_be_decided_can_be_asked_for(slot: str, asks: Caller, people: Cast) -> None:
+    planned(people, pair=documents(slot=slot))
+    asked = urlencode({"slot": slot})
+    assert told(asks, f"slots/one?{asked}")["slot"] == slot
+    assert told(asks, f"validity?{asked}")["slot"] == slot
+    assert len(told(asks, f"decisions?{asked}")["decisions"]) == 1
 
 
 def test_slots_come_in_pages_that_lead_on(asks: Caller) -> None:
