@@ -31,7 +31,7 @@ class Deciding(Protocol):
 D = TypeVar("D", bound=Deciding)
 
 
-def held_by(newest_first: Sequence[D]) -> tuple[D, Hold]:
+def standing_for(newest_first: Sequence[D]) -> tuple[D, Hold]:
     """Return the decision that stands for a slot, and how; ``newest_first`` are all of the slot, at least one."""
     for state in IN_FORCE:
         for decision in newest_first:

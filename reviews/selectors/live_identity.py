@@ -8,14 +8,15 @@ report and counts for nothing.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-
-import msgspec
+from typing import Literal
 
 from planner.identity_live import Decided, Said, Together, together
 from reviews.asked_once import moment
 from reviews.errors import NotFoundError
 from reviews.models import Activation, Decision, DecisionState, HostReport, Person, Workspace
 from reviews.policies.document import PolicyDocument
+from reviews.policies.slots import IN_FORCE, standing_for
+from reviews.policies.transitions import FINAL
 from reviews.policies.validity import Difference, StateNow, key_owner, owned
 from reviews.selectors.decided import decided_by, owners_of
 from reviews.selectors.decision_page import decision_of_member
@@ -23,14 +24,8 @@ from reviews.selectors.in_force import activations_of, states_now
 from reviews.selectors.people import standing_of
 from reviews.selectors.reported_keys import counts_since
 from reviews.selectors.said_hosts import said_by_row
-from reviews.selectors.slot_check import SlotCheck, difference_text
+from reviews.selectors.slot_check import SlotCheck, difference_text, gates_past
 
-IN_FORCE: tuple[str, ...] = (DecisionState.EMERGENCY, DecisionState.EFFECTIVE)
-MAY_RUN = (
-    *(DecisionState.STALE, DecisionState.CONTESTED, DecisionState.EXPIRED),
-    *(DecisionState.EVALUATING, DecisionState.EVALUATION_FAILED, DecisionState.DRAFT, DecisionState.IN_REVIEW),
-)
-"""States in which what was put into force before may still run; in the last ones it is being revised."""
 NEVER = Together((), (), (), (), ())
 
 
@@ -40,12 +35,18 @@ class Held:
 
     decision: Decision
     activation: Activation
-    state: StateNow
+    now: StateNow
+    is_activated: Literal[True] = True
+
+    @property
+    def state(self) -> str:
+        """The state as of now."""
+        return self.now.state
 
     @property
     def is_in_force(self) -> bool:
         """Whether it may be matched."""
-        return self.state.state in IN_FORCE
+        return self.state in IN_FORCE
 
     @property
     def name(self) -> str:
@@ -122,19 +123,14 @@ def held_by(workspace: Workspace, slot: str, now: datetime) -> Held | None:
     """Return what holds for a slot, an emergency first; else what was in force last and may still run."""
     decisions = list(Decision.objects.filter(workspace=workspace, slot=slot).order_by("-number"))
     states = states_now(decisions, now)
-    candidates = [row for row in decisions if states[row.pk].state in (*IN_FORCE, *MAY_RUN)]
-    activations = activations_of([row.pk for row in candidates]) if candidates else {}
-    held = [
-        Held(decision=row, activation=activations[row.pk], state=states[row.pk])
-        for row in candidates
+    going_on = [row for row in decisions if states[row.pk].state not in FINAL]
+    activations = activations_of([row.pk for row in going_on]) if going_on else {}
+    activated = [
+        Held(decision=row, activation=activations[row.pk], now=states[row.pk])
+        for row in going_on
         if row.pk in activations
     ]
-    return min(held, key=_order, default=None)
-
-
-def _order(held: Held) -> tuple[int, float]:
-    state = held.state.state
-    return (IN_FORCE.index(state) if state in IN_FORCE else len(IN_FORCE), -held.activation.activated_at.timestamp())
+    return standing_for(activated)[0] if activated else None
 
 
 def live_of_slot(*, actor: Person, workspace: Workspace, slot: str) -> LiveIdentity:
@@ -163,7 +159,7 @@ def live_of_decision(*, actor: Person, workspace: Workspace, number: int) -> Liv
     if activation is None:
         return _live(workspace, decision.slot, None, now)
     state = states_now([decision], now)[decision.pk]
-    return _live(workspace, decision.slot, Held(decision=decision, activation=activation, state=state), now)
+    return _live(workspace, decision.slot, Held(decision=decision, activation=activation, now=state), now)
 
 
 def live_slot(workspace: Workspace, slot: str, now: datetime) -> LiveIdentity:
@@ -220,7 +216,7 @@ def _host_row(row: HostReport, said: Said | None, owners: PolicyDocument | None,
 
 def _because(held: Held, decided: Decided, whole: Together, hosts: Sequence[HostRow], owners: PolicyDocument) -> str:
     """Say in a sentence how the machine stands to what was decided."""
-    ended = "" if held.is_in_force else f"{held.name} is {DecisionState(held.state.state).label.lower()}. "
+    ended = "" if held.is_in_force else f"{held.name} is {DecisionState(held.state).label.lower()}. "
     if whole.differs:
         name, first = whole.differs[0]
         more = f" And {len(whole.differs) - 1} more." if len(whole.differs) > 1 else ""
@@ -256,16 +252,16 @@ def check_of(live: LiveIdentity) -> SlotCheck:
     found = tuple({one.key: one for _, one in live.differences}.values())
     if held is None or not held.is_in_force:
         return SlotCheck(slot=live.slot, matches=False, because=live.because, differences=found)
-    emergency = held.activation.emergency if held.state.state == DecisionState.EMERGENCY else None
+    emergency = held.activation.emergency if held.state == DecisionState.EMERGENCY else None
     return SlotCheck(
         slot=live.slot,
         matches=live.matches,
         because=live.because,
         decision=held.decision,
         activation=held.activation,
-        state=held.state.state,
+        state=held.state,
         valid_until=held.activation.valid_until,
         differences=found,
         incident=emergency.incident if emergency else "",
-        failing_gates=tuple(msgspec.json.decode(emergency.failing_gates, type=list[str])) if emergency else (),
+        failing_gates=gates_past(emergency) if emergency else (),
     )

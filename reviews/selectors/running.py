@@ -6,12 +6,11 @@ from datetime import datetime
 from planner.errors import Problem
 from planner.shown import shown
 from reviews.models import Activation, Decision, DecisionState, Workspace
+from reviews.policies.slots import IN_FORCE
 from reviews.policies.transitions import FINAL
 from reviews.selectors.in_force import activations_of, states_now
 
 __all__ = ["not_running", "running_of"]
-
-FIRST = (DecisionState.EMERGENCY, DecisionState.EFFECTIVE)
 
 
 def running_of(workspace: Workspace, slot: str, subject: str, now: datetime) -> Activation | None:
@@ -21,7 +20,7 @@ def running_of(workspace: Workspace, slot: str, subject: str, now: datetime) -> 
     """
     found = dict(_running(workspace, slot, now))
     own = [(decision, row) for decision, row in found.items() if row.subject == subject]
-    ordered = sorted(own, key=lambda pair: (pair[0].state not in FIRST, -pair[0].number))
+    ordered = sorted(own, key=lambda pair: (pair[0].state not in IN_FORCE, -pair[0].number))
     return ordered[0][1] if ordered else None
 
 

@@ -13,7 +13,7 @@ from reviews.asked_once import moment
 from reviews.blobs import blobs_read
 from reviews.errors import Finding, InvalidRequestError
 from reviews.kept_values import Kept
-from reviews.models import Activation, ActivationKind, Decision, DecisionState, Person, Revision, Workspace
+from reviews.models import Activation, ActivationKind, Decision, DecisionState, Emergency, Person, Revision, Workspace
 from reviews.planning import contract_tree
 from reviews.policies.document import PolicyDocument, read_policy
 from reviews.policies.validity import Difference, differences_from
@@ -105,8 +105,13 @@ def checked_slot(workspace: Workspace, slot: str, live: Mapping[str, Any], now: 
         valid_until=activation.valid_until,
         differences=found,
         incident=emergency.incident if emergency else "",
-        failing_gates=tuple(msgspec.json.decode(emergency.failing_gates, type=list[str])) if emergency else (),
+        failing_gates=gates_past(emergency) if emergency else (),
     )
+
+
+def gates_past(emergency: Emergency) -> tuple[str, ...]:
+    """Return the gates that an emergency went past."""
+    return msgspec.json.decode(emergency.failing_gates, type=tuple[str, ...])
 
 
 def why_none(workspace: Workspace, slot: str, now: datetime) -> str:

@@ -17,7 +17,7 @@ from reviews.asked_once import once
 from reviews.errors import NotFoundError, is_storable, printable
 from reviews.models import Activation, Decision, Workspace
 from reviews.planning import footprint_from
-from reviews.policies.slots import Hold, held_by
+from reviews.policies.slots import Hold, standing_for
 from reviews.policies.transitions import FINAL
 from reviews.policies.validity import StateNow, state_now
 from reviews.selectors.in_force import ENDING, lapsed_waivers
@@ -121,7 +121,7 @@ def _facts(workspace: Workspace, now: datetime, slot: str | None) -> Iterator[Sl
     for fact in _decisions(decisions, held, now):
         by_slot[fact.slot].append(fact)
     for name, rows in by_slot.items():
-        decision, hold = held_by(rows)
+        decision, hold = standing_for(rows)
         yield SlotFact(slot=name, decision=decision, hold=hold, decisions=tuple(rows))
 
 

@@ -41,6 +41,7 @@ from reviews.selectors.decision_page import decision_of_member
 from reviews.selectors.people import workspace_of_member
 from reviews.selectors.reported_keys import keys_from
 from reviews.selectors.revisions import revisions_of
+from reviews.selectors.slot_check import gates_past
 from reviews.selectors.slots_now import DecisionNow, decisions_now, slots_now
 
 __all__ = [
@@ -225,7 +226,7 @@ def _in_force(row: Activation | None) -> InForce | None:
         valid_until=_text(row.valid_until),
         emergency=EmergencyInForce(
             incident=emergency.incident,
-            failing_gates=tuple(msgspec.json.decode(emergency.failing_gates, type=list[str])),
+            failing_gates=gates_past(emergency),
         )
         if emergency
         else None,

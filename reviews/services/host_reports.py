@@ -158,7 +158,7 @@ def _take(actor: Person, workspace: Workspace, slot: str, sent: Sequence[Sent], 
 
 
 def _is_effective(held: Held | None) -> bool:
-    return held is not None and held.state.state == DecisionState.EFFECTIVE
+    return held is not None and held.state == DecisionState.EFFECTIVE
 
 
 def _not_yet_taken(workspace: Workspace, slot: str, sent: Sequence[Sent]) -> list[Sent]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from reviews.policies.slots import held_by
+from reviews.policies.slots import standing_for
 
 
 @dataclass(frozen=True)
@@ -31,4 +31,4 @@ class Row:
     ],
 )
 def test_the_decision_that_stands_for_a_slot(newest_first: list[Row], place: int, hold: str) -> None:
-    assert held_by(newest_first) == (newest_first[place], hold)
+    assert standing_for(newest_first) == (newest_first[place], hold)
