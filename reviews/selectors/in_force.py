@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
-from reviews.models import Activation, Decision, DecisionState, Workspace
+from reviews.models import Activation, Decision, DecisionState, Waiver, Workspace
 from reviews.policies.validity import StateNow, state_now
 from reviews.selectors.stale import stale_causes
 from reviews.selectors.waivers import waivers_of
@@ -103,12 +103,22 @@ def lapsed_waivers(
     decision_ids: Sequence[int], activations: Mapping[int, OfTrial], now: datetime
 ) -> Mapping[int, tuple[tuple[str, datetime], ...]]:
     """Return decision id -> name and end of every waiver of the candidate in force that has run out."""
-    found: dict[int, dict[str, datetime]] = defaultdict(dict)
+    return {
+        decision_id: tuple((f"{row.gate} of {row.trial}", row.ends_at) for row in rows if row.ends_at <= now)
+        for decision_id, rows in counting_waivers(decision_ids, activations).items()
+    }
+
+
+def counting_waivers(
+    decision_ids: Iterable[int], activations: Mapping[int, OfTrial]
+) -> Mapping[int, tuple[Waiver, ...]]:
+    """Return decision id -> the waivers of the candidate in force: of each gate the one that ends last.
+
+    One that was granted anew holds in the place of the one before.
+    """
+    found: dict[int, dict[str, Waiver]] = defaultdict(dict)
     for row in sorted(waivers_of(tuple(decision_ids)), key=lambda row: (row.ends_at, row.pk)):
         activation = activations.get(row.decision_id)
         if activation is not None and activation.trial == row.trial:
-            found[row.decision_id][f"{row.gate} of {row.trial}"] = row.ends_at
-    # The last waiver of a gate counts: one that was granted anew holds.
-    return {
-        decision_id: tuple((name, at) for name, at in ends.items() if at <= now) for decision_id, ends in found.items()
-    }
+            found[row.decision_id][row.gate] = row
+    return {decision_id: tuple(by_gate.values()) for decision_id, by_gate in found.items()}

@@ -9,11 +9,11 @@ from django.db.models import Q
 
 from reviews.asked_once import moment
 from reviews.models import DecisionState, Person, ReviewBasis, Workspace
+from reviews.selectors.in_force import counting_waivers
 from reviews.selectors.people import standing_of
 from reviews.selectors.slot_facts import SlotFact, slots_of
 from reviews.selectors.slots import SlotFilter, fits
 from reviews.selectors.turns import REVIEWED
-from reviews.selectors.waivers import waivers_of
 
 EndKind = Literal["decision", "emergency", "waiver", "evidence"]
 KINDS: tuple[EndKind, ...] = ("decision", "emergency", "waiver", "evidence")
@@ -74,15 +74,12 @@ def _of_decisions(facts: Collection[SlotFact], limits: Limits) -> Iterator[End]:
 
 
 def _of_waivers(facts: Collection[SlotFact]) -> Iterator[End]:
-    """Yield the end of every waiver that a decision in force rests on; the last that was granted of a gate counts."""
+    """Yield the end of every waiver that a decision in force rests on."""
     in_force = {fact.decision.id: fact for fact in facts if fact.decision.state == DecisionState.EFFECTIVE}
-    last = {
-        (row.decision_id, row.gate): row
-        for row in sorted(waivers_of(tuple(in_force)), key=lambda row: (row.ends_at, row.pk))
-        if (held := in_force[row.decision_id].held) is not None and held.trial == row.trial
-    }
-    for (decision_id, gate), row in last.items():
-        yield _end(in_force[decision_id], row.ends_at, "waiver", name=f"{gate} of {row.trial}")
+    held = {decision_id: fact.held for decision_id, fact in in_force.items() if fact.held is not None}
+    for decision_id, rows in counting_waivers(in_force, held).items():
+        for row in rows:
+            yield _end(in_force[decision_id], row.ends_at, "waiver", name=f"{row.gate} of {row.trial}")
 
 
 def _of_reviews(facts: Collection[SlotFact], limits: Limits) -> Iterator[End]:

@@ -15,11 +15,10 @@ from reviews.asked_once import moment
 from reviews.models import Activation, Decision, DecisionState, HostReport, Person, Waiver, Workspace
 from reviews.policies.host_reports import outcome_id
 from reviews.policies.validity import StateNow
-from reviews.selectors.in_force import ENDING, activations_of, states_with
+from reviews.selectors.in_force import ENDING, activations_of, counting_waivers, states_with
 from reviews.selectors.observed import FindingCount, open_findings
 from reviews.selectors.people import workspace_of_member
 from reviews.selectors.reported_keys import counts_since
-from reviews.selectors.waivers import waivers_of
 
 __all__ = ["DecisionNow", "Reported", "decisions_now", "slots_now", "workspace_slots"]
 
@@ -104,7 +103,7 @@ def decisions_now(workspace: Workspace, decisions: Sequence[Decision], now: date
     ids = tuple(decision.pk for decision in decisions)
     activations = activations_of(ids)
     states = states_with(decisions, activations, now)
-    waivers = _counting(waivers_of(ids), activations)
+    waivers = counting_waivers(ids, activations)
     reported = _reported(workspace, {decision.slot for decision in decisions}, now)
     findings = open_findings(workspace, ids)
     return [
@@ -122,15 +121,6 @@ def decisions_now(workspace: Workspace, decisions: Sequence[Decision], now: date
 
 def _of(decision: Decision, activations: Mapping[int, Activation]) -> tuple[str, str]:
     return decision.slot, activations[decision.pk].subject if decision.pk in activations else ""
-
-
-def _counting(rows: Sequence[Waiver], activations: Mapping[int, Activation]) -> dict[int, tuple[Waiver, ...]]:
-    last: dict[int, dict[str, Waiver]] = {}
-    for row in sorted(rows, key=lambda row: (row.ends_at, row.pk)):
-        activation = activations.get(row.decision_id)
-        if activation is not None and activation.trial == row.trial:
-            last.setdefault(row.decision_id, {})[row.gate] = row
-    return {decision: tuple(by_gate.values()) for decision, by_gate in last.items()}
 
 
 def _reported(workspace: Workspace, slots: Collection[str], now: datetime) -> Mapping[tuple[str, str], Reported]:
