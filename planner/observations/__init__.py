@@ -4,7 +4,7 @@ from planner.observations.batch import Expected, admission_problems, read_batch
 from planner.observations.comparison import Compared, compared, worst_first
 from planner.observations.envelope import Entry, envelope
 from planner.observations.metrics import METRICS, Metric
-from planner.observations.rollup import Key, Rolled, merged, quantile, rolled, rolled_up
+from planner.observations.rollup import Key, Rolled, merge_into, merged, quantile, rolled, rolled_up
 from planner.records.observations import Batch, Observed, Segment
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "admission_problems",
     "compared",
     "envelope",
+    "merge_into",
     "merged",
     "quantile",
     "read_batch",

@@ -51,7 +51,7 @@ def by_block(seen: Mapping[Key, Rolled]) -> dict[tuple[str, int], dict[Key, Roll
     """Return metric and block -> roll-ups."""
     found: dict[tuple[str, int], dict[Key, Rolled]] = {}
     for key, rolled in seen.items():
-        place = (key.metric, max(key.rank, key.group, 0) // BLOCK)
+        place = (key.metric, block_of(key))
         held = found.get(place)
         if held is None:
             found[place] = {key: rolled}

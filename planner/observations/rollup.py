@@ -14,7 +14,7 @@ from math import ceil, frexp, ldexp
 from planner.records.base import UnsetType
 from planner.records.observations import Batch, Observed, Segment
 
-__all__ = ["MOST_BUCKETS", "Key", "Rolled", "merged", "quantile", "rolled", "rolled_up"]
+__all__ = ["MOST_BUCKETS", "Key", "Rolled", "merge_into", "merged", "quantile", "rolled", "rolled_up"]
 
 PARTS = 8
 LOWEST, HIGHEST = -20 * PARTS, 60 * PARTS
@@ -133,6 +133,13 @@ def _added(one: Buckets, other: Buckets) -> Buckets:
 
 def _sorted(counts: Mapping[int, int]) -> Buckets:
     return tuple(sorted(counts.items()))
+
+
+def merge_into(found: dict[Key, Rolled], others: Mapping[Key, Rolled]) -> None:
+    """Put other roll-ups to those that are there."""
+    for key, other in others.items():
+        known = found.get(key)
+        found[key] = other if known is None else merged(known, other)
 
 
 def rolled_up(batches: Iterable[Batch]) -> dict[Key, Rolled]:

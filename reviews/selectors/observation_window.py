@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
-from planner.observations import METRICS, Batch, Compared, Key, Rolled, compared, merged, rolled_up
+from planner.observations import METRICS, Batch, Compared, Key, Rolled, compared, merge_into, rolled_up
 from planner.observations.packed import by_block, packed
 from planner.observations.qualified import Qualified
 from planner.times import parsed_time
@@ -73,9 +73,7 @@ def _with_stored(
     stored = by_block(seen_in([span], subject, places=blocks).rolled) if span else {}
     for place, own in blocks.items():
         held = stored.get(place, {})
-        for key, rolled in own.items():
-            known = held.get(key)
-            held[key] = rolled if known is None else merged(known, rolled)
+        merge_into(held, own)
         found[place] = held
     return found
 
@@ -100,10 +98,7 @@ def _window(
         seen = seen_in([own], subject, metrics=beside).rolled | seen
     if before is not None:
         earlier = seen_in([before], subject, metrics=beside, places=list(whole))
-        for key, one in earlier.rolled.items():
-            if counts(key):
-                known = seen.get(key)
-                seen[key] = one if known is None else merged(known, one)
+        merge_into(seen, {key: one for key, one in earlier.rolled.items() if counts(key)})
         covered = joined([*covered, *covered_of(before.covered)])
     return Seen(seen, covered)
 

@@ -12,7 +12,7 @@ import msgspec
 from django.db.models import Q
 
 from planner.observations.packed import unpacked, unpacked_place
-from planner.observations.rollup import Key, Rolled, merged
+from planner.observations.rollup import Key, Rolled, merge_into
 from reviews.models import ObservationFeed, ObservationRollUp, ObservationSpan, RollUpLevel
 
 __all__ = [
@@ -101,9 +101,7 @@ def seen_in(
     """Return what was seen in spans: all of the metrics, and of others the places that are asked for."""
     found: dict[Key, Rolled] = {}
     for row in _rows(spans, metrics, places):
-        for key, rolled in unpacked(bytes(row.data), subject, row.metric).items():
-            known = found.get(key)
-            found[key] = rolled if known is None else merged(known, rolled)
+        merge_into(found, unpacked(bytes(row.data), subject, row.metric))
     return Seen(found, joined(pair for span in spans for pair in covered_of(span.covered)))
 
 

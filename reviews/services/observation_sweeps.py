@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Model, Q, QuerySet
 
 from planner.observations.packed import packed, unpacked
-from planner.observations.rollup import merged
+from planner.observations.rollup import merge_into
 from reviews.audit import Act, append, workspace_write
 from reviews.clock import database_now
 from reviews.models import (
@@ -126,9 +126,7 @@ def _joined_pieces(metric: str, one: bytes, other: bytes | None) -> bytes:
     if other is None:
         return one
     found = unpacked(other, "", metric)
-    for key, rolled in unpacked(one, "", metric).items():
-        known = found.get(key)
-        found[key] = rolled if known is None else merged(known, rolled)
+    merge_into(found, unpacked(one, "", metric))
     return packed(found)
 
 
