@@ -12,7 +12,7 @@ from reviews.api.authentication import actor
 from reviews.api.base import WorkspaceView
 from reviews.api.documentation import READING, refusals, text
 from reviews.api.documentation import number as number_said
-from reviews.api.queries import MOST_ROWS, Reader, integer, printable, read_query
+from reviews.api.queries import MOST_ROWS, Reader, integer, one_of, printable, read_query
 from reviews.api.serializers_operate import FindingPage, ObservedPage
 from reviews.errors import NotFoundError
 from reviews.selectors.observations_page import PAGE_SIZE, SPANS, STATES, Asked, shown_of
@@ -20,17 +20,6 @@ from reviews.selectors.observed_rows import findings_page
 from reviews.selectors.observed_values import value_fields
 
 MOST = 999_999_999
-
-
-def one_of(*names: str) -> Reader:
-    """Take one of some words."""
-
-    def read(given: str) -> str:
-        if given not in names:
-            raise ValueError(f"one of {', '.join(names)}")
-        return given
-
-    return read
 
 
 def choice(name: str, names: tuple[str, ...], what: str) -> OpenApiParameter:

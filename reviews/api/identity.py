@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from reviews.api.authentication import actor, authentication, request_id
 from reviews.api.base import WorkspaceView
 from reviews.api.documentation import DOCUMENT, READING, SENDING, body, refusals, text
-from reviews.api.queries import printable, read_query
+from reviews.api.queries import named_slot, no_slot
 from reviews.api.rows import Links
 from reviews.api.serializers_identity import LiveIdentity as LiveIdentitySerializer
 from reviews.api.slots import SLOT, check_value
@@ -48,11 +48,7 @@ class IdentityReports(WorkspaceView):
     )
     def get(self, request: Request, workspace: str) -> Response:
         """Say how a slot stands by the last reports of its hosts."""
-        query = read_query(request.GET, {"slot": printable})
-        if "slot" not in query:
-            wanted = "the slot that is asked about"
-            raise InvalidRequestError((Finding("request", "request/slot", "slot", wanted, "nothing"),))
-        found = live_of_slot(actor=actor(request), workspace=self.space, slot=query["slot"])
+        found = live_of_slot(actor=actor(request), workspace=self.space, slot=named_slot(request.GET))
         return Response(LiveIdentitySerializer(live_value(check_of(found), found, found.hosts, self.links)).data)
 
     @extend_schema(
@@ -150,7 +146,7 @@ def _parts(request: Request) -> tuple[str, list[bytes]]:
         for name in sorted(sent)
     ]
     if "slot" not in request.POST:
-        problems.append(Finding("request", "request/slot", "slot", "the slot that is asked about", "nothing"))
+        problems.append(no_slot())
     if "identity" not in request.FILES:
         expected = "files in parts named identity"
         problems.append(Finding("request", "request/missing_part", "identity", expected, "nothing"))

@@ -62,6 +62,23 @@ def digest(text: str) -> str:
     return text
 
 
+def named_slot(query: QueryDict) -> str:
+    """Return the slot that a query names, which may name nothing else.
+
+    Raises:
+        InvalidRequestError: it names none, or more than a slot.
+    """
+    found = read_query(query, {"slot": printable})
+    if "slot" not in found:
+        raise InvalidRequestError((no_slot(),))
+    return str(found["slot"])
+
+
+def no_slot() -> Finding:
+    """Say that a slot has to be named."""
+    return Finding("request", "request/slot", "slot", "the slot that is asked about", "nothing")
+
+
 BEFORE = integer(0, 999_999_999)
 PAGING: Mapping[str, Reader] = {"before": BEFORE, "limit": integer(1, MOST_ROWS)}
 

@@ -13,10 +13,10 @@ from reviews.api import serializers_slots
 from reviews.api.authentication import actor
 from reviews.api.base import WorkspaceView
 from reviews.api.documentation import PAGING, READING, STATE, number, refusals, text
-from reviews.api.queries import MOST_ROWS, integer, printable, read_query, state
+from reviews.api.queries import MOST_ROWS, integer, named_slot, printable, read_query, state
 from reviews.api.rows import Links
 from reviews.api.validity import SLOT
-from reviews.errors import Finding, InvalidRequestError, NotFoundError
+from reviews.errors import NotFoundError
 from reviews.selectors.slot_facts import DecisionFact, HeldFact
 from reviews.selectors.slot_page import slot_row
 from reviews.selectors.slots import PAGE_SIZE, SlotFilter, SlotRow, Totals, portfolio
@@ -86,11 +86,7 @@ class SlotDetail(WorkspaceView):
     )
     def get(self, request: Request, workspace: str) -> Response:
         """Return a slot by its exact name, with every decision that there was about it, newest first."""
-        query = read_query(request.GET, {"slot": printable})
-        if "slot" not in query:
-            wanted = "the slot that is asked about"
-            raise InvalidRequestError((Finding("request", "request/slot", "slot", wanted, "nothing"),))
-        row = slot_row(actor=actor(request), workspace=self.space, slot=query["slot"])
+        row = slot_row(actor=actor(request), workspace=self.space, slot=named_slot(request.GET))
         past = [
             {**decision_value(one, self.links), "put_into_force": held_value(one.held)} for one in row.fact.decisions
         ]

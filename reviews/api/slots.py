@@ -11,6 +11,7 @@ from reviews.api import serializers
 from reviews.api.authentication import actor
 from reviews.api.base import WorkspaceView
 from reviews.api.documentation import CHECKING, DOCUMENT, body, refusals
+from reviews.api.queries import no_slot
 from reviews.api.rows import Links
 from reviews.api.uploads import check_outer_form
 from reviews.errors import Finding, InvalidRequestError
@@ -73,7 +74,7 @@ def _parts(request: Request) -> tuple[str, dict[str, Any]]:
         for name in sorted(sent)
     ]
     if "slot" not in request.POST:
-        problems.append(Finding("request", "request/slot", "slot", "the slot that is asked about", "nothing"))
+        problems.append(no_slot())
     if "identity" not in request.FILES:
         expected = "a file in a part named identity"
         problems.append(Finding("request", "request/missing_part", "identity", expected, "nothing"))

@@ -9,9 +9,8 @@ from planner.canonical import file_sha256
 from reviews.api.authentication import actor
 from reviews.api.base import KEPT_IF_UNCHANGED, WorkspaceView, known_versions, raw_bytes, unchanged
 from reviews.api.documentation import IF_NONE_MATCH, NOT_MODIFIED, READING, refusals
-from reviews.api.queries import printable, read_query
+from reviews.api.queries import named_slot, read_query
 from reviews.api.rows import Links
-from reviews.errors import Finding, InvalidRequestError
 from reviews.selectors.decision_record import decision_record
 from reviews.selectors.validity import ValidityNow, decision_validity, slot_validity, version_of
 
@@ -106,8 +105,5 @@ class SlotValidity(ValidityView):
     )
     def get(self, request: Request, workspace: str) -> HttpResponse:
         """Return what holds in a slot as of now, or what was in force there last; its ETag saves sending it again."""
-        query = read_query(request.GET, {"slot": printable})
-        if "slot" not in query:
-            expected = "the slot that is asked about"
-            raise InvalidRequestError((Finding("request", "request/slot", "slot", expected, "nothing"),))
-        return self.answer(request, slot_validity(actor=actor(request), workspace=self.space, slot=query["slot"]))
+        slot = named_slot(request.GET)
+        return self.answer(request, slot_validity(actor=actor(request), workspace=self.space, slot=slot))
