@@ -8,7 +8,6 @@ report and counts for nothing.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
 from planner.identity_live import Decided, Said, Together, together
 from reviews.asked_once import moment
@@ -36,12 +35,16 @@ class Held:
     decision: Decision
     activation: Activation
     now: StateNow
-    is_activated: Literal[True] = True
 
     @property
     def state(self) -> str:
         """The state as of now."""
         return self.now.state
+
+    @property
+    def is_activated(self) -> bool:
+        """Always: it has an activation."""
+        return True
 
     @property
     def is_in_force(self) -> bool:

@@ -39,7 +39,7 @@ def head_for(page: DecisionPage, slug: str, current: str = "") -> Head:
 def tabs(current: str, href: Callable[[str], str]) -> tuple[Tab, ...]:
     """Return the pages of a decision; those of one that is run share a tab before its history."""
     own = tuple(Tab(title, href(name), name == current) for title, name in PAGES)
-    return (*own[:-1], *operate_tab(current, href), *own[-1:])
+    return (*own[:-1], operate_tab(current, href), *own[-1:])
 
 
 def _addresses(slug: str, number: int, revision: int | None) -> Callable[[str], str]:

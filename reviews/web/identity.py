@@ -90,10 +90,10 @@ def _counts(found: IdentityPage) -> dict[str, int]:
     decided, whole = found.live.decided, found.live.together
     if decided is None:
         return {}
-    said = len({key for _, one in whole.differs for key in [one.key]} & {key for key, _ in decided.keys})
+    differing = {one.key for _, one in whole.differs} & {key for key, _ in decided.keys}
     return {
         "keys": len(decided.keys),
-        "keys_good": len(decided.keys) - len(whole.open_keys) - said,
+        "keys_good": len(decided.keys) - len(whole.open_keys) - len(differing),
         "ranks": len(decided.ranks),
     }
 

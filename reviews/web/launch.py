@@ -18,7 +18,6 @@ from reviews.web.csv_text import attachment
 from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.launch_rows import launch_strips, launch_table, steps_after, targets
-from reviews.web.operate import PAGES
 
 __all__ = ["decision_launch", "launch_archive_download", "launch_file_download"]
 
@@ -58,7 +57,7 @@ def decision_launch(request: PersonRequest, slug: str, number: int) -> HttpRespo
         archive_href=_archive_href(slug, number, made.target) if made else "",
         steps=steps_after(found),
         documents=_documents(found, slug),
-        identity_href=_identity_href(slug, number),
+        identity_href=reverse("decision-identity", args=[slug, number]),
         others=[(label, reverse("decision-launch", args=[slug, other])) for other, label in found.others],
         next_step=_next_step(found, slug),
     )
@@ -122,11 +121,6 @@ def _documents(found: LaunchView, slug: str) -> list[tuple[str, str]]:
         (f"{kind}.json", reverse("document", args=[slug, number, kind]) + query) for kind in ("contract", "evidence")
     ]
     return [*pages, ("plan.json", reverse("plan-json", args=[slug, number]) + query)]
-
-
-def _identity_href(slug: str, number: int) -> str:
-    """Return the address of the check after the launch."""
-    return reverse("decision-identity", args=[slug, number]) if "decision-identity" in dict(PAGES).values() else ""
 
 
 def _next_step(found: LaunchView, slug: str) -> tuple[str, str, str] | None:

@@ -24,6 +24,7 @@ from reviews.selectors.observations_page import (
     shown_of,
 )
 from reviews.selectors.observed_rows import PAGE_SIZE as LIST_SIZE
+from reviews.selectors.observed_rows import FindingRow
 from reviews.selectors.observed_values import COLUMNS, value_fields
 from reviews.services.observations import observations_take
 from reviews.web.byte_text import bytes_text
@@ -128,11 +129,11 @@ def _summary(found: ObservationsView) -> list[tuple[str, str, str]]:
         return []
     activation = found.observed.activation
     topology = activation.topology if activation else ""
-    last = now - feed.ended_at > SILENT
+    is_silent = now - feed.ended_at > SILENT
     return [
         ("Breaches now", f"{feed.breaches:,}", "above a limit of the contract"),
-        ("Drift now", f"{feed.drifts:,}", "far above what was measured, and no breach"),
-        ("Reported until", when(feed.ended_at), f"{ago(feed.ended_at, now)}{'; nothing since' if last else ''}"),
+        ("Drift now", f"{feed.drifts:,}", f"{MEANINGS['DRIFT']}, and no breach"),
+        ("Reported until", when(feed.ended_at), f"{ago(feed.ended_at, now)}{'; nothing since' if is_silent else ''}"),
         ("Reported by", count(found.sources_count, "collector"), f"of {topology}"),
     ]
 
@@ -163,7 +164,7 @@ def _findings(found: ObservationsView, asked: Asked, query: Query, slug: str, nu
     }
 
 
-def _key_of(row: Any) -> Key:
+def _key_of(row: FindingRow) -> Key:
     rank, group = (-1 if value is None else value for value in (row.rank, row.group))
     return Key("", row.metric, rank, group, row.link)
 

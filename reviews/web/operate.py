@@ -17,10 +17,9 @@ PAGES: tuple[tuple[str, str], ...] = (
 """Title and address of each, in the order of the strip."""
 
 
-def operate_tab(current: str, href: Callable[[str], str]) -> tuple[Tab, ...]:
-    """Return the tab among the pages of a decision, which opens the first of these; none where there is none."""
-    is_current = any(name == current for _, name in PAGES)
-    return tuple(Tab("Operate", href(name), is_current) for _, name in PAGES[:1])
+def operate_tab(current: str, href: Callable[[str], str]) -> Tab:
+    """Return the tab among the pages of a decision, which opens the first of these."""
+    return Tab("Operate", href(PAGES[0][1]), any(name == current for _, name in PAGES))
 
 
 def operate_tabs(current: str, href: Callable[[str], str]) -> tuple[Tab, ...]:

@@ -8,7 +8,7 @@ from datetime import date, datetime
 
 from reviews.selectors.slot_ends import End, EndKind
 from reviews.web.formats import ago, count, when
-from reviews.web.links import Query
+from reviews.web.links import Query, number_or_none
 from reviews.web.words import Word
 
 PAGE_SIZE = 50
@@ -89,7 +89,7 @@ def ends_of(
     chosen = query.get("month") if query.get("month") in by_month else min(by_month)
     inside = [end for end in found if _month(end.at) == chosen]
     pages = -(-len(inside) // PAGE_SIZE)
-    asked = int(query.get("page")) if query.get("page").isdecimal() and len(query.get("page")) < 6 else 1
+    asked = number_or_none(query.get("page")) or 1
     page = asked if 1 <= asked <= pages else 1
     start = (page - 1) * PAGE_SIZE
     lines, seen = [], {end.at.date() for end in inside[:start]}

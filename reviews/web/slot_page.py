@@ -134,7 +134,7 @@ def ways_of(slug: str, found: SlotPage, revision: int, trial: str) -> tuple[Way,
             reverse("decision-record", args=[slug, number]),
             "as Markdown, to be kept elsewhere",
         ),
-        *(Way(title, reverse(name, args=[slug, number]), OF_OPERATING.get(name, "")) for title, name in PAGES),
+        *(Way(title, reverse(name, args=[slug, number]), OF_OPERATING[name]) for title, name in PAGES),
     )
 
 

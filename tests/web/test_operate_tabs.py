@@ -10,8 +10,8 @@ from tests.web.conftest import Visit
 
 def test_the_tab_leads_to_the_first_of_the_pages(decided: Decision, people: Cast, visit: Visit) -> None:
     shown = visit(people.bob).get("/w/lab/decisions/1/").content.decode()
-    first = [f'<a class="tab" href="{reverse(name, args=["lab", 1])}">Operate</a>' for _, name in PAGES[:1]]
-    assert (shown.count(">Operate</a>"), [link in shown for link in first]) == (len(first), [True] * len(first))
+    assert f'<a class="tab" href="{reverse(PAGES[0][1], args=["lab", 1])}">Operate</a>' in shown
+    assert shown.count(">Operate</a>") == 1
 
 
 def test_every_page_has_the_strip_with_its_own_place_chosen(decided: Decision, people: Cast, visit: Visit) -> None:
