@@ -34,6 +34,7 @@ PAGE_SIZE = 100
 CONTRADICTIONS = 5
 """Of more, the files tell all."""
 REVIEW = "review"
+AS_DECIDED = "as decided"
 HEADER = ("kind", "key", "outcome", "decided", "found", "host", "since", "team")
 
 
@@ -126,9 +127,9 @@ def identity_download(request: PersonRequest, slug: str, number: int | str, suff
 
 def _csv_rows(found: IdentityPage) -> Iterator[tuple[Value, ...]]:
     for key in key_lines(found, everything=True):
-        yield ("key", key.key, key.word.text, key.decided, key.found, key.hosts, key.since, key.team)
+        yield ("key", key.key, key.how or AS_DECIDED, key.decided, key.found, key.hosts, key.since, key.team)
     for rank in rank_lines(found.live, ""):
-        yield ("rank", str(rank.rank), rank.word.text, rank.decided, rank.found, rank.hosts, "", rank.team)
+        yield ("rank", str(rank.rank), "differs", rank.decided, rank.found, rank.hosts, "", rank.team)
 
 
 def _tree(found: IdentityPage) -> dict[str, Any]:
@@ -170,10 +171,9 @@ def _tree(found: IdentityPage) -> dict[str, Any]:
 
 
 def _key_tree(line: KeyLine) -> dict[str, str]:
-    outcome = line.how or "as decided"
     return {
         "key": line.key,
-        "outcome": outcome,
+        "outcome": line.how or AS_DECIDED,
         "decided": line.decided,
         "found": line.found,
         "hosts": line.hosts,

@@ -1,5 +1,6 @@
 """The page of what runs against a decision, its files, and the way to a draft of a revision."""
 
+import csv
 import json
 
 import pytest
@@ -94,6 +95,16 @@ def test_the_files_hold_every_key_and_every_rank_at_fault(people: Cast, visit: V
     lines = bob.get(f"{PAGE}live.csv").content.decode().splitlines()
     assert lines[0].replace('"', "") == "kind,key,outcome,decided,found,host,since,team"
     assert len(lines) == 24
+
+
+def test_both_files_say_what_came_of_a_key_in_the_same_words(people: Cast, visit: Visit) -> None:
+    differing(people)
+    bob = visit(people.bob)
+    tree = json.loads(bob.get(f"{PAGE}live.json").content)
+    rows = csv.DictReader(bob.get(f"{PAGE}live.csv").content.decode().splitlines())
+    said = [(row["key"], row["outcome"]) for row in rows if row["kind"] == "key"]
+    assert said == [(one["key"], one["outcome"]) for one in tree["keys"]]
+    assert {outcome for _, outcome in said} == {"differs", "as decided"}
 
 
 def test_one_click_drafts_a_revision_from_the_difference(people: Cast, visit: Visit) -> None:
