@@ -14,8 +14,7 @@ from reviews.api.documentation import READING, refusals, text
 from reviews.api.documentation import number as number_said
 from reviews.api.queries import MOST_ROWS, Reader, integer, one_of, printable, read_query
 from reviews.api.serializers_operate import FindingPage, ObservedPage
-from reviews.errors import NotFoundError
-from reviews.selectors.observations_page import PAGE_SIZE, SPANS, STATES, Asked, shown_of
+from reviews.selectors.observations_page import PAGE_SIZE, SPANS, STATES, Asked, shown_or_refused
 from reviews.selectors.observed_rows import findings_page
 from reviews.selectors.observed_values import value_fields
 
@@ -64,9 +63,8 @@ class DecisionObservations(WorkspaceView):
             },
         )
         page, limit = query.pop("page", 1), query.pop("limit", PAGE_SIZE)
-        shown = shown_of(actor=actor(request), workspace=self.space, number=number, asked=Asked(**query))
-        if shown is None:
-            raise NotFoundError(f"Nothing was reported yet of what D-{number:04d} put into force.")
+        asked = Asked(**query)
+        shown = shown_or_refused(actor=actor(request), workspace=self.space, number=number, asked=asked)
         rows = shown.rows[(page - 1) * limit : page * limit]
         value: dict[str, Any] = {
             "decision": number,

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from planner.observations import METRICS, Compared
 from planner.observations.rollup import Key
+from reviews.errors import NotFoundError
 from reviews.models import ObservationFeed, ObservationFinding, ObservationRollUp, Person, Workspace
 from reviews.selectors.decision_page import decision_page
 from reviews.selectors.observed import ComparedSpan, Observed, SpanValues, compared_span, observed, value_history
@@ -29,6 +30,7 @@ __all__ = [
     "observations_view",
     "place_of",
     "shown_of",
+    "shown_or_refused",
     "state_of",
 ]
 
@@ -150,6 +152,20 @@ def shown_of(*, actor: Person, workspace: Workspace, number: int, asked: Asked) 
         rows=tuple(row for row in compared.rows if _is_asked_for(row, asked)),
         places=found.qualified.places,
     )
+
+
+def shown_or_refused(*, actor: Person, workspace: Workspace, number: int, asked: Asked) -> Shown:
+    """Return one metric of a span beside the envelope to somebody who takes it away; see ``shown_of``.
+
+    Raises:
+        NotFoundError: no such decision, nothing was reported, or the actor is no member of the workspace.
+        InvalidRequestError: there is no such metric.
+        TamperedError: stored bytes are not the ones that were stored.
+    """
+    shown = shown_of(actor=actor, workspace=workspace, number=number, asked=asked)
+    if shown is None:
+        raise NotFoundError(f"Nothing was reported yet of what D-{number:04d} put into force.")
+    return shown
 
 
 def state_of(row: Compared) -> str:

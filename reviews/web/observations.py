@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from planner.observations import METRICS
 from planner.observations.rollup import Key
-from reviews.errors import DocumentsRefusedError, NotAllowedError, NotFoundError, ReviewError
+from reviews.errors import DocumentsRefusedError, NotAllowedError, ReviewError
 from reviews.selectors.observations_page import (
     PAGE_SIZE,
     SPANS,
@@ -21,7 +21,7 @@ from reviews.selectors.observations_page import (
     ObservationsView,
     Shown,
     observations_view,
-    shown_of,
+    shown_or_refused,
 )
 from reviews.selectors.observed_rows import PAGE_SIZE as LIST_SIZE
 from reviews.selectors.observed_rows import FindingRow
@@ -234,9 +234,8 @@ def observations_download(request: PersonRequest, slug: str, number: int | str, 
         NotFoundError: nothing was reported.
     """
     number = int(number)
-    shown = shown_of(actor=request.user, workspace=workspace_of(slug), number=number, asked=asked_of(request.GET))
-    if shown is None:
-        raise NotFoundError(f"Nothing was reported yet of D-{number:04d}.")
+    asked = asked_of(request.GET)
+    shown = shown_or_refused(actor=request.user, workspace=workspace_of(slug), number=number, asked=asked)
     rows = [value_fields(row, shown.places) for row in shown.rows]
     name = f"D-{number:04d}-{shown.metric}-{shown.span}.{suffix}"
     if suffix == "csv":
