@@ -9,9 +9,9 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from planner.command.base import Command, Exit, Refused, json_line, opened, print_refused
-from planner.command.client import Client, NotReachedError, ServerAddressError
-from planner.command.submit import TOKEN_VARIABLE, ProblemsError, RefusedError, accepted, api_token
+from planner.command.base import Command, Exit, Refused, json_line, opened
+from planner.command.client import Client
+from planner.command.submit import TOKEN_VARIABLE, ProblemsError, accepted, answered
 
 SHOWN = 10
 """Further differences that are told on standard error."""
@@ -24,27 +24,21 @@ def _configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--report", action="store_true", help="record it; a decision that differs turns stale")
     add_server(parser)
+    parser.add_argument("--format", choices=("json", "text"), default="json", help="how the result is printed")
 
 
 def add_server(parser: ArgumentParser) -> None:
-    """Add where a server is, and how it is asked."""
+    """Add where a server is, and how it is reached."""
     parser.add_argument("--server", required=True, metavar="URL", help="address of the server")
     parser.add_argument("--workspace", required=True, metavar="NAME", help="workspace on the server")
     parser.add_argument("--token-file", metavar="FILE", help=f"file with the API token (default: ${TOKEN_VARIABLE})")
     parser.add_argument("--plain-http", action="store_true", help="send the token unencrypted to another machine")
-    parser.add_argument("--format", choices=("json", "text"), default="json", help="how the result is printed")
 
 
 def _run(arguments: Namespace) -> int:
-    try:
-        client = Client(arguments.server, api_token(arguments.token_file), plain_http=arguments.plain_http)
-        found = _asked(client, arguments)
-    except ProblemsError as error:
-        print_refused(error.problems, arguments.format)
-        return Exit.BAD_INPUT
-    except (RefusedError, NotReachedError, ServerAddressError) as error:
-        print(f"topogate: {error}", file=sys.stderr)
-        return {RefusedError: Exit.REFUSED, NotReachedError: Exit.NOT_REACHED}.get(type(error), Exit.BAD_INPUT)
+    found = answered(arguments, _asked)
+    if isinstance(found, Exit):
+        return found
     if arguments.format == "json":
         print(json_line(found))
     else:

@@ -9,10 +9,10 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from planner.command.base import Exit, Refused, json_line, opened, print_refused
+from planner.command.base import Exit, Refused, json_line, opened
 from planner.command.check import add_server, explain
-from planner.command.client import Client, NotReachedError, ServerAddressError
-from planner.command.submit import ProblemsError, RefusedError, accepted, api_token
+from planner.command.client import Client
+from planner.command.submit import ProblemsError, accepted, answered
 
 __all__ = ["configure_post", "run_post"]
 
@@ -25,19 +25,14 @@ def configure_post(parser: ArgumentParser) -> None:
     parser.add_argument("reports", nargs="+", metavar="FILE", help="report of a host, - for stdin")
     parser.add_argument("--slot", required=True, metavar="SLOT", help="serving slot, such as chat/eu-west")
     add_server(parser)
+    parser.add_argument("--format", choices=("json", "text"), default="json", help="how the result is printed")
 
 
 def run_post(arguments: Namespace) -> int:
     """Send the reports; return the exit code."""
-    try:
-        client = Client(arguments.server, api_token(arguments.token_file), plain_http=arguments.plain_http)
-        found = _posted(client, arguments)
-    except ProblemsError as error:
-        print_refused(error.problems, arguments.format)
-        return Exit.BAD_INPUT
-    except (RefusedError, NotReachedError, ServerAddressError) as error:
-        print(f"topogate: {error}", file=sys.stderr)
-        return {RefusedError: Exit.REFUSED, NotReachedError: Exit.NOT_REACHED}.get(type(error), Exit.BAD_INPUT)
+    found = answered(arguments, _posted)
+    if isinstance(found, Exit):
+        return found
     if arguments.format == "json":
         print(json_line(found))
     else:

@@ -5,14 +5,14 @@ answered as taken, so a collector that got no answer sends it once more. Exit 1 
 """
 
 import hashlib
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from typing import Any
 
-from planner.command.base import Exit, Refused, add_format, json_line, opened, print_refused
-from planner.command.client import Client, NotReachedError, ServerAddressError
-from planner.command.submit import TOKEN_VARIABLE, ProblemsError, RefusedError, accepted, api_token
+from planner.command.base import Exit, Refused, add_format, json_line, opened
+from planner.command.check import add_server
+from planner.command.client import Client
+from planner.command.submit import ProblemsError, accepted, answered
 from planner.shown import printable
 
 __all__ = ["configure_post"]
@@ -24,24 +24,15 @@ OF = ("rank", "group", "link", "shape")
 def configure_post(parser: ArgumentParser) -> None:
     """Add what the command takes."""
     parser.add_argument("batch", metavar="BATCH", help="batch of observations, - for stdin")
-    parser.add_argument("--server", required=True, metavar="URL", help="address of the server")
-    parser.add_argument("--workspace", required=True, metavar="NAME", help="workspace on the server")
-    parser.add_argument("--token-file", metavar="FILE", help=f"file with the API token (default: ${TOKEN_VARIABLE})")
-    parser.add_argument("--plain-http", action="store_true", help="send the token unencrypted to another machine")
+    add_server(parser)
     add_format(parser)
     parser.set_defaults(run_observe=_run)
 
 
 def _run(arguments: Namespace) -> int:
-    try:
-        client = Client(arguments.server, api_token(arguments.token_file), plain_http=arguments.plain_http)
-        found = _posted(client, arguments)
-    except ProblemsError as error:
-        print_refused(error.problems, arguments.format)
-        return Exit.BAD_INPUT
-    except (RefusedError, NotReachedError, ServerAddressError) as error:
-        print(f"topogate: {error}", file=sys.stderr)
-        return {RefusedError: Exit.REFUSED, NotReachedError: Exit.NOT_REACHED}.get(type(error), Exit.BAD_INPUT)
+    found = answered(arguments, _posted)
+    if isinstance(found, Exit):
+        return found
     print(json_line(found) if arguments.format == "json" else "\n".join(_lines(found)))
     return Exit.NO if found["breaches"] else Exit.OK
 

@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -89,20 +90,41 @@ def _seconds(text: str) -> float:
 
 
 def _run(arguments: Namespace) -> int:
+    revision = answered(arguments, _made)
+    if isinstance(revision, Exit):
+        return revision
+    _print_result(revision, arguments.format)
+    return _exit(revision) if arguments.wait else Exit.OK
+
+
+def answered(arguments: Namespace, ask: Callable[[Client, Namespace], dict[str, Any]]) -> dict[str, Any] | Exit:
+    """Ask the server that the arguments name; where that fails, say why and return the exit code to end with."""
     try:
         client = Client(arguments.server, api_token(arguments.token_file), plain_http=arguments.plain_http)
-        revision = _submitted(client, arguments)
-        print(f"{_name(revision)} submitted, as of {revision['as_of']}", file=sys.stderr)
-        if arguments.wait:
-            revision = _waited(client, arguments, revision)
+        return ask(client, arguments)
     except ProblemsError as error:
         print_refused(error.problems, arguments.format)
         return Exit.BAD_INPUT
-    except (RefusedError, NotReachedError, ServerAddressError) as error:
+    except RefusedError as error:
         print(f"topogate: {error}", file=sys.stderr)
-        return {RefusedError: Exit.REFUSED, NotReachedError: Exit.NOT_REACHED}.get(type(error), Exit.BAD_INPUT)
-    _print_result(revision, arguments.format)
-    return _exit(revision) if arguments.wait else Exit.OK
+        return Exit.REFUSED
+    except NotReachedError as error:
+        print(f"topogate: {error}", file=sys.stderr)
+        return Exit.NOT_REACHED
+    except ServerAddressError as error:
+        print(f"topogate: {error}", file=sys.stderr)
+        return Exit.BAD_INPUT
+
+
+def _made(client: Client, arguments: Namespace) -> dict[str, Any]:
+    """Submit, and wait for the plan if asked to; return the revision.
+
+    Raises:
+        ProblemsError, RefusedError, NotReachedError: see there.
+    """
+    revision = _submitted(client, arguments)
+    print(f"{_name(revision)} submitted, as of {revision['as_of']}", file=sys.stderr)
+    return _waited(client, arguments, revision) if arguments.wait else revision
 
 
 def api_token(file: str | None) -> str:
