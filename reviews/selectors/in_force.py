@@ -56,12 +56,13 @@ def states_with(
     lapsed = lapsed_waivers(ending, activations, now) if ending else {}
     stale = [decision for decision in decisions if decision.state == DecisionState.STALE]
     causes = stale_causes(stale) if stale else {}
+    ends = {pk: activations[pk].valid_until for pk in ending if pk in activations}
     found = {
         decision.pk: state_now(
             decision.state,
             decision.state_since,
             now=now,
-            ends_at=activations[decision.pk].valid_until if decision.pk in ending else None,
+            ends_at=ends.get(decision.pk),
             lapsed=lapsed.get(decision.pk, ()),
         )
         for decision in decisions
