@@ -32,7 +32,7 @@ from tests.reviews.factories import Cast, Pair, cast  # noqa: E402 - after the s
 from tests.reviews.rules.test_rule_10_activation import activate, approved  # noqa: E402 - after the setup
 
 SLOT = "bench/fleet"
-HOSTS_AT_ONCE = 250
+HOSTS_AT_ONCE = 200
 PAGES = {
     "page of observations": "/w/{slug}/decisions/1/observations/?metric=step_ms",
     "page of observations, a level": "/w/{slug}/decisions/1/observations/?metric=device_used_bytes",
