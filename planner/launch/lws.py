@@ -61,6 +61,9 @@ def lws_documents(
             unsaid += made.unsaid()
     at = "volumes"
     unsaid.append(Unsaid(at=at, sentence="Volumes (model files, shared memory), probes and services are yours to add."))
+    if label.expires_at is not None:
+        sentence = f"Pods are labelled with {label.expires_at}, and start after it too: a set does not end by itself."
+        unsaid.append(Unsaid(at="expiry", sentence=sentence))
     return documents, moved, unsaid
 
 

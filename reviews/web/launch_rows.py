@@ -79,11 +79,8 @@ def launch_strips(found: LaunchView, now: datetime) -> tuple[Strip, ...]:
         return (Strip(lead=lead, text=found.because, icon="fail" if found.is_in_force else "stale", css="unk"),)
     activation = found.activation
     until = None if activation is None else activation.valid_until
-    end = (
-        "Nothing limits how long."
-        if until is None
-        else f"Until {when(until)} UTC, {ago(until, now)}; a script starts nothing after."
-    )
+    then = "its sets do not end by themselves" if found.target == "lws" else "a script starts nothing after"
+    end = "Nothing limits how long." if until is None else f"Until {when(until)} UTC, {ago(until, now)}; {then}."
     strips = [Strip(lead=f"{found.made.label.decision} is in force.", text=end, icon="pass", css="pass")]
     if activation is not None and activation.incident:
         text = f"Incident {activation.incident}: one candidate for a time, though gates of it fail."

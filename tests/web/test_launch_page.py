@@ -64,6 +64,14 @@ def test_the_page_tells_what_is_to_be_filled_in_and_what_is_not_said(people: Cas
     assert "topogate identity collect --contract contract.json --node node-a" in section(page, "after")
 
 
+def test_only_a_script_ends_with_the_decision(people: Cast, visit: Visit) -> None:
+    launched(people)
+    script, sets = "a script starts nothing after.", "its sets do not end by themselves."
+    for query, said, unsaid in (("?for=vllm", script, sets), ("?for=lws", sets, script)):
+        page = text(people, visit, query)
+        assert (said in page, unsaid in page) == (True, False)
+
+
 def test_files_and_archive_are_the_bytes_that_the_page_shows(people: Cast, visit: Visit) -> None:
     launched(people)
     audrey = visit(people.audrey)

@@ -64,7 +64,7 @@ def documents(
 
 
 def launched(
-    target: Target, *changes: Change, expires_at: str = "2999-12-01T00:00:00Z", **trial: Any
+    target: Target, *changes: Change, expires_at: str | None = "2999-12-01T00:00:00Z", **trial: Any
 ) -> LaunchConfiguration:
     """Return the launch of that trial, labelled with a decision."""
     layout = trial.pop("layout", target)

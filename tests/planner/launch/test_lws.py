@@ -151,6 +151,13 @@ def test_what_follows_a_lost_pod_is_said_where_it_is_not_what_was_decided() -> N
     assert "On the loss of a pod its group is made anew; decided: reject." in [each.sentence for each in made.unsaid]
 
 
+def test_a_set_that_outlives_its_decision_is_said() -> None:
+    trial: Any = {"layout": "vllm", "instances": [instance(1)], "devices": "n0-g0"}
+    (said,) = [each.sentence for each in launched("lws", **trial).unsaid if each.at == "expiry"]
+    assert said == "Pods are labelled with 2999-12-01T00:00:00Z, and start after it too: a set does not end by itself."
+    assert "expiry" not in {each.at for each in launched("lws", expires_at=None, **trial).unsaid}
+
+
 def test_workers_with_other_orders_of_devices_have_none() -> None:
     order = f"{devices('n0', 8)} n1-g1 n1-g0 {' '.join(f'n1-g{at}' for at in range(2, 8))} {devices('n2', 8)} "
     order += devices("n3", 8)
