@@ -24,7 +24,7 @@ __all__ = ["decision_requalification", "requalification_download"]
 
 MOST_DRAFTS = 12
 """Drafts of contracts that are offered, the last changed first."""
-CONTENT_TYPES = {"json": "application/json", "md": "text/markdown; charset=utf-8"}
+FILES = {"json": ("JSON", "application/json"), "md": ("Markdown", "text/markdown; charset=utf-8")}
 
 
 @require_safe
@@ -52,8 +52,8 @@ def decision_requalification(request: PersonRequest, slug: str, number: int) -> 
             if row.slot in ("", found.page.slot)
         ][:MOST_DRAFTS],
         files=[
-            (suffix, reverse("requalification-download", args=[slug, number, suffix]) + query.link())
-            for suffix in CONTENT_TYPES
+            (name, reverse("requalification-download", args=[slug, number, suffix]) + query.link())
+            for suffix, (name, _) in FILES.items()
         ],
     )
     return render(request, "reviews/decision_requalification.html", context)
@@ -69,7 +69,8 @@ def requalification_download(request: PersonRequest, slug: str, number: int | st
         if suffix == "json"
         else requalification_markdown(found.answer, f"{found.page.label} r{found.base.number}: measure again").encode()
     )
-    return attachment(data, f"{found.page.label}-measure-again.{suffix}", CONTENT_TYPES[suffix])
+    _, content_type = FILES[suffix]
+    return attachment(data, f"{found.page.label}-measure-again.{suffix}", content_type)
 
 
 def _found(request: PersonRequest, slug: str, number: int) -> RequalificationView:
