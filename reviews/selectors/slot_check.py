@@ -8,10 +8,11 @@ from typing import Any
 import msgspec
 
 from planner.identity_check import BoundKey, bound_keys
+from planner.records.contract import Identity
 from planner.strict_json import MAX_BYTES
 from reviews.asked_once import moment
 from reviews.blobs import blobs_read
-from reviews.errors import Finding, InvalidRequestError
+from reviews.errors import Finding, InvalidRequestError, printable
 from reviews.kept_values import Kept
 from reviews.models import Activation, ActivationKind, Decision, DecisionState, Emergency, Person, Revision, Workspace
 from reviews.planning import contract_tree
@@ -22,6 +23,8 @@ from reviews.selectors.people import workspace_of_member
 
 SLOT_LENGTH = 128
 REPORT = "topogate.identity/"
+SECTIONS = frozenset({*Identity.__struct_fields__, "placement"})
+"""What an identity has some of: the sections of a contract's, and where ranks run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +51,7 @@ def live_identity(raw: bytes) -> dict[str, Any]:
     """Read a machine's identity: an object in the shape of a contract's ``identity``, or one that has it as a field.
 
     Raises:
-        InvalidRequestError: it is none, or a document of another kind.
+        InvalidRequestError: it is none, has no section of one, or is a document of another kind.
     """
     if len(raw) > MAX_BYTES:
         raise _unread(f"at most {MAX_BYTES:,} bytes", f"{len(raw):,} bytes")
@@ -63,6 +66,9 @@ def live_identity(raw: bytes) -> dict[str, Any]:
         tree = {**tree["identity"], **({"placement": tree["placement"]} if "placement" in tree else {})}
     if not isinstance(tree, dict) or not tree:
         raise _unread("an object in the shape of a contract's identity", type(tree).__name__ if tree else "nothing")
+    if not tree.keys() & SECTIONS:
+        # Taken for a machine it would say nothing of any key, which ends what is in force.
+        raise _unread(f"an identity with one of {', '.join(sorted(SECTIONS))}", printable(", ".join(tree), 120))
     return tree
 
 

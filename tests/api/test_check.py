@@ -44,6 +44,18 @@ def test_a_report_is_an_entry_and_turns_the_decision_stale(people: Cast) -> None
     assert (Decision.objects.get().state, IdentityReport.objects.count()) == ("STALE", 1)
 
 
+@pytest.mark.parametrize("tree", [{"a": 1}, {"identity": {"a": 1}}, {"host": "node-a"}], ids=["any", "within", "host"])
+def test_an_object_without_a_section_of_an_identity_ends_nothing(people: Cast, tree: dict[str, Any]) -> None:
+    in_force(people)
+    answer = Caller(token_of(people, people.alice, "submit"), "lab").post("identity-reports", sent(tree))
+    (problem,) = answer.json()["problems"]
+    assert (answer.status_code, problem["code"]) == (422, "request/identity")
+    assert problem["expected"] == (
+        "an identity with one of hardware, model, placement, precision, stack, telemetry, workload"
+    )
+    assert (Decision.objects.get().state, IdentityReport.objects.count()) == ("EFFECTIVE", 0)
+
+
 @pytest.mark.parametrize(
     ("parts", "problems"),
     [
@@ -51,13 +63,17 @@ def test_a_report_is_an_entry_and_turns_the_decision_stale(people: Cast) -> None
         pytest.param({"slot": SLOT, "identity": b"[1]"}, ["request/identity"], id="an array"),
         pytest.param({"slot": SLOT, "identity": b"{"}, ["request/identity"], id="no JSON"),
         pytest.param({"slot": SLOT, "identity": b"{}"}, ["request/identity"], id="an empty object"),
+        pytest.param({"slot": SLOT, "identity": b'{"a": 1}'}, ["request/identity"], id="no section of an identity"),
+        pytest.param(
+            {"slot": SLOT, "identity": b'{"identity": {"a": {"b": 1}}}'}, ["request/identity"], id="no section within"
+        ),
         pytest.param(
             {"slot": SLOT, "identity": b'{"schema": "topogate.contract/v1", "identity": {"model": {}}}'},
             ["request/identity"],
             id="a contract",
         ),
         pytest.param(
-            {"slot": SLOT, "identity": b'{"a": 1}', "extra": "x"}, ["request/unknown_part"], id="another part"
+            {"slot": SLOT, "identity": b'{"model": {}}', "extra": "x"}, ["request/unknown_part"], id="another part"
         ),
     ],
 )
