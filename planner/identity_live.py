@@ -123,13 +123,15 @@ def placed_of(report: IdentityReport) -> Seen:
 class Said:
     """What one report says: bits of the keys and ranks that are as decided, and what differs.
 
-    Differences of ranks have keys below ``/placement/rank_map``. ``unknown`` are bits of keys said to be unknown.
+    Differences of ranks have keys below ``/placement/rank_map``. ``unknown`` are bits of keys said to be unknown,
+    ``nics`` of ranks that run where they were decided, as far as was said, but for their NIC, which was not.
     """
 
     keys: int = 0
     ranks: int = 0
     unknown: int = 0
     differs: tuple[KeyDifference, ...] = ()
+    nics: int = 0
 
 
 def places_of(bits: int) -> list[int]:
@@ -181,11 +183,11 @@ def said_of(
         else:
             found[at] = KeyDifference(key, "differs", expected, value)
     differs = [found[at] for at in sorted(found)]
-    ranks, moved = _ranks(decided, seen)
+    ranks, nics, moved = _ranks(decided, seen)
     label = (environment or {}).get(LABEL, decided.rank_map_digest)
     if decided.rank_map_digest and label != decided.rank_map_digest:
         moved = (*moved, KeyDifference(RANK_MAP, "differs", decided.rank_map_digest, label))
-    return Said(keys, ranks, unknown, (*differs, *moved))
+    return Said(keys, ranks, unknown, (*differs, *moved), nics)
 
 
 def said_by_whole(decided: Decided, identity: Mapping[str, Any], seen: Seen) -> Said:
@@ -202,29 +204,33 @@ def said_by_whole(decided: Decided, identity: Mapping[str, Any], seen: Seen) -> 
     differs += by_key.values()
     if decided.rank_map_digest and one.ranks != decided.every_rank and not by_key:
         differs.append(_missing(RANK_MAP, decided.rank_map_digest))
-    return Said(one.keys, one.ranks, one.unknown, tuple(differs))
+    return Said(one.keys, one.ranks, one.unknown, tuple(differs), one.nics)
 
 
 def _missing(key: str, expected: Any) -> KeyDifference:
     return KeyDifference(key, "missing", expected, None)
 
 
-def _ranks(decided: Decided, seen: Seen) -> tuple[int, tuple[KeyDifference, ...]]:
-    """Return the ranks that run where they were decided, and every place that is another."""
+def _ranks(decided: Decided, seen: Seen) -> tuple[int, int, tuple[KeyDifference, ...]]:
+    """Return the ranks that run where they were decided, those of which only the NIC lacks, and every other place."""
     if not decided.ranks:
-        return 0, ()
+        return 0, 0, ()
     if seen.digest:
         if seen.digest == decided.rank_map_digest:
-            return decided.every_rank, ()
-        return 0, (KeyDifference(RANK_MAP, "differs", decided.rank_map_digest, seen.digest),)
+            return decided.every_rank, 0, ()
+        return 0, 0, (KeyDifference(RANK_MAP, "differs", decided.rank_map_digest, seen.digest),)
     named = [decided.by_rank[rank] for entry in seen.ranks if (rank := entry["rank"]) in decided.by_rank]
     faults = rank_differences([entry for _, entry in named], seen.ranks)
-    wrong = {fault.rank for fault in faults}
+    wrong: dict[int, set[str]] = {}
+    for fault in faults:
+        wrong.setdefault(fault.rank, set()).add(f"{fault.what} {fault.how}")
     good = sum(1 << at for at, entry in dict(named).items() if entry["rank"] not in wrong)
+    unsaid = ({"nic missing"}, {"nic unknown"})
+    nics = sum(1 << at for at, entry in dict(named).items() if wrong.get(entry["rank"]) in unsaid)
     moved = tuple(_moved(fault) for fault in faults if fault.how == "differs")
     if seen.world_size is not None and seen.world_size != len(decided.ranks):
         moved = (KeyDifference(WORLD, "differs", len(decided.ranks), seen.world_size), *moved)
-    return good, moved
+    return good, nics, moved
 
 
 def rank_key(rank: int, what: str) -> str:
@@ -240,7 +246,8 @@ def _moved(fault: RankDifference) -> KeyDifference:
 class Together:
     """What all reports say: what nobody said yet, which nodes are waited for, and who contradicts whom.
 
-    ``differs`` are pairs of who reports and what differs. ``open_keys`` are those that nobody said or knows.
+    ``differs`` are pairs of who reports and what differs. ``open_keys`` are those that nobody said or knows, and
+    ``open_nics`` those of ``open_ranks`` of which only the NIC was not said.
     """
 
     differs: tuple[tuple[str, KeyDifference], ...]
@@ -248,6 +255,13 @@ class Together:
     open_ranks: tuple[int, ...]
     awaited: tuple[str, ...]
     contradictions: tuple[str, ...]
+    open_nics: tuple[int, ...] = ()
+
+    @property
+    def open_places(self) -> tuple[int, ...]:
+        """The ranks of which nobody said where they run."""
+        nics = set(self.open_nics)
+        return tuple(rank for rank in self.open_ranks if rank not in nics)
 
     @property
     def matches(self) -> bool:
@@ -262,10 +276,11 @@ class Together:
 
 def together(decided: Decided, said: Mapping[str, Said]) -> Together:
     """Put together what hosts say; ``said`` is node, or host where it names none -> what it says."""
-    keys = ranks = 0
+    keys = ranks = nics = 0
     for one in said.values():
         keys |= one.keys
         ranks |= one.ranks
+        nics |= one.nics
     differs = tuple((name, difference) for name, one in said.items() for difference in one.differs)
     denied = {difference.key for _, difference in differs}
     open_keys = tuple(
@@ -282,6 +297,7 @@ def together(decided: Decided, said: Mapping[str, Said]) -> Together:
         open_ranks=tuple(entry["rank"] for entry in open_entries),
         awaited=tuple(dict.fromkeys(node for node in wanted if node not in said)),
         contradictions=tuple(_contradictions(decided, said, differs)),
+        open_nics=tuple(entry["rank"] for entry in open_entries if nics >> decided.by_rank[entry["rank"]][0] & 1),
     )
 
 

@@ -66,6 +66,7 @@ def _say_awaited(found: dict[str, Any]) -> None:
         ("nodes", awaited["nodes"], len(awaited["nodes"])),
         ("keys", awaited["keys"], awaited["keys_in_all"]),
         ("ranks", awaited["ranks"], awaited["ranks_in_all"]),
+        ("NICs of ranks", awaited["nics"], awaited["nics_in_all"]),
     ):
         if total:
             more = f" and {total - SHOWN} more" if total > SHOWN else ""

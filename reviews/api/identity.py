@@ -80,8 +80,10 @@ def live_value(check: SlotCheck, live: LiveIdentity, hosts: Sequence[HostRow], l
             "nodes": list(whole.awaited),
             "keys": list(whole.open_keys[:NAMED]),
             "keys_in_all": len(whole.open_keys),
-            "ranks": list(whole.open_ranks[:NAMED]),
-            "ranks_in_all": len(whole.open_ranks),
+            "ranks": list(whole.open_places[:NAMED]),
+            "ranks_in_all": len(whole.open_places),
+            "nics": list(whole.open_nics[:NAMED]),
+            "nics_in_all": len(whole.open_nics),
         },
         "contradictions": list(whole.contradictions),
         "hosts": [

@@ -30,13 +30,15 @@ class Host(serializers.Serializer[object]):
 
 
 class Awaited(serializers.Serializer[object]):
-    """What no report says yet."""
+    """What no report says yet; ``nics`` are the ranks of which only the NIC was not said."""
 
     nodes = serializers.ListField(child=serializers.CharField())
     keys = serializers.ListField(child=serializers.CharField())
     keys_in_all = serializers.IntegerField()
     ranks = serializers.ListField(child=serializers.IntegerField())
     ranks_in_all = serializers.IntegerField()
+    nics = serializers.ListField(child=serializers.IntegerField())
+    nics_in_all = serializers.IntegerField()
 
 
 class LiveIdentity(SlotCheck):

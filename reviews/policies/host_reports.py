@@ -223,19 +223,23 @@ class _Kept(msgspec.Struct, frozen=True):
     ranks: str
     unknown: str
     differs: list[tuple[str, How, Any, Any]]
+    # Outcomes that were kept before NICs were told apart have none.
+    nics: str = "0"
 
 
 def said_bytes(said: Said) -> bytes:
     """Return an outcome as it is kept; of very many differences the first."""
     differs = [(one.key, one.how, one.expected, one.found) for one in said.differs[:DIFFERENCES_KEPT]]
-    return msgspec.json.encode(_Kept(f"{said.keys:x}", f"{said.ranks:x}", f"{said.unknown:x}", differs))
+    return msgspec.json.encode(
+        _Kept(f"{said.keys:x}", f"{said.ranks:x}", f"{said.unknown:x}", differs, f"{said.nics:x}")
+    )
 
 
 def said_from(raw: bytes) -> Said:
     """Return a kept outcome."""
     kept = msgspec.json.decode(raw, type=_Kept)
     differs = tuple(KeyDifference(key, how, expected, found) for key, how, expected, found in kept.differs)
-    return Said(int(kept.keys, 16), int(kept.ranks, 16), int(kept.unknown, 16), differs)
+    return Said(int(kept.keys, 16), int(kept.ranks, 16), int(kept.unknown, 16), differs, int(kept.nics, 16))
 
 
 def outcome_id(subject: str, said: Said) -> str:

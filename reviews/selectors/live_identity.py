@@ -240,13 +240,16 @@ def _lacking(decided: Decided, whole: Together, hosts: Sequence[HostRow]) -> str
         f"{lacking:,} of {total:,} {noun}"
         for lacking, total, noun in (
             (len(whole.open_keys), len(decided.keys), "keys"),
-            (len(whole.open_ranks), len(decided.ranks), "ranks"),
+            (len(whole.open_places), len(decided.ranks), "ranks"),
         )
         if lacking
     ]
+    if whole.open_nics:
+        counts.append(f"the NIC of {len(whole.open_nics):,} of {len(decided.ranks):,} ranks")
+    said = " and ".join([", ".join(counts[:-1]), *counts[-1:]] if counts[1:] else counts)
     names = ", ".join(whole.awaited[:4]) + (f" and {len(whole.awaited) - 4} more" if len(whole.awaited) > 4 else "")
     waiting = f" Waiting for {names}." if whole.awaited else ""
-    return f"Not reported: {' and '.join(counts)}.{waiting}"
+    return f"Not reported: {said}.{waiting}"
 
 
 def check_of(live: LiveIdentity) -> SlotCheck:

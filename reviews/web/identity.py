@@ -147,7 +147,8 @@ def _tree(found: IdentityPage) -> dict[str, Any]:
         "awaited": {
             "nodes": list(live.together.awaited),
             "keys": list(live.together.open_keys),
-            "ranks": list(live.together.open_ranks),
+            "ranks": list(live.together.open_places),
+            "nics": list(live.together.open_nics),
         },
         "contradictions": list(live.together.contradictions),
         "keys": [_key_tree(line) for line in key_lines(found, everything=True)],

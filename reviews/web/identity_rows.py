@@ -139,8 +139,9 @@ def awaited_text(live: LiveIdentity) -> tuple[tuple[str, str], ...]:
     whole = live.together
     more = f" and {len(whole.awaited) - AWAITED_NAMED} more" if len(whole.awaited) > AWAITED_NAMED else ""
     rows = [("Nodes", ", ".join(whole.awaited[:AWAITED_NAMED]) + more)]
-    ranks = spans(tuple(sorted(whole.open_ranks)))
-    rows += [("Ranks", ranks if len(ranks) <= MOST_SPANS else count(len(whole.open_ranks), "rank"))]
+    for name, open_ranks in (("Ranks", whole.open_places), ("NICs of ranks", whole.open_nics)):
+        ranks = spans(tuple(sorted(open_ranks)))
+        rows.append((name, ranks if len(ranks) <= MOST_SPANS else count(len(open_ranks), "rank")))
     return tuple((name, text) for name, text in rows if text)
 
 

@@ -15,6 +15,7 @@ Capture = pytest.CaptureFixture[str]
 def answer(**changes: Any) -> dict[str, Any]:
     """How a slot stands, as the API answers it, as far as the program reads it."""
     awaited: dict[str, Any] = {"nodes": [], "keys": [], "keys_in_all": 0, "ranks": [], "ranks_in_all": 0}
+    awaited |= {"nics": [], "nics_in_all": 0}
     base = {
         "matches": True,
         "because": "D-0001 r1 (tp2) is in force and matches.",
@@ -36,6 +37,8 @@ WAITING = answer(
         "keys_in_all": 0,
         "ranks": list(range(8, 20)),
         "ranks_in_all": 12,
+        "nics": [0, 1],
+        "nics_in_all": 2,
     },
     contradictions=['/stack/engine/version: node-a as decided; node-c "2.0"'],
 )
@@ -84,6 +87,14 @@ def test_a_file_that_is_not_there_is_bad_input_and_nothing_is_sent(asked: list[s
     assert main([*asked, "--server", "http://localhost:1"]) == 2
 
 
+def test_what_the_server_says_is_no_identity_is_said_by_name(asked: list[str], capsys: Capture) -> None:
+    problem = {"document": "request", "code": "request/identity", "pointer": "identity", "found": "a"}
+    said = {"problems": [{**problem, "expected": "an identity with one of hardware, model"}], "detail": "no"}
+    with stand_in(Say(422, said)) as server:
+        code = main([*asked, "--server", server.address, "--format", "text"])
+    assert (code, "an identity with one of hardware, model" in capsys.readouterr().err) == (2, True)
+
+
 def test_what_is_waited_for_and_who_contradicts_whom_are_messages(asked: list[str], capsys: Capture) -> None:
     with stand_in(Say(200, WAITING)) as server:
         main([*asked, "--server", server.address, "--format", "text"])
@@ -92,5 +103,6 @@ def test_what_is_waited_for_and_who_contradicts_whom_are_messages(asked: list[st
     assert printed.err.splitlines() == [
         "not reported: nodes node-b",
         "not reported: ranks 8, 9, 10, 11, 12, 13, 14, 15, 16, 17 and 2 more",
+        "not reported: NICs of ranks 0, 1",
         'reports differ: /stack/engine/version: node-a as decided; node-c "2.0"',
     ]

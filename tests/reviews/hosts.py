@@ -2,6 +2,7 @@
 
 import copy
 import json
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -18,24 +19,40 @@ DEVICES = {"node-a": "a0", "node-b": "b0"}
 RANKS = [{"rank": rank, "node": node, "device": device} for rank, (node, device) in enumerate(DEVICES.items())]
 
 
-def two_nodes(**validity: Any) -> Pair:
-    """The documents: one device on each of two nodes, tensor parallel over both."""
+def two_nodes(nics: Mapping[str, str] | None = None, **validity: Any) -> Pair:
+    """The documents: one device on each of two nodes, tensor parallel over both; ``nics`` is node -> its NIC."""
     contract = contract_tree(slot=SLOT) | ({"validity": validity} if validity else {})
     device = contract["identity"]["hardware"]["devices"]["a0"]
     contract["identity"]["hardware"] = {
         "nodes": {node: {} for node in DEVICES},
         "devices": {name: device | {"node": node} for node, name in DEVICES.items()},
     }
+    ranks: list[dict[str, Any]] = RANKS
+    if nics:
+        contract["identity"]["hardware"]["nics"] = {name: nic_on(node) for node, name in nics.items()}
+        ranks = [place | {"nic": nics[str(place["node"])]} for place in RANKS]
     evidence = evidence_tree(contract)
     trial = evidence["trials"]["t-1"]
-    trial["rank_map"] = RANKS
+    trial["rank_map"] = ranks
     trial["topology"]["instances"] = [{"tp": 2, "pp": 1, "ep": 1, "dp": 1, "world_size": 2}]
     return Pair(json.dumps(contract).encode(), json.dumps(evidence).encode())
 
 
-def running(people: Cast, **validity: Any) -> Revision:
+def nic_on(node: str) -> dict[str, str]:
+    """A NIC of a node, as hardware has it."""
+    return {"node": node, "use": "fabric"}
+
+
+def with_nic(tree: dict[str, Any], name: str) -> dict[str, Any]:
+    """A report of a host that has a NIC, and does not say which rank uses it."""
+    changed = copy.deepcopy(tree)
+    changed["identity"]["hardware"]["nics"] = {name: nic_on(tree["node"])}
+    return changed
+
+
+def running(people: Cast, nics: Mapping[str, str] | None = None, **validity: Any) -> Revision:
     """The decision, put into force."""
-    revision = approved(people, pair=two_nodes(**validity))
+    revision = approved(people, pair=two_nodes(nics, **validity))
     activate(people, revision)
     return revision
 

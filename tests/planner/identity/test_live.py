@@ -47,9 +47,16 @@ def test_what_is_neither_said_nor_denied(identity: dict[str, Any], found: Said) 
     assert said_of(DECIDED, identity, Seen()) == found
 
 
-def test_a_rank_without_its_decided_nic_is_not_said() -> None:
+def test_a_rank_without_its_decided_nic_is_not_said_and_its_nic_is_waited_for() -> None:
     place = {"rank": 0, "node": "node-a", "device": "a0"}
-    assert said_of(DECIDED, {}, seen(place)) == Said()
+    said = said_of(DECIDED, {}, seen(place))
+    assert said == Said(nics=1)
+    whole = together(DECIDED, {"node-a": said})
+    assert (whole.open_ranks, whole.open_nics, whole.open_places) == ((0, 1), (0,), (1,))
+
+
+def test_a_rank_on_another_device_is_not_said_to_lack_its_nic() -> None:
+    assert said_of(DECIDED, {}, seen({"rank": 0, "node": "node-a", "device": "a7"})).nics == 0
 
 
 def test_a_whole_machine_that_does_not_say_a_key_differs() -> None:

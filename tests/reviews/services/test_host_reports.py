@@ -17,7 +17,7 @@ from reviews.selectors.inbox import inbox
 from reviews.selectors.live_identity import live_of_slot
 from reviews.services.host_places import places_prune
 from tests.reviews.factories import Cast, last_entry
-from tests.reviews.hosts import RANKS, SLOT, post, report, running, stamp, with_engine
+from tests.reviews.hosts import RANKS, SLOT, post, report, running, stamp, with_engine, with_nic
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
@@ -60,6 +60,13 @@ def test_hosts_that_have_not_reported_are_waited_for_and_nothing_turns_stale(peo
     assert found.check.because == (
         "D-0001 r1 (tp2-pp1-ep1-dp1): Not reported: 4 of 22 keys and 1 of 2 ranks. Waiting for node-b."
     )
+
+
+def test_a_host_that_says_no_nic_is_waited_for_its_nic_and_not_for_its_rank(people: Cast) -> None:
+    running(people, nics={"node-a": "n-a", "node-b": "n-b"})
+    found = post(people, *(with_nic(report(node), f"n-{node[-1]}") for node in ("node-a", "node-b")))
+    assert (found.check.matches, state()) == (False, "EFFECTIVE")
+    assert found.check.because == "D-0001 r1 (tp2-pp1-ep1-dp1): Not reported: the NIC of 2 of 2 ranks."
 
 
 def test_a_key_that_differs_turns_the_decision_stale_in_the_same_request(people: Cast) -> None:
