@@ -10,6 +10,7 @@ from planner.document_diff import ABSENT
 from planner.requalification import AffectedGate, Change
 from planner.requalification.written import UNCOUNTED, because_text
 from planner.shown import shown
+from reviews.models import DecisionState
 from reviews.selectors.requalification import Because, RequalificationView, Told
 from reviews.web.formats import ago, count, listed, moment, short_digest, when
 from reviews.web.page_rows import Strip, team_title
@@ -92,23 +93,36 @@ def requalification_strips(found: RequalificationView) -> tuple[Strip, ...]:
     answer = found.answer
     measured = sum(gate.how == "measure" for gate in answer.gates)
     judged = len(answer.gates) - measured
-    strips = []
+    is_stale = found.page.state == DecisionState.STALE
+    strips = [_stale_strip(found)] if is_stale else []
     if answer.gates or answer.runs:
         teams = tuple(dict.fromkeys(team_title(each.team) for each in found.told))
-        lead = (
-            f"{count(len(answer.runs), 'run')} to be made again."
-            if answer.runs
-            else "Nothing has to be measured again."
-        )
+        lead = f"{count(len(answer.runs), 'run')} to be made again." if answer.runs else "No run has to be made again."
         text = f"{count(measured, 'gate')} measured again, {judged} judged again on the evidence there is."
         strips.append(Strip(lead=lead, text=f"{text} Owned by {listed(teams)}.", icon="stale", css="unk"))
-    else:
+    elif not is_stale:
         lead = "Nothing has to be measured again." if not found.told else "What changed touches no gate and no run."
         strips.append(Strip(lead=lead, text=f"Held against {found.page.label} r{found.base.number}.", icon="pass"))
     if found.too_large:
         text = f"{found.too_large} `topogate requalify` tells trials and ages."
         strips.append(Strip(lead="Trials are not told here.", text=text, icon="unk", css="unk"))
     return tuple(strips)
+
+
+def _stale_strip(found: RequalificationView) -> Strip:
+    """Say why a decision is stale, and what ends that."""
+    because = found.page.state_because or "What ended it is in the history."
+    touches = found.answer.gates or found.answer.runs
+    steps = "Measure and judge that again" if touches else "Have the hosts report every key"
+    return Strip(
+        lead="It is stale.",
+        text=because if touches else f"{because} No gate and no run is known to be touched by that.",
+        icon="stale",
+        css="unk",
+        more=f"{steps}, then submit a new revision: only that puts it into force again.",
+        href="../identity/",
+        action="What runs now",
+    )
 
 
 def requalification_table(

@@ -76,6 +76,16 @@ def test_nothing_reported_and_nothing_newer_asks_for_nothing(people: Cast, visit
     assert "The same contract as in r1" in page
 
 
+def test_a_decision_that_is_stale_for_a_key_that_nobody_said_is_told_to_be_stale(people: Cast, visit: Visit) -> None:
+    launched(people)
+    live = json.loads(example_pair(EXAMPLE).contract)["identity"]
+    identity_report(actor=people.alice, workspace=people.workspace, slot="assistant/eu-central", live=live)
+    page = text(people, visit)
+    assert "Nothing has to be measured again" not in page
+    assert "<b>It is stale.</b> Not as decided on the machine: /placement/rank_map_digest (" in page
+    assert '<a class="btn btn-s strip-end" href="../identity/">What runs now</a>' in page
+
+
 def test_a_report_that_matches_changes_nothing(people: Cast, visit: Visit) -> None:
     revision = launched(people)
     identity = json.loads(example_pair(EXAMPLE).contract)["identity"]
