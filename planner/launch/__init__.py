@@ -25,7 +25,7 @@ from planner.launch.base import (
 )
 from planner.launch.engines import engines_of, meanings, port_of
 from planner.launch.extras import KV_CONNECTOR, LISTEN
-from planner.launch.script import label_lines, shell_script, unsaid_lines
+from planner.launch.script import GIVEN, label_lines, left_settings, shell_script, unsaid_lines
 from planner.launch.unsaid import unsaid_of
 from planner.layouts import LAYOUTS
 from planner.matrix.words import VARIABLES
@@ -173,6 +173,8 @@ class _Configured:
         files += self._pools_file()
         bare = shell_script(self.label, self.engines, {}, (), title=self.title)
         to_fill = self._named("".join((bare, *(file.text for file in files))))
+        left = left_settings(self.engines)
+        to_fill |= {GIVEN: f"words of the engine, after instance and node, that set {left}"} if left else {}
         text = shell_script(self.label, self.engines, to_fill, self.unsaid, title=self.title)
         return (File(name="launch.sh", text=text), *files), to_fill
 
@@ -190,6 +192,7 @@ class _Configured:
 
     def _named(self, text: str) -> dict[str, str]:
         known = {**VARIABLES, **OWN, **lws.MEANINGS, **meanings(self.contract, self.engines)}
+        known[lws.ARGUMENTS.name] = f"JSON list of words of the engine that set {left_settings(self.engines)}"
         return {name: known[name] for name in dict.fromkeys(_NAMED.findall(text)) if name in known}
 
 

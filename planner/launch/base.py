@@ -73,7 +73,8 @@ class Start:
 class Engine:
     """One engine instance. ``from_one_node``: its ranks are started from one node (MPI), not by a command on each.
 
-    ``settings`` is the tree of its YAML file, empty where it has none.
+    ``settings`` is the tree of its YAML file, empty where it has none. ``left`` are decided settings that nothing of it
+    says: what sets them is for the one who starts it to add.
     """
 
     index: int
@@ -82,6 +83,7 @@ class Engine:
     starts: tuple[Start, ...]
     settings: Mapping[str, Any]
     from_one_node: bool = False
+    left: tuple[str, ...] = ()
 
     @property
     def settings_file(self) -> str:
@@ -106,7 +108,8 @@ class File:
 class LaunchConfiguration:
     """The launch. ``is_exact`` says that every rank is started where the decision has it.
 
-    ``to_fill`` is variable -> meaning; ``faults`` are those of ``unsaid`` for which it is not exact.
+    ``to_fill`` is variable (or what a script takes) -> meaning; ``faults`` are those of ``unsaid`` for which it is not
+    exact.
     """
 
     target: Target

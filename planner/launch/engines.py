@@ -1,6 +1,7 @@
 """The engines of a trial: each instance with the words that start it on every node, devices in rank order.
 
-Rules kept: plain degrees are said by ``planner.matrix.launch``, the rest by ``planner.launch.extras``. Devices are
+Rules kept: plain degrees are said by ``planner.matrix.launch``, the rest by ``planner.launch.extras``
+and ``planner.launch.settings``. Devices are
 numbered among the devices of their node in the order of their ids; where a node has slices, or is not whole in the
 contract, a device has no number and its name for CUDA is a variable.
 """
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from planner.launch.base import Engine, LaunchRefusedError, Start, Unsaid, settings_file
 from planner.launch.extras import Extras, extras_of
 from planner.launch.seating import NodeSeats, plain, seated
+from planner.launch.settings import settings_words
 from planner.layouts import LAYOUTS, LayoutRefusedError
 from planner.layouts.base import Degrees
 from planner.matrix.launch import IN_FILE, Words, engine_words, read_as_option
@@ -76,9 +78,10 @@ class _Maker:
         )
         extras = extras_of(self.layout, self.contract, degrees, role)
         starts: tuple[Start, ...] = ()
+        left: list[str] = []
         unsaid = [*faults]
         if not faults:
-            starts, lacking = self._starts(degrees, nodes, extras)
+            starts, lacking, left = self._starts(degrees, nodes, extras)
             unsaid += [Unsaid(at=f"instance {self.index}", sentence=text) for text in (*lacking, *extras.unsaid)]
         engine = Engine(
             index=self.index,
@@ -87,12 +90,13 @@ class _Maker:
             starts=starts,
             settings=extras.settings,
             from_one_node=self.layout == "trtllm" and len(nodes) > 1,
+            left=tuple(left),
         )
         return engine, unsaid
 
     def _starts(
         self, degrees: Degrees, nodes: Sequence[NodeSeats], extras: Extras
-    ) -> tuple[tuple[Start, ...], list[str]]:
+    ) -> tuple[tuple[Start, ...], list[str], list[str]]:
         seats = [Seats(node=node.node, ranks=node.ranks, devices=node.devices, nics=()) for node in nodes]
         head = head_of(self.index) if self.several else HEAD
         made = engine_words(self.contract, self.layout, degrees, self.world, seats, head=head, instance=self.index)
@@ -100,7 +104,8 @@ class _Maker:
             raise LaunchRefusedError(f"No command is known that starts {LAYOUTS[self.layout].title}.")
         commands, lacking = made
         lacking = [text for text in lacking if not text.startswith(IN_FILE)]
-        more: Words = [*extras.words]
+        said, left = settings_words(self.layout, self.contract, degrees, commands[0][1])
+        more: Words = [*said, *extras.words]
         more += ["--port", port_of(self.index)] if self.several else []
         starts = []
         for at, node in enumerate(nodes):
@@ -115,7 +120,7 @@ class _Maker:
                     environment={**self._visible(node), **extras.environment},
                 )
             )
-        return tuple(starts), lacking
+        return tuple(starts), lacking, left
 
     def _own(self, words: Words, extras: Extras) -> Iterator[Word]:
         """Yield the engine's words without those of MPI, the file of its settings by name."""

@@ -19,10 +19,12 @@ from planner.matrix.words import HEAD, Variable, Word
 from planner.records.base import stated
 from planner.records.contract import Contract
 
-__all__ = ["MEANINGS", "lws_documents", "lws_text"]
+__all__ = ["ARGUMENTS", "MEANINGS", "lws_documents", "lws_text"]
 
 IMAGE = Variable("TOPOGATE_IMAGE")
 RESOURCE = Variable("TOPOGATE_DEVICE_RESOURCE")
+ARGUMENTS = Variable("TOPOGATE_ENGINE_ARGUMENTS")
+"""A JSON list, which as YAML is the ``args`` that Kubernetes puts after the command, each one word."""
 WORKER_COMMAND = Variable("TOPOGATE_WORKER_COMMAND")
 MEANINGS = {
     IMAGE.name: "image with the contract's engine, by digest",
@@ -117,6 +119,9 @@ class _Set:
         if self.engine.from_one_node:
             sentence = "mpirun needs a way into every pod, such as SSH, that the image has to offer."
             yield Unsaid(at=at, sentence=sentence)
+            if self.engine.left:
+                sentence = f"To be added to the words of every node by hand: {'; '.join(self.engine.left)}."
+                yield Unsaid(at=at, sentence=sentence)
         recovery = stated(self.contract.recovery)
         if recovery is not None and recovery.on_rank_loss != "restart_group":
             sentence = f"On the loss of a pod its group is made anew; decided: {recovery.on_rank_loss}."
@@ -151,6 +156,8 @@ class _Set:
             },
             "containers": [container],
         }
+        if self.engine.left and not self.engine.from_one_node:
+            container["args"] = f"${{{ARGUMENTS.name}}}"
         if self.engine.settings:
             container["volumeMounts"] = [{"name": "settings", "mountPath": FOLDER}]
             spec["volumes"] = [{"name": "settings", "configMap": {"name": f"{self.name}-settings"}}]

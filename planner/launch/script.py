@@ -1,8 +1,10 @@
 """A launch as a shell script: one branch for every engine and node, with the label, what to fill in and what is unsaid.
 
 Rules kept: everything of a document is quoted or in a comment on one line; a variable that is not set stops the script
-and is named; nothing starts by itself, or after the decision expired; no secret is written. Several nodes under MPI are
-started from the first of them, ranks in the order of the contexts of ``mpirun``, each with the devices of its node.
+and is named; nothing starts by itself, or after the decision expired; no secret is written. Words after ``--`` end the
+engine's command as they are given, and where a decided setting is left nothing starts without that ``--``. Several
+nodes under MPI are started from the first of them, ranks in the order of the contexts of ``mpirun``, each with the
+devices of its node.
 """
 
 import shlex
@@ -13,7 +15,12 @@ from planner.launch.engines import host_variable
 from planner.matrix.words import Variable, Word, command
 from planner.shown import printable
 
-__all__ = ["label_lines", "labels", "mpi_words", "shell_script", "unsaid_lines"]
+__all__ = ["GIVEN", "label_lines", "labels", "left_settings", "mpi_words", "shell_script", "unsaid_lines"]
+
+GIVEN = "-- ARGUMENT..."
+"""What a script takes after instance and node."""
+PASSED = Variable("@:4")
+"""The words after ``--``, each one word as it was given."""
 
 
 def shell_script(
@@ -26,6 +33,8 @@ def shell_script(
     lines += ["set -euo pipefail", ""]
     lines += [f"export {name}={shlex.quote(value)}" for name, value in labels(label).items()]
     lines += _expiry(label)
+    lines += ['if [[ "${3:---}" != -- ]]; then']
+    lines += ["  printf '%s\\n' 'words for the engine come after --' >&2", "  exit 2", "fi"]
     lines += ["", 'case "${1:-}/${2:-}" in']
     for engine in engines:
         lines += _branches(engine)
@@ -76,12 +85,17 @@ def unsaid_lines(to_fill: Mapping[str, str], unsaid: Sequence[Unsaid]) -> Iterat
     yield from (f"  {each.at}: {each.sentence}" for each in unsaid)
 
 
+def left_settings(engines: Sequence[Engine]) -> str:
+    """Return the settings that are left to who starts the engines; empty where there are none."""
+    return "; ".join(dict.fromkeys(text for engine in engines if engine.starts for text in engine.left))
+
+
 def _comment(text: str) -> str:
     return f"# {printable(text)}"
 
 
 def _usage(engines: Sequence[Engine]) -> Iterator[str]:
-    yield "usage: bash launch.sh INSTANCE NODE, one of:"
+    yield f"usage: bash launch.sh INSTANCE NODE [{GIVEN}], one of:"
     for engine in engines:
         yield from (f"  {engine.index} {start.node}" for start in _started(engine))
         if not engine.starts:
@@ -98,19 +112,30 @@ def _branches(engine: Engine) -> Iterator[str]:
         for seats in engine.starts if engine.from_one_node else (start,):
             placed = ", ".join(f"{rank} on {device}" for rank, device in zip(seats.ranks, seats.devices, strict=True))
             yield f"    # {seats.node}, {engine.role}: ranks {placed}"
+        yield from _asked(engine)
         if engine.from_one_node:
-            yield f"    exec {command(mpi_words(engine)).shell}"
+            yield f"    exec {command(mpi_words(engine, passed=(PASSED,))).shell}"
         else:
             for name, value in start.environment.items():
                 yield f"    export {name}={command([value]).shell}"
-            yield f"    exec {command(start.words).shell}"
+            yield f"    exec {command((*start.words, PASSED)).shell}"
         yield "    ;;"
 
 
-def mpi_words(engine: Engine, hosts: Mapping[str, Word] | None = None) -> list[Word]:
+def _asked(engine: Engine) -> Iterator[str]:
+    """Yield what stops a script that is not told what sets the settings that are left."""
+    if engine.left:
+        text = f"give what sets these after INSTANCE NODE --, or -- alone: {'; '.join(engine.left)}"
+        yield '    if [[ -z "${3:-}" ]]; then'
+        yield f"      printf '%s\\n' {shlex.quote(printable(text))} >&2"
+        yield "      exit 2"
+        yield "    fi"
+
+
+def mpi_words(engine: Engine, hosts: Mapping[str, Word] | None = None, *, passed: Sequence[Word] = ()) -> list[Word]:
     """Return ``mpirun`` with one context a node, so that ranks follow the order of the nodes.
 
-    ``hosts`` is node -> its host as a word; a variable for each where it is left out.
+    ``hosts`` is node -> its host as a word; a variable for each where it is left out. ``passed`` ends every context.
     """
     words: list[Word] = ["mpirun"]
     for at, start in enumerate(engine.starts):
@@ -120,5 +145,5 @@ def mpi_words(engine: Engine, hosts: Mapping[str, Word] | None = None) -> list[W
         words += ["-n", str(len(start.ranks)), "--host", (*parts, f":{len(start.ranks)}")]
         for name, value in start.environment.items():
             words += ["-x", (f"{name}=", *(value if isinstance(value, tuple) else (value,)))]
-        words += ["trtllm-llmapi-launch", *start.words]
+        words += ["trtllm-llmapi-launch", *start.words, *passed]
     return words

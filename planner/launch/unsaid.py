@@ -1,7 +1,7 @@
 """What was decided and no launch of any engine expresses: named line by line, by the pointer of the contract.
 
 Rules kept: a thing that the contract does not state is not mentioned; what other modules express (degrees, the rank
-map, context length, KV block) is not here.
+map, settings, context length, KV block) is not here.
 """
 
 from collections.abc import Iterator
@@ -35,8 +35,6 @@ def _identity(contract: Contract) -> Iterator[Unsaid]:
         sentence=f"Weights {precision.weights}, activations {precision.activations}: they are those of the checkpoint, "
         "nothing here asks for them.",
     )
-    if stated(identity.workload.batch):
-        yield Unsaid(at="/identity/workload/batch", sentence="Batch limits are set in the engine's own words.")
     for name, value in sorted((stated(identity.stack.kv) or {}).items()):
         if name not in SAID_OF_KV:
             yield Unsaid(at=f"/identity/stack/kv/{name}", sentence=f"Decided {value}; left to the engine.")

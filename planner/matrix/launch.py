@@ -63,7 +63,7 @@ def launched(contract: Contract, layout: LayoutName, degrees: Degrees, world: in
     commands, unsaid = maker(start)
     return Launched(
         commands=tuple(command(words, node=node) for node, words in commands),
-        unsaid=tuple(dict.fromkeys((*unsaid, *_settings(contract)))),
+        unsaid=tuple(dict.fromkeys((*unsaid, *_settings(contract), *_left(contract)))),
     )
 
 
@@ -87,7 +87,8 @@ def engine_words(
 ) -> tuple[list[tuple[str | None, Words]], list[str]] | None:
     """Return the words that start an engine on every node, devices not named, and what no argument expresses.
 
-    Engines of one topology are kept apart by their number. None where no command is known.
+    Engines of one topology are kept apart by their number. Settings of the scheduler and flags are no part of this
+    (``planner.launch.settings``). None where no command is known.
     """
     maker = _ENGINES.get(layout)
     if maker is None:
@@ -102,7 +103,7 @@ def engine_words(
         instance=instance,
     )
     commands, unsaid = maker(start)
-    return commands, [*unsaid, *_settings(contract)]
+    return commands, [*unsaid, *_left(contract)]
 
 
 def _numbers(contract: Contract, seat: Seats) -> tuple[int, ...] | None:
@@ -114,13 +115,18 @@ def _numbers(contract: Contract, seat: Seats) -> tuple[int, ...] | None:
 
 
 def _settings(contract: Contract) -> Iterator[str]:
-    """Yield what the contract states of the stack, and no argument here carries."""
-    stack, workload = contract.identity.stack, contract.identity.workload
+    """Yield settings of the stack, which the command of a candidate leaves to who measures it."""
+    stack = contract.identity.stack
     for name in ("scheduler", "flags"):
         settings = stated(getattr(stack, name))
         if settings:
             listed = ", ".join(f"{key} {value}" for key, value in sorted(settings.items()))
             yield f"stack.{name} has to be set in the engine's own words: {listed}."
+
+
+def _left(contract: Contract) -> Iterator[str]:
+    """Yield what else the contract states, and no argument here carries."""
+    workload = contract.identity.workload
     if not isinstance(workload.speculation, UnsetType) and workload.speculation != "none":
         yield "workload.speculation has to be set in the engine's own words."
     if contract.identity.precision.kv_cache.lower() not in FP8:

@@ -29,7 +29,17 @@ def test_vllm_is_started_on_both_nodes_where_it_was_measured() -> None:
         "--pipeline-parallel-size",
         "2",
     )
-    assert list(made.to_fill) == ["TOPOGATE_HEAD"]
+    assert list(made.to_fill) == ["TOPOGATE_HEAD", "-- ARGUMENT..."]
+
+
+def test_decided_settings_are_arguments_and_the_one_that_is_none_is_asked_for() -> None:
+    made = launched("vllm")
+    for start in made.engines[0].starts:
+        assert command(start.words).argv[-6:] == (
+            *("--max-num-seqs", "32", "--scheduling-policy", "fcfs"),
+            *("--gpu-memory-utilization", "0.76"),
+        )
+    assert "stack.scheduler.chunked_prefill_tokens 2048" in made.to_fill["-- ARGUMENT..."]
 
 
 def test_one_set_of_pods_holds_the_same_ranks() -> None:

@@ -80,7 +80,10 @@ def launched(
 
 
 def started(configuration: LaunchConfiguration) -> dict[str, str]:
-    """Return the commands of the script by ``INSTANCE/NODE``, what they export before them."""
+    """Return the commands of the script by ``INSTANCE/NODE``, what they export before them.
+
+    Words of the caller, which end each, are left out.
+    """
     found: dict[str, str] = {}
     key: str = ""
     lines: list[str] = []
@@ -89,7 +92,7 @@ def started(configuration: LaunchConfiguration) -> dict[str, str]:
         if line.startswith("  ") and text.endswith(")") and not text.startswith("*"):
             key, lines = text[:-1], []
         elif key and text.startswith(("export ", "exec ")):
-            lines.append(text)
+            lines.append(text.replace(' "${@:4}"', ""))
         elif key and text == ";;":
             found[key], key = "\n".join(lines), ""
     return found

@@ -184,7 +184,7 @@ def test_the_script_is_one_that_a_shell_runs() -> None:
     wrong = subprocess.run(["/bin/bash", "-s", "1", "n0"], input=text, capture_output=True, text=True, check=False)
     assert (wrong.returncode, wrong.stderr.splitlines()) == (
         2,
-        ["usage: bash launch.sh INSTANCE NODE, one of:", "  0 n0"],
+        ["usage: bash launch.sh INSTANCE NODE [-- ARGUMENT...], one of:", "  0 n0"],
     )
 
 

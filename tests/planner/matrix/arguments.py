@@ -11,6 +11,9 @@ VLLM_SERVE = frozenset(
         *("--enforce-eager", "--served-model-name", "--block-size", "--gpu-memory-utilization", "--kv-cache-dtype"),
         # a switch of two names: --enable-prefix-caching, --no-enable-prefix-caching
         *("--enable-prefix-caching", "--no-enable-prefix-caching", "--num-gpu-blocks-override"),
+        # SchedulerConfig
+        *("--max-num-seqs", "--max-num-batched-tokens", "--scheduling-policy", "--enable-chunked-prefill"),
+        *("--no-enable-chunked-prefill",),
         # ParallelConfig
         *("--distributed-executor-backend", "--pipeline-parallel-size", "--master-addr", "--master-port", "--nnodes"),
         *("--node-rank", "--tensor-parallel-size", "--decode-context-parallel-size", "--data-parallel-size"),
@@ -22,8 +25,8 @@ VLLM_SERVE = frozenset(
         *("--headless", "--host", "--port", "--api-key"),
     }
 )
-"""vLLM: ``vllm/engine/arg_utils.py`` with the groups ModelConfig, ParallelConfig and CacheConfig (0.14), and the
-options of ``vllm serve`` that its guides to several nodes, the expert balancer and hand-off (0.12) show."""
+"""vLLM: ``vllm/engine/arg_utils.py`` with the groups ModelConfig, ParallelConfig, CacheConfig and SchedulerConfig
+(0.14), and the options of ``vllm serve`` of its guides to several nodes, the expert balancer and hand-off (0.12)."""
 
 VLLM_ENVIRONMENT = frozenset({"VLLM_PP_LAYER_PARTITION", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})
 """vLLM: ``vllm/envs.py``; the others are CUDA's."""
@@ -54,6 +57,8 @@ SGLANG_SERVER = frozenset(
         *("--tp-size", "--pp-size", "--ep-size", "--dp-size", "--attn-cp-size", "--moe-dp-size", "--dcp-size"),
         *("--attn-dp-size", "--enable-dp-attention", "--enable-prefill-cp", "--cp-strategy", "--base-gpu-id"),
         *("--gpu-id-step", "--dist-init-addr", "--nnodes", "--node-rank", "--enable-metrics"),
+        *("--max-running-requests", "--max-total-tokens", "--max-prefill-tokens", "--chunked-prefill-size"),
+        *("--schedule-policy",),
         *("--ep-num-redundant-experts", "--disaggregation-mode", "--disaggregation-transfer-backend"),
     }
 )
