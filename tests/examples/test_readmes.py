@@ -1,5 +1,6 @@
 """Every example does what its README says."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -38,3 +39,19 @@ def test_evidence_is_accepted_for_its_contract(folder: Path) -> None:
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_example_is_listed_in_the_index(folder: Path) -> None:
     assert f"({folder.name}/)" in (EXAMPLES / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_trace_of_the_late_rank_spends_what_its_evidence_has() -> None:
+    folder = EXAMPLES / "late-rank"
+    values = json.loads((folder / "evidence.json").read_bytes())["trials"]["t-late"]["windows"]["trace"]["per_rank"]
+    spent = {name: values[f"{name}_ms"]["values"] for name in ("step", "collective_wait", "collective_move")}
+    own = dict.fromkeys(range(8), 0.0)
+    left: dict[int, float] = {}
+    with (folder / "trace.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            rank = int(row["rank"])
+            own[rank] += float(row["start"]) - left.get(rank, 0.0 if rank < 4 else 24000.0)
+            left[rank] = float(row["end"])
+    for rank, us in own.items():
+        step, wait, move = (values[rank] for values in spent.values())
+        assert us / 1000 == pytest.approx(step - wait - move, abs=0.01)
