@@ -22,6 +22,7 @@ from reviews.transparency.keys import new_key
 
 DEMO_FRESH_SECONDS = str(14 * 86_400)
 """As long as what the demo puts into force holds."""
+DEMO_NOTICE_DAYS = "3"
 
 
 class FolderInUseError(Exception):
@@ -69,6 +70,8 @@ def environment(folder: Path, port: int, addresses: list[str]) -> dict[str, str]
             chosen[f"{name}_FILE"] = str(key_file(folder / name.lower().replace("_", "-"), made))
     # Hosts of the demo report at every start and at no other time.
     chosen["IDENTITY_FRESH_SECONDS"] = os.environ.get("IDENTITY_FRESH_SECONDS") or DEMO_FRESH_SECONDS
+    # The demo's decision holds for 14 days: with the usual notice it would end soon from its first minute.
+    chosen["EXPIRY_NOTICE_DAYS"] = os.environ.get("EXPIRY_NOTICE_DAYS") or DEMO_NOTICE_DAYS
     return chosen
 
 

@@ -73,6 +73,14 @@ def test_hosts_of_the_demo_count_until_its_decision_ends(
     assert embedded.environment(tmp_path, 8000, [])["IDENTITY_FRESH_SECONDS"] == chosen
 
 
+@pytest.mark.parametrize(("said", "chosen"), [pytest.param("", "3", id="the demo's"), pytest.param("7", "7", id="own")])
+def test_what_the_demo_decides_does_not_end_soon_from_the_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, chosen: str
+) -> None:
+    monkeypatch.setenv("EXPIRY_NOTICE_DAYS", said)
+    assert embedded.environment(tmp_path, 8000, [])["EXPIRY_NOTICE_DAYS"] == chosen
+
+
 def test_fingerprint_changes_with_a_static_file(tmp_path: Path, settings: Settings) -> None:
     file = tmp_path / "app.css"
     file.write_text("a")
