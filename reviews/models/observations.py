@@ -159,8 +159,9 @@ class FindingState(models.TextChoices):
 class ObservationFinding(models.Model):
     """One statistic of one rank, group or link that is out of its envelope, from when until when (None: it still is).
 
-    -1 and "" where it is of none. ``value`` is the nearer end of the range that it can be; ``limit_at`` points into the
-    contract, ``qualified_at`` into the evidence. ``calm_since`` is since when it is less than ``state`` says.
+    -1 and "" where it is of none. ``value`` is the nearer end of the range that it can be, ``used`` the farther end
+    over the limit, or over what was measured; ``limit_at`` points into the contract, ``qualified_at`` into the
+    evidence. ``calm_since`` is since when it is less than ``state`` says.
     """
 
     feed = models.ForeignKey(ObservationFeed, on_delete=models.PROTECT, related_name="findings")

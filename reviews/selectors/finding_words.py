@@ -4,6 +4,7 @@ Not handled: when a finding opens and closes (``reviews.policies.findings``).
 """
 
 from collections.abc import Iterator
+from math import isclose
 from typing import Any
 
 from django.db.models import Count, Q
@@ -12,7 +13,7 @@ from planner.numbers import GIB
 from planner.observations.qualified import Qualified
 from reviews.models import FindingState, ObservationFeed, ObservationFinding
 
-__all__ = ["finding_text", "finding_value", "open_counts"]
+__all__ = ["finding_text", "finding_value", "open_counts", "value_up_to"]
 
 UNITS = {"_ms": " ms", "_s": " s", "_watts": " W", "output_tokens": " tokens/s"}
 
@@ -26,6 +27,16 @@ def open_counts(feed: ObservationFeed) -> tuple[int, int]:
     return found["breaches"], found["drifts"]
 
 
+def value_up_to(value: float | None, used: float | None, limit: float | None, qualified: float | None) -> float | None:
+    """Return the farther end of what a value can be, which ``used`` is of; None where it is open or not known."""
+    bound = qualified if limit is None else limit
+    if value is None or used is None or bound is None:
+        return None
+    # The share is kept, not the end: a float of it must not make a range of a value that is known.
+    most = used * bound
+    return value if isclose(most, value, rel_tol=1e-9) else most
+
+
 def finding_value(finding: ObservationFinding, found: Qualified) -> dict[str, Any]:
     """Return a finding as entries and answers show it; what it is of none of is left out."""
     node, device = found.places.get(finding.rank, ("", ""))
@@ -37,6 +48,7 @@ def finding_value(finding: ObservationFinding, found: Qualified) -> dict[str, An
         **{name: value for name, value in where.items() if value not in (-1, "")},
         **({"node": node, "device": device} if node else {}),
         "value": finding.value,
+        "value_up_to": value_up_to(finding.value, finding.used, finding.limit, finding.qualified),
         "limit": finding.limit,
         "limit_at": finding.limit_at,
         "qualified": finding.qualified,
@@ -56,6 +68,9 @@ def finding_text(finding: ObservationFinding, found: Qualified) -> str:
         if value is not None
     ]
     value = "unknown" if finding.value is None else _with_unit(finding.metric, finding.value)
+    most = value_up_to(finding.value, finding.used, finding.limit, finding.qualified)
+    if most is not None and (high := _with_unit(finding.metric, most)) != value:
+        value = f"{value} to {high}"
     word = "Back within" if finding.closed_at else FindingState(finding.state).label
     return f"{word}: {finding.metric} {finding.statistic} of {of or 'all groups'} is {value}, {', '.join(bounds)}."
 

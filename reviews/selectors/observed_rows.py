@@ -18,6 +18,7 @@ from reviews.models import (
     Person,
     Workspace,
 )
+from reviews.selectors.finding_words import value_up_to
 from reviews.selectors.observed import Observed, observed
 
 __all__ = [
@@ -54,6 +55,7 @@ class FindingRow:
     device: str
     team: str
     value: float | None
+    value_up_to: float | None
     limit: float | None
     limit_at: str
     qualified: float | None
@@ -150,6 +152,7 @@ def _finding(found: Observed, row: ObservationFinding) -> FindingRow:
         device=device,
         team=row.team,
         value=row.value,
+        value_up_to=value_up_to(row.value, row.used, row.limit, row.qualified),
         limit=row.limit,
         limit_at=row.limit_at,
         qualified=row.qualified,

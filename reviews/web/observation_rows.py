@@ -208,7 +208,7 @@ def finding_line(row: FindingRow, links: DocumentLinks, href: str, now: datetime
         where=where_text(row.rank, row.group, row.link) + shape,
         place=" · ".join(part for part in (row.node, row.device) if part),
         statistic=row.statistic,
-        value=value_text(row.value, unit),
+        value=_seen_text(row, unit),
         limit="" if row.limit is None else f"≤ {value_text(row.limit, unit)}",
         limit_href=links.to(row.limit_at),
         qualified="" if row.qualified is None else value_text(row.qualified, unit),
@@ -220,6 +220,13 @@ def finding_line(row: FindingRow, links: DocumentLinks, href: str, now: datetime
         until="" if row.closed_at is None else when(row.closed_at),
         href=href,
     )
+
+
+def _seen_text(row: FindingRow, unit: str) -> str:
+    """Write what a finding's value can be; a share of a bound that is zero tells no end of it."""
+    bound = row.qualified if row.limit is None else row.limit
+    most = row.value_up_to if row.used is not None or bound else row.value
+    return range_text(*(None if end is None else exact(end) for end in (row.value, most)), unit)
 
 
 def source_line(row: SourceRow, now: datetime) -> SourceLine:

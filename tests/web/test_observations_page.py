@@ -66,6 +66,12 @@ def test_what_is_out_of_the_envelope_now_leads_the_page(people: Cast, visit: Vis
     assert "for " in text(findings)
 
 
+def test_a_finding_shows_the_whole_range_that_its_share_of_the_limit_is_of(people: Cast, visit: Visit) -> None:
+    take(people, {"group": 0, "metrics": {"ttft_ms": times([100, 1000, 2000], [0, 0, 5000, 0], 2000)}})
+    found = text(part(people, visit, "findings", "?metric=ttft_ms"))
+    assert "p99 Group 0 939.01 ms to 2,000 ms measured 486 ms 411.5 %" in found
+
+
 def test_rows_are_kept_by_state_rank_and_group(people: Cast, visit: Visit) -> None:
     take(people, memory(0), memory(3, FULL))
     asked = {"?state=WITHIN": ["0"], "?rank=3": ["3"], "?state=BREACH&rank=0": []}
