@@ -226,7 +226,8 @@ def _seen_text(row: FindingRow, unit: str) -> str:
     """Write what a finding's value can be; a share of a bound that is zero tells no end of it."""
     bound = row.qualified if row.limit is None else row.limit
     most = row.value_up_to if row.used is not None or bound else row.value
-    return range_text(*(None if end is None else exact(end) for end in (row.value, most)), unit)
+    low, high = (None if end is None else exact(end) for end in (row.value, most))
+    return range_text(low, high, unit)
 
 
 def source_line(row: SourceRow, now: datetime) -> SourceLine:
