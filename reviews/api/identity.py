@@ -39,6 +39,8 @@ PARTS = body(
 class IdentityReports(WorkspaceView):
     """What hosts said they are."""
 
+    token_scope = "report"  # noqa: S105 - the name of a scope
+
     throttle_classes = (ReadThrottle, ReportThrottle)
 
     @extend_schema(

@@ -40,6 +40,7 @@ PARTS = body(
 class Observations(WorkspaceView):
     """What production did."""
 
+    token_scope = "report"  # noqa: S105 - the name of a scope
     throttle_classes = (ObserveThrottle,)
 
     @extend_schema(

@@ -11,7 +11,7 @@ from reviews.models import Person
 class ScopeAllows(BasePermission):
     """Reading needs the scope read, everything else the scope submit. No scope signs.
 
-    A view that takes a body and writes nothing says so with ``token_scope``.
+    A view that takes a body and writes nothing, or only reports, says so with ``token_scope``. Who submits may report.
     """
 
     def has_permission(self, request: Request, view: object) -> bool:
@@ -19,7 +19,7 @@ class ScopeAllows(BasePermission):
         if not isinstance(request.user, Person):
             raise NotAuthenticatedError("Expected Authorization: Bearer with an API token.")
         token = grant(request)
-        needed = getattr(view, "token_scope", "read" if request.method in SAFE_METHODS else "submit")
-        if token is not None and needed not in token.scopes:
+        needed = "read" if request.method in SAFE_METHODS else getattr(view, "token_scope", "submit")
+        if token is not None and not token.scopes & {needed, *(["submit"] if needed == "report" else [])}:
             raise NotAllowedError(f"This token has no scope {needed}.")
         return True

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from reviews.clock import database_now
 from reviews.models import ApiToken, Person, Workspace
-from reviews.policies.permissions import Verdict, may_administer, may_submit
+from reviews.policies.permissions import Verdict, may_administer, may_report, may_submit
 from reviews.selectors.people import standing_of
 
 
@@ -28,10 +28,11 @@ class TokenRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenList:
-    """The tokens that somebody may see, newest first, and whether they may make one that submits."""
+    """The tokens that somebody may see, newest first, and whether they may make one that submits or reports."""
 
     rows: tuple[TokenRow, ...]
     may_submit: Verdict
+    may_report: Verdict
 
 
 def token_rows(*, actor: Person, workspace: Workspace) -> TokenList:
@@ -45,7 +46,11 @@ def token_rows(*, actor: Person, workspace: Workspace) -> TokenList:
     if not may_administer(standing).allowed:
         tokens = tokens.filter(person=actor)
     now = database_now()
-    return TokenList(rows=tuple(_row(token, actor, now) for token in tokens), may_submit=may_submit(standing))
+    return TokenList(
+        rows=tuple(_row(token, actor, now) for token in tokens),
+        may_submit=may_submit(standing),
+        may_report=may_report(standing),
+    )
 
 
 def _row(token: ApiToken, actor: Person, now: datetime) -> TokenRow:

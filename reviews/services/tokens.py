@@ -1,8 +1,8 @@
 """API tokens: made, used, revoked.
 
 Rules kept: only a digest is stored and the token itself is shown once; a token belongs to one person in one workspace,
-ends at a stated time, and reads or submits, nothing else; it stops working the moment it is revoked or its person is
-switched off. Making, revoking, and asking in vain are entries of the audit log.
+ends at a stated time, and reads, reports or submits, nothing else; it stops working the moment it is revoked or its
+person is switched off. Making, revoking, and asking in vain are entries of the audit log.
 """
 
 import hashlib
@@ -26,12 +26,16 @@ from reviews.errors import (
 )
 from reviews.facts import Authentication, Standing
 from reviews.models import ApiToken, Person, Workspace
-from reviews.policies.permissions import may_administer, may_submit
+from reviews.policies.permissions import may_administer, may_report, may_submit
 from reviews.sealing import MADE_TOKENS, derived_secret
 from reviews.selectors.people import standing_of
 
-SCOPES = {"read": frozenset({"read"}), "submit": frozenset({"read", "submit"})}
-"""What can be asked for, and what it allows: whoever submits also reads what became of it."""
+SCOPES = {
+    "read": frozenset({"read"}),
+    "report": frozenset({"read", "report"}),
+    "submit": frozenset({"read", "submit"}),
+}
+"""What can be asked for, and what it allows: who submits or reports also reads what became of it."""
 LIFETIMES_DAYS = (7, 30, 90, 365)
 LABEL_LENGTH = 120
 TOKENS_PER_PERSON = 20
@@ -104,9 +108,9 @@ def _require_token(standing: Standing, *, label: str, scope: str, days: int) -> 
     findings = _findings(label=label, scope=scope, days=days)
     if findings:
         raise InvalidRequestError(findings)
-    verdict = may_submit(standing)
-    if "submit" in SCOPES[scope] and not verdict.allowed:
-        raise NotAllowedError(verdict.reason)
+    for needed, verdict in (("submit", may_submit(standing)), ("report", may_report(standing))):
+        if needed in SCOPES[scope] and not verdict.allowed:
+            raise NotAllowedError(verdict.reason)
 
 
 def _made(
@@ -143,7 +147,7 @@ def _findings(*, label: str, scope: str, days: int) -> tuple[Finding, ...]:
         findings.append(Finding("request", "request/label", "label", expected, length_of(label)))
     if scope not in SCOPES:
         findings.append(
-            Finding("request", "request/scope", "scope", " or ".join(SCOPES), printable(scope) or "nothing")
+            Finding("request", "request/scope", "scope", "one of " + ", ".join(SCOPES), printable(scope) or "nothing")
         )
     if days not in LIFETIMES_DAYS:
         expected = f"one of {', '.join(map(str, LIFETIMES_DAYS))} days"

@@ -16,7 +16,7 @@ from reviews.web.links import number_or_none
 from reviews.web.once import FIELD
 from reviews.web.words import Word
 
-SCOPE_TEXTS = {"read": "Read", "submit": "Submit and read"}
+SCOPE_TEXTS = {"read": "Read", "report": "Report and read", "submit": "Submit and read"}
 DEFAULT_DAYS = 90
 
 
@@ -91,7 +91,8 @@ def answer(
 ) -> HttpResponse:
     """Render the page, with a new token or with what is wrong."""
     found = token_rows(actor=request.user, workspace=workspace_of(slug))
-    may = found.may_submit
+    may, report = found.may_submit, found.may_report
+    offered = {"read": True, "report": report.allowed, "submit": may.allowed}
     context = frame(
         slug,
         "tokens",
@@ -100,9 +101,9 @@ def answer(
         made_ends=when(made.expires_at) if made else "",
         problems=problems,
         label=request.POST.get("label", "") if problems else "",
-        scopes=[(scope, SCOPE_TEXTS[scope]) for scope in SCOPES if scope != "submit" or may.allowed],
+        scopes=[(scope, SCOPE_TEXTS[scope]) for scope in SCOPES if offered[scope]],
         lifetimes=[(days, f"{days} days", days == DEFAULT_DAYS) for days in LIFETIMES_DAYS],
-        off=may.reason,
+        off=report.reason or may.reason,
     )
     return render(request, "reviews/token_list.html", context, status=status)
 

@@ -44,6 +44,22 @@ def test_a_report_is_an_entry_and_turns_the_decision_stale(people: Cast) -> None
     assert (Decision.objects.get().state, IdentityReport.objects.count()) == ("STALE", 1)
 
 
+def test_a_token_that_reports_is_made_by_a_member_and_reports_and_does_nothing_else(people: Cast) -> None:
+    tree = live(in_force(people))
+    who = Caller(token_of(people, people.bob, "report"), "lab")
+    assert who.post("identity-reports", sent(tree)).status_code == 200
+    assert who.get("decisions").status_code == 200
+    refused = who.submit()
+    assert (refused.status_code, refused.json()["detail"]) == (403, "This token has no scope submit.")
+
+
+def test_a_token_that_reads_reports_nothing(people: Cast) -> None:
+    tree = live(in_force(people))
+    answer = Caller(token_of(people, people.bob, "read"), "lab").post("identity-reports", sent(tree))
+    assert (answer.status_code, answer.json()["detail"]) == (403, "This token has no scope report.")
+    assert not IdentityReport.objects.exists()
+
+
 @pytest.mark.parametrize("tree", [{"a": 1}, {"identity": {"a": 1}}, {"host": "node-a"}], ids=["any", "within", "host"])
 def test_an_object_without_a_section_of_an_identity_ends_nothing(people: Cast, tree: dict[str, Any]) -> None:
     in_force(people)

@@ -36,7 +36,7 @@ def test_a_new_token_is_shown_once_and_works(people: Cast, visit: Visit) -> None
     ("change", "text"),
     [
         pytest.param({"label": ""}, "label: expected 1 to 120 printable characters, found 0 characters.", id="label"),
-        pytest.param({"scope": "sign"}, "scope: expected read or submit, found sign.", id="scope"),
+        pytest.param({"scope": "sign"}, "scope: expected one of read, report, submit, found sign.", id="scope"),
         pytest.param({"days": "36500"}, "days: expected one of 7, 30, 90, 365 days, found 36500.", id="lifetime"),
     ],
 )
@@ -48,10 +48,17 @@ def test_what_is_wrong_is_said_and_nothing_is_made(
     assert not ApiToken.objects.exists()
 
 
-def test_somebody_who_may_not_submit_is_offered_reading_only(people: Cast, visit: Visit) -> None:
+def test_an_auditor_is_offered_reading_only(people: Cast, visit: Visit) -> None:
+    browser = visit(people.audrey)
+    assert re.findall(r'<option value="(read|report|submit)"', browser.get(PAGE).content.decode()) == ["read"]
+    refused = browser.post(PAGE, {**ASKED, "scope": "report"})
+    assert (refused.status_code, "Your role is auditor." in refused.content.decode()) == (403, True)
+
+
+def test_somebody_who_may_not_submit_is_offered_reading_and_reporting(people: Cast, visit: Visit) -> None:
     browser = visit(people.bob)
     page = browser.get(PAGE).content.decode()
-    assert re.findall(r'<option value="(read|submit)"', page) == ["read"]
+    assert re.findall(r'<option value="(read|report|submit)"', page) == ["read", "report"]
     refused = browser.post(PAGE, ASKED)
     assert (refused.status_code, "Submitting needs the role author." in refused.content.decode()) == (403, True)
 
