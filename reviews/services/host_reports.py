@@ -128,7 +128,7 @@ def _refusals_noted(
     except ReviewError as error:
         problems = error.problems if isinstance(error, InvalidRequestError) else ()
         codes = " ".join(sorted({problem.code for problem in problems})) or error.code
-        place, host = next((found for raw in documents if (found := place_in(raw))[0]), ("", ""))
+        place, host = _refused_place(documents, error)
         message = without_names(error.message)[:2000]
         with workspace_write(workspace.pk):
             is_known = bool(place) and not isinstance(error, NotAllowedError)
@@ -138,6 +138,17 @@ def _refusals_noted(
             ):
                 append(workspace, replace(_attempt(standing.token, trace), reason=message))
         raise
+
+
+def _refused_place(documents: Sequence[bytes], error: ReviewError) -> tuple[str, str]:
+    """Return place and host of the first report at fault, else of the first that says one; "" where none does."""
+    places = [place_in(raw) for raw in documents]
+    if isinstance(error, InvalidRequestError):
+        pointers = [problem.pointer for problem in error.problems]
+        named = [found for at, found in enumerate(places) if any(one.startswith(f"identity[{at}]") for one in pointers)]
+    else:
+        named = [found for found in places if found[0] and f"{found[0]}: " in error.message]
+    return named[0] if named else next((found for found in places if found[0]), ("", ""))
 
 
 def _take(actor: Person, workspace: Workspace, slot: str, sent: Sequence[Sent], trace: Trace) -> None:
@@ -229,7 +240,8 @@ def _record(
     for one in changed:
         named = keys_value(one.differences)
         kept = blob_keep(one.sent.raw).sha256
-        matches = one.said is not None and not one.differences
+        # A report that says nothing of what was decided does not say that it is as decided.
+        matches = one.said is not None and bool(one.said.keys or one.said.ranks) and not one.differences
         rows.append(
             IdentityReport(
                 workspace=workspace,

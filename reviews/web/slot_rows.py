@@ -204,7 +204,11 @@ def sums(totals: Totals) -> tuple[Sum, ...]:
         ),
         Sum(
             "Cost",
-            number(totals.usd_per_hour, "USD/h") if totals.priced else NOT_DECLARED,
+            number(totals.usd_per_hour, "USD/h")
+            if totals.priced
+            else NOT_DECLARED
+            if totals.in_force
+            else "nothing in force",
             "USD/h" if totals.priced else "",
             ", ".join([monthly, *left_out, *unknown] if totals.priced else []),
         ),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from reviews.errors import NotAllowedError
+from reviews.errors import InvalidRequestError, NotAllowedError
 from reviews.models import AuditEntry, Blob, Decision, HostReport, IdentityReport, PlannedRevision, SignOff
 from reviews.models.notices import NoticeReason
 from reviews.selectors.attention import Said, differing_teams, told_by
@@ -92,6 +92,21 @@ def test_a_world_of_another_size_differs(people: Cast) -> None:
     running(people)
     found = post(people, report("node-a", ranks_seen={"world_size": 4, "ranks": [RANKS[0]]}))
     assert [(key.key, key.expected, key.found) for key in found.check.differences] == [("/placement/world_size", 2, 4)]
+
+
+def test_a_report_that_says_nothing_is_not_recorded_as_decided(people: Cast) -> None:
+    running(people)
+    post(people, report("node-a", identity={"stack": {}}, ranks_seen={"world_size": 2, "ranks": []}))
+    assert IdentityReport.objects.get().matches is False
+
+
+def test_of_two_reports_the_one_that_is_refused_is_remarked_on(people: Cast) -> None:
+    running(people)
+    with pytest.raises(InvalidRequestError):
+        post(people, report("node-a", collected_at=stamp(3600)), report("node-b"))
+    with pytest.raises(InvalidRequestError):
+        post(people, report("node-a"), report("node-b", collected_at=stamp(3600)))
+    assert list(HostReport.objects.order_by("pk").values_list("place", flat=True)) == ["node-a", "node-b"]
 
 
 def test_hosts_that_contradict_one_another_are_named(people: Cast) -> None:
