@@ -3,8 +3,11 @@
 Answers only: nothing that is sent in is read by a serializer, documents least of all.
 """
 
+from typing import get_args
+
 from rest_framework import serializers
 
+from reviews.errors import DocumentName
 from reviews.models import ActivationKind, DecisionState, Meaning, PointKind
 from reviews.services.submissions import TITLE_LENGTH
 
@@ -19,7 +22,7 @@ REVISION_STATES = [(value, value) for value in ("queued", "running", "planned", 
 class ProblemItem(serializers.Serializer[object]):
     """One thing wrong with what was sent."""
 
-    document = serializers.ChoiceField(["contract", "evidence", "request"])
+    document = serializers.ChoiceField(get_args(DocumentName))
     code = serializers.CharField(help_text="stable, documented")
     pointer = serializers.CharField(help_text="JSON pointer into the document, or the name of the request's field")
     expected = serializers.CharField()
