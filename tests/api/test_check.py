@@ -40,7 +40,8 @@ def test_the_first_difference_comes_first_with_its_team(people: Cast) -> None:
 def test_a_report_is_an_entry_and_turns_the_decision_stale(people: Cast) -> None:
     tree = live(in_force(people), model__revision="r2")
     answer = Caller(token_of(people, people.alice, "submit"), "lab").post("identity-reports", sent(tree))
-    assert (answer.status_code, answer.json()["matches"]) == (200, False)
+    found = answer.json()
+    assert (answer.status_code, found["matches"], found["state"]) == (200, False, "STALE")
     assert (Decision.objects.get().state, IdentityReport.objects.count()) == ("STALE", 1)
 
 
