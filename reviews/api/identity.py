@@ -13,12 +13,11 @@ from rest_framework.response import Response
 from reviews.api.authentication import actor, authentication, request_id
 from reviews.api.base import WorkspaceView
 from reviews.api.documentation import DOCUMENT, READING, SENDING, body, refusals, text
-from reviews.api.queries import named_slot, no_slot
+from reviews.api.queries import named_slot
 from reviews.api.rows import Links
 from reviews.api.serializers_identity import LiveIdentity as LiveIdentitySerializer
-from reviews.api.slots import SLOT, check_value
+from reviews.api.slots import SLOT, check_value, slot_parts
 from reviews.api.throttles import ReadThrottle, ReportThrottle
-from reviews.api.uploads import check_outer_form
 from reviews.errors import Finding, InvalidRequestError
 from reviews.limits import passed_limit
 from reviews.models import Workspace
@@ -63,7 +62,7 @@ class IdentityReports(WorkspaceView):
         """
         trace = Trace(request_id(), authentication(request))
         with _refusals_kept(request, self.space, trace):
-            slot, documents = _parts(request)
+            slot, documents = slot_parts(request)
         found = identity_reports_take(
             actor=actor(request), workspace=self.space, slot=slot, documents=documents, trace=trace
         )
@@ -134,26 +133,3 @@ def _problems(refused: Exception) -> tuple[Finding, ...]:
         return (Finding("request", "request/content_type", "Content-Type", wanted, "another type"),)
     passed = passed_limit(refused)
     return (passed,) if passed else ()
-
-
-def _parts(request: Request) -> tuple[str, list[bytes]]:
-    """Take slot and reports out of the body.
-
-    Raises:
-        UnsupportedMediaType: it is no form with files.
-        InvalidRequestError: with every part that is missing or not taken here.
-    """
-    check_outer_form(request)
-    sent = {*request.POST, *request.FILES} - {"slot", "identity", "csrfmiddlewaretoken"}
-    problems = [
-        Finding("request", "request/unknown_part", name[:80], "one of slot, identity", "another part")
-        for name in sorted(sent)
-    ]
-    if "slot" not in request.POST:
-        problems.append(no_slot())
-    if "identity" not in request.FILES:
-        expected = "files in parts named identity"
-        problems.append(Finding("request", "request/missing_part", "identity", expected, "nothing"))
-    if problems:
-        raise InvalidRequestError(tuple(problems))
-    return str(request.POST["slot"]), [bytes(part.read()) for part in request.FILES.getlist("identity")]

@@ -32,7 +32,8 @@ class Check(WorkspaceView):
     )
     def post(self, request: Request, workspace: str) -> Response:
         """Compare a machine's identity with the decision in force; a missing key is no match."""
-        slot, live = _parts(request)
+        slot, sent = slot_parts(request)
+        live = live_identity(sent[-1])
         found = slot_check(actor=actor(request), workspace=self.space, slot=slot, live=live)
         return Response(serializers.SlotCheck(check_value(found, self.links)).data)
 
@@ -60,8 +61,8 @@ def check_value(found: SlotCheck, links: Links) -> dict[str, Any]:
     }
 
 
-def _parts(request: Request) -> tuple[str, dict[str, Any]]:
-    """Take slot and identity out of the body.
+def slot_parts(request: Request) -> tuple[str, list[bytes]]:
+    """Take the slot and the files named ``identity``, one or more, out of the body.
 
     Raises:
         UnsupportedMediaType: it is no form with files.
@@ -80,4 +81,4 @@ def _parts(request: Request) -> tuple[str, dict[str, Any]]:
         problems.append(Finding("request", "request/missing_part", "identity", expected, "nothing"))
     if problems:
         raise InvalidRequestError(tuple(problems))
-    return str(request.POST["slot"]), live_identity(bytes(request.FILES["identity"].read()))
+    return str(request.POST["slot"]), [bytes(part.read()) for part in request.FILES.getlist("identity")]
