@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from reviews.api.serializers import ACTIVATION_KINDS, DECISION_STATES
+from reviews.selectors.slot_ends import KINDS
 
 MONEY = "the nearest number; null where the contract declares no price"
 
@@ -128,3 +129,57 @@ class SlotDetail(Slot):
     """One slot with its decisions, newest first."""
 
     decisions = PastDecision(many=True)
+
+
+class End(serializers.Serializer[object]):
+    """Something that ends by itself. `name` says more: a waived gate and its trial, or an incident."""
+
+    at = serializers.DateTimeField()
+    kind = serializers.ChoiceField(KINDS)
+    follows = serializers.CharField(help_text="what follows then, for people")
+    slot = serializers.CharField()
+    decision = serializers.IntegerField()
+    label = serializers.CharField()  # type: ignore[assignment] # a field of the answer, not the serializer's own
+    topology = serializers.CharField(allow_blank=True)
+    name = serializers.CharField(allow_blank=True)
+    by_evidence = serializers.BooleanField(help_text="a decision ends because its evidence gets too old")
+    page = serializers.CharField(help_text="the decision, for people")
+    slot_page = serializers.CharField(help_text="the slot, for people")
+
+
+class EndPage(serializers.Serializer[object]):
+    """What ends, the first first."""
+
+    ends = End(many=True)
+    total = serializers.IntegerField(help_text="on all pages")
+    next = serializers.CharField(allow_null=True)
+
+
+class TrialUse(serializers.Serializer[object]):
+    """A slot whose decision counts a trial, under the name that it has in that evidence."""
+
+    slot = serializers.CharField()
+    decision = serializers.IntegerField()
+    label = serializers.CharField()  # type: ignore[assignment] # a field of the answer, not the serializer's own
+    revision = serializers.IntegerField(allow_null=True)
+    state = serializers.ChoiceField(DECISION_STATES)
+    trial = serializers.CharField()
+    is_put_into_force = serializers.BooleanField(help_text="it is the trial that was selected there")
+    page = serializers.CharField(help_text="the decision, for people")
+
+
+class SharedTrial(serializers.Serializer[object]):
+    """A trial that so many slots rest on; those that run it stand before others."""
+
+    content_id = serializers.CharField()
+    is_retracted = serializers.BooleanField()
+    slots = serializers.IntegerField()
+    uses = TrialUse(many=True)
+
+
+class SharedPage(serializers.Serializer[object]):
+    """Trials that several slots count, those that most count first."""
+
+    trials = SharedTrial(many=True)
+    total = serializers.IntegerField(help_text="on all pages")
+    next = serializers.CharField(allow_null=True)

@@ -1,5 +1,6 @@
 """Slots: the portfolio of a workspace, and one slot with its decisions."""
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -33,20 +34,46 @@ FILTERS = {
 }
 
 
+PARAMETERS = [
+    number("page", "which page; 1 where left out", lowest=1, highest=MOST_PAGES),
+    PAGING[1],
+    STATE,
+    text("owner", "exact owner"),
+    text("engine", "exact engine"),
+    text("model", "exact model"),
+    text("q", "found in slot, number, title, owner, model, engine or topology"),
+]
+"""The same in words, for lists of slots and of what slots have."""
+
+
+def wanted_of(query: Mapping[str, Any]) -> SlotFilter:
+    """Return the filters of a query."""
+    return SlotFilter(
+        state=query.get("state", ""),
+        owner=query.get("owner", ""),
+        engine=query.get("engine", ""),
+        model=query.get("model", ""),
+        text=query.get("q", ""),
+    )
+
+
+def page_or_none(page: int, pages: int, links: Links, what: str) -> str | None:
+    """Return the address of the page after this one, None after the last.
+
+    Raises:
+        NotFoundError: there is no such page.
+    """
+    if page > pages:
+        raise NotFoundError(f"There is no page {page} of {what}; the last is {pages}.")
+    return links.with_query(page=page + 1) if page < pages else None
+
+
 class Slots(WorkspaceView):
     """The slots of a workspace."""
 
     @extend_schema(
         operation_id="slot_list",
-        parameters=[
-            number("page", "which page; 1 where left out", lowest=1, highest=MOST_PAGES),
-            PAGING[1],
-            STATE,
-            text("owner", "exact owner"),
-            text("engine", "exact engine"),
-            text("model", "exact model"),
-            text("q", "found in slot, number, title, owner, model, engine or topology"),
-        ],
+        parameters=PARAMETERS,
         responses={200: serializers_slots.SlotPage, **refusals(*READING)},
     )
     def get(self, request: Request, workspace: str) -> Response:
@@ -56,22 +83,14 @@ class Slots(WorkspaceView):
         found = portfolio(
             actor=actor(request),
             workspace=self.space,
-            wanted=SlotFilter(
-                state=query.get("state", ""),
-                owner=query.get("owner", ""),
-                engine=query.get("engine", ""),
-                model=query.get("model", ""),
-                text=query.get("q", ""),
-            ),
+            wanted=wanted_of(query),
             page=page,
             page_size=query.get("limit", PAGE_SIZE),
         )
-        if found.page != page:
-            raise NotFoundError(f"There is no page {page} of slots; the last is {found.pages}.")
         value = {
             "slots": [slot_value(row, self.links) for row in found.rows],
             "totals": totals_value(found.totals),
-            "next": self.links.with_query(page=page + 1) if page < found.pages else None,
+            "next": page_or_none(page, found.pages, self.links, "slots"),
         }
         return Response(serializers_slots.SlotPage(value).data)
 

@@ -60,6 +60,7 @@ from reviews.api.requalification import Requalification
 from reviews.api.revisions import ContractFile, EvidenceFile, PlanFile, RevisionDetail, Revisions
 from reviews.api.schemas import Absent, Docs, DocumentSchema, OpenApi
 from reviews.api.signoffs import PointSettlements, SignOffs, SignOffWithdrawals
+from reviews.api.slot_evidence import SharedEvidence, SlotEnds
 from reviews.api.slot_list import SlotDetail, Slots
 from reviews.api.slots import Check
 from reviews.api.stress import Stress
@@ -118,6 +119,8 @@ urlpatterns = [
     path(f"{WORKSPACE}/retractions", Retractions.as_view(), name="api-retractions"),
     path(f"{WORKSPACE}/slots", Slots.as_view(), name="api-slots"),
     path(f"{WORKSPACE}/slots/one", SlotDetail.as_view(), name="api-slot"),
+    path(f"{WORKSPACE}/slots/ends", SlotEnds.as_view(), name="api-slot-ends"),
+    path(f"{WORKSPACE}/slots/shared-evidence", SharedEvidence.as_view(), name="api-shared-evidence"),
     path(f"{WORKSPACE}/check", Check.as_view(), name="api-check"),
     path(f"{WORKSPACE}/metrics", Metrics.as_view(), name="api-metrics"),
     path(f"{WORKSPACE}/validity", SlotValidity.as_view(), name="api-slot-validity"),

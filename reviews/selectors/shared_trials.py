@@ -16,8 +16,6 @@ from reviews.selectors.slot_facts import SlotFact, slots_of
 from reviews.selectors.slots import SlotFilter, fits
 
 PAGE_SIZE = 25
-MOST_USES = 20
-"""Slots that are named for one trial."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +48,17 @@ class SharedTrials:
 
 
 def shared_trials(
-    *, actor: Person, workspace: Workspace, wanted: SlotFilter, page: int = 1, page_size: int = PAGE_SIZE
+    *,
+    actor: Person,
+    workspace: Workspace,
+    wanted: SlotFilter,
+    page: int = 1,
+    page_size: int | None = PAGE_SIZE,
+    most_uses: int | None = None,
 ) -> SharedTrials:
     """Return the trials that what is in force, or may still run, in several of the slots that fit a filter counts.
+
+    All of them on one page where ``page_size`` is None; of each, at most ``most_uses`` slots are named.
 
     Raises:
         NotFoundError: the actor is no member of the workspace.
@@ -63,15 +69,17 @@ def shared_trials(
     counted = CountedTrial.objects.filter(activation__in=list(held))
     shared = counted.order_by().values("content_id").annotate(slots=Count("pk")).filter(slots__gt=1)
     total = shared.count()
-    pages = max(1, -(-total // page_size))
+    size = page_size or max(total, 1)
+    pages = max(1, -(-total // size))
     page = page if 1 <= page <= pages else 1
-    cut = shared.order_by("-slots", "content_id")[(page - 1) * page_size : page * page_size]
-    shown = [row["content_id"] for row in cut]
+    # Asked for by a query in the others, not by its answers: all trials are more than a query takes values.
+    cut = shared.order_by("-slots", "content_id").values_list("content_id", flat=True)[(page - 1) * size : page * size]
+    shown = list(cut)
     retracted = set(
-        Retraction.objects.filter(workspace=workspace, content_id__in=shown).values_list("content_id", flat=True)
+        Retraction.objects.filter(workspace=workspace, content_id__in=cut).values_list("content_id", flat=True)
     )
     uses: dict[str, list[TrialUse]] = defaultdict(list)
-    for content_id, activation_id, trial in counted.filter(content_id__in=shown).values_list(
+    for content_id, activation_id, trial in counted.filter(content_id__in=cut).values_list(
         "content_id", "activation", "trial"
     ):
         fact = held[activation_id]
@@ -83,7 +91,7 @@ def shared_trials(
                 content_id=content_id,
                 is_retracted=content_id in retracted,
                 slots=len(uses[content_id]),
-                uses=tuple(sorted(uses[content_id], key=_place)[:MOST_USES]),
+                uses=tuple(sorted(uses[content_id], key=_place)[:most_uses]),
             )
             for content_id in shown
         ),

@@ -17,6 +17,7 @@ from reviews.selectors.turns import REVIEWED
 
 EndKind = Literal["decision", "emergency", "waiver", "evidence"]
 KINDS: tuple[EndKind, ...] = ("decision", "emergency", "waiver", "evidence")
+OF_AGE = "The age that policy or contract set is reached."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,18 @@ class End:
     topology: str
     name: str = ""
     by_evidence: bool = False
+
+    @property
+    def follows(self) -> str:
+        """What follows when it ends, in words."""
+        if self.kind == "decision":
+            why = "Its evidence is then too old." if self.by_evidence else OF_AGE
+            return f"{why} The slot runs without a decision in force from then on."
+        if self.kind == "emergency":
+            return f"For {self.name}. It is revoked then, unless its review is done."
+        if self.kind == "waiver":
+            return f"{self.name}. The decision turns stale then."
+        return "In review. It cannot be put into force after that."
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,18 +107,6 @@ def ends_of(
     )
 
 
-def consequence(end: End) -> str:
-    """Say what follows when something ends."""
-    if end.kind == "decision":
-        why = "Its evidence is then too old." if end.by_evidence else "The age that policy or contract set is reached."
-        return f"{why} The slot runs without a decision in force from then on."
-    if end.kind == "emergency":
-        return f"For {end.name}. It is revoked then, unless its review is done."
-    if end.kind == "waiver":
-        return f"{end.name}. The decision turns stale then."
-    return "In review. It cannot be put into force after that."
-
-
 def _line(end: End, seen: set[date], slot_href: str, href: str, now: datetime) -> EndLine:
     day = end.at.date()
     return EndLine(
@@ -131,7 +119,7 @@ def _line(end: End, seen: set[date], slot_href: str, href: str, now: datetime) -
         label=end.label,
         href=href,
         topology=end.topology,
-        text=consequence(end),
+        text=end.follows,
     )
 
 

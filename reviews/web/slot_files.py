@@ -1,5 +1,12 @@
-"""Slots as rows of a file: whole values, times in ISO 8601, money as numbers; what is not known is empty."""
+"""Slots, what ends, and shared trials as rows of a file: whole values, times in ISO 8601, money as numbers.
 
+What is not known is empty.
+"""
+
+from collections.abc import Iterator
+
+from reviews.selectors.shared_trials import SharedTrials
+from reviews.selectors.slot_ends import End
 from reviews.selectors.slots import SlotRow
 from reviews.web.csv_text import Value, plain
 
@@ -9,6 +16,18 @@ COLUMNS = (
     *("devices", "devices_with_ranks", "devices_spare", "devices_stranded", "device_types", "charge"),
     *("usd_per_hour", "usd_per_month", "unpriced"),
     *("reported_at", "reporting_hosts", "differing_keys", "breaches", "drifts", "observed_at", "other_decisions"),
+)
+END_COLUMNS = ("at", "kind", "slot", "decision", "topology", "name", "by_evidence", "follows")
+SHARED_COLUMNS = (
+    "content_id",
+    "retracted",
+    "slots",
+    "slot",
+    "decision",
+    "revision",
+    "state",
+    "trial",
+    "put_into_force",
 )
 
 
@@ -67,3 +86,35 @@ def _footprint_values(row: SlotRow) -> list[Value]:
         plain(taken.usd_per_month),
         taken.unpriced,
     ]
+
+
+def end_values(end: End) -> list[Value]:
+    """Return something that ends in the order of ``END_COLUMNS``."""
+    return [
+        end.at.isoformat(),
+        end.kind,
+        end.slot,
+        end.label,
+        end.topology,
+        end.name,
+        end.by_evidence,
+        end.follows,
+    ]
+
+
+def shared_values(found: SharedTrials) -> Iterator[list[Value]]:
+    """Yield each slot of each trial in the order of ``SHARED_COLUMNS``."""
+    for row in found.rows:
+        for use in row.uses:
+            held, decision = use.fact.held, use.fact.decision
+            yield [
+                row.content_id,
+                row.is_retracted,
+                row.slots,
+                use.fact.slot,
+                decision.label,
+                held.revision if held else None,
+                decision.state,
+                use.trial,
+                use.is_chosen,
+            ]

@@ -1,7 +1,7 @@
 """The portfolio: slots with what holds for them, what ends when, and which evidence several slots rest on."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,23 +12,32 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from reviews.models import Workspace
-from reviews.selectors.shared_trials import SharedTrials, shared_trials
+from reviews.models import Person, Workspace
+from reviews.selectors.shared_trials import shared_trials
 from reviews.selectors.slot_ends import slot_ends
 from reviews.selectors.slots import PAGE_SIZE, Portfolio, SlotFilter, portfolio
-from reviews.web.csv_text import attachment, csv_response
+from reviews.web.csv_text import Value, attachment, csv_response
 from reviews.web.document_links import links_of
 from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.links import Query, number_or_none
 from reviews.web.slot_end_rows import WEEKDAYS, ends_of
-from reviews.web.slot_files import COLUMNS, slot_values
+from reviews.web.slot_files import (
+    COLUMNS,
+    END_COLUMNS,
+    SHARED_COLUMNS,
+    end_values,
+    shared_values,
+    slot_values,
+)
 from reviews.web.slot_rows import selects, slot_line, sums
 from reviews.web.slot_shared_rows import shared_lines
 
 FILTERS = ("q", "state", "owner", "engine", "model")
 VIEWS = (("", "Slots"), ("ends", "Ends"), ("shared", "Shared evidence"))
 """Values of ``show`` with their titles."""
+MOST_USES = 20
+"""Slots that are named for one trial on the page; the files name all."""
 
 
 def slot_address(slug: str, slot: str) -> str:
@@ -71,8 +80,8 @@ def slot_list(request: PersonRequest, slug: str) -> HttpResponse:
         is_filtered=any(query.get(name) for name in FILTERS),
         is_empty=not found.choices.states,
         views=[(title, f"{own}{kept.link(show=value or None)}", value == show) for value, title in VIEWS],
-        csv_href=f"{own[:-1]}.csv{kept.link()}",
-        json_href=f"{own[:-1]}.json{kept.link()}",
+        csv_href=f"{own[:-1]}.csv{kept.link(show=show or None)}",
+        json_href=f"{own[:-1]}.json{kept.link(show=show or None)}",
         **part,
     )
     return render(request, "reviews/slot_list.html", context)
@@ -105,7 +114,9 @@ def _ends(request: PersonRequest, slug: str, workspace: Workspace, query: Query,
 
 def _shared(request: PersonRequest, slug: str, workspace: Workspace, query: Query, found: Portfolio) -> dict[str, Any]:
     at = number_or_none(query.get("page")) or 1
-    shared: SharedTrials = shared_trials(actor=request.user, workspace=workspace, wanted=asked_of(query), page=at)
+    shared = shared_trials(
+        actor=request.user, workspace=workspace, wanted=asked_of(query), page=at, most_uses=MOST_USES
+    )
     lines = shared_lines(shared, slot_href=lambda slot: slot_address(slug, slot), link=document_link(slug))
     return {
         "shared": lines,
@@ -143,12 +154,35 @@ def pages_of(current: int, pages: int, total: str, query: Query) -> dict[str, st
 @require_safe
 @page
 def slots_download(request: PersonRequest, slug: str, suffix: str) -> HttpResponse:
-    """Return every slot that fits the filters, as CSV or JSON."""
-    query = Query.of(request.GET.dict(), keep=FILTERS)
-    found = portfolio(actor=request.user, workspace=workspace_of(slug), wanted=asked_of(query), page_size=None)
-    rows = [slot_values(row) for row in found.rows]
-    name = f"{slug}-slots.{suffix}"
+    """Return everything that fits the filters as CSV or JSON: slots, or what ends or is shared, as ``show`` says."""
+    query = Query.of(request.GET.dict(), keep=("show", *FILTERS))
+    show = query.get("show") if query.get("show") in FILES else ""
+    name, columns, values = FILES[show]
+    rows = values(request.user, workspace_of(slug), asked_of(query))
+    name = f"{slug}-{name}.{suffix}"
     if suffix == "csv":
-        return csv_response(name, COLUMNS, rows)
-    tree = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
+        return csv_response(name, columns, rows)
+    tree = [dict(zip(columns, row, strict=True)) for row in rows]
     return attachment(json.dumps(tree, indent=1).encode(), name, "application/json")
+
+
+def _slot_rows(actor: Person, workspace: Workspace, wanted: SlotFilter) -> list[list[Value]]:
+    found = portfolio(actor=actor, workspace=workspace, wanted=wanted, page_size=None)
+    return [slot_values(row) for row in found.rows]
+
+
+def _end_rows(actor: Person, workspace: Workspace, wanted: SlotFilter) -> list[list[Value]]:
+    return [end_values(end) for end in slot_ends(actor=actor, workspace=workspace, wanted=wanted)]
+
+
+def _shared_rows(actor: Person, workspace: Workspace, wanted: SlotFilter) -> list[list[Value]]:
+    return list(shared_values(shared_trials(actor=actor, workspace=workspace, wanted=wanted, page_size=None)))
+
+
+Rows = Callable[[Person, Workspace, SlotFilter], list[list[Value]]]
+FILES: dict[str, tuple[str, Sequence[str], Rows]] = {
+    "": ("slots", COLUMNS, _slot_rows),
+    "ends": ("slot-ends", END_COLUMNS, _end_rows),
+    "shared": ("shared-evidence", SHARED_COLUMNS, _shared_rows),
+}
+"""``show`` -> the name of its file, its columns, and what reads its rows."""

@@ -133,8 +133,48 @@ def test_a_slot_that_there_is_not_is_refused(path: str, status: int, code: str, 
     assert told(asks, path, status)["type"] == code
 
 
+def test_what_ends_comes_in_order_of_time(asks: Caller) -> None:
+    first = told(asks, "slots/ends?q=own/&limit=2")
+    rest = told(asks, first["next"])
+    ends = first["ends"] + rest["ends"]
+    assert len(ends) == first["total"] == 3
+    assert [end["at"] for end in ends] == sorted(end["at"] for end in ends)
+    assert {end["kind"]: end["name"] for end in ends}["emergency"] == "INC-7"
+    assert rest["next"] is None
+
+
+def test_an_end_says_what_follows_and_where_to_read_on(asks: Caller) -> None:
+    (end,) = told(asks, f"slots/ends?q={ENDING}")["ends"]
+    assert (end["kind"], end["slot"], end["by_evidence"]) == ("decision", ENDING, False)
+    assert end["follows"].endswith("The slot runs without a decision in force from then on.")
+    assert end["page"].endswith(f"/w/lab/decisions/{end['decision']}/")
+    assert end["slot_page"] == f"http://testserver/w/lab/slots/one?{urlencode({'slot': ENDING})}"
+
+
+def test_shared_evidence_names_every_slot_that_counts_a_trial(asks: Caller) -> None:
+    (trial,) = told(asks, "slots/shared-evidence")["trials"]
+    assert (trial["slots"], len(trial["uses"]), trial["is_retracted"]) == (4, 4, False)
+    stale = next(use for use in trial["uses"] if use["slot"] == STALE)
+    assert stale == {
+        "slot": STALE,
+        "decision": 3,
+        "label": "D-0003",
+        "revision": 1,
+        "state": "STALE",
+        "trial": "t-1",
+        "is_put_into_force": True,
+        "page": "http://testserver/w/lab/decisions/3/",
+    }
+
+
+@pytest.mark.parametrize("path", ["slots/ends", "slots/shared-evidence"])
+def test_a_page_of_what_slots_have_that_there_is_not_is_not_found(path: str, asks: Caller) -> None:
+    assert told(asks, f"{path}?page=9", 404)["detail"].endswith("the last is 1.")
+
+
 def test_one_more_slot_costs_no_more_queries(people: Cast, asks: Caller) -> None:
     asks.get("slots")  # notes the use of the token
-    before = [cost(asks, path) for path in ("slots", f"slots/one?slot={PRICED}")]
+    paths = ("slots", f"slots/one?slot={PRICED}", "slots/ends", "slots/shared-evidence")
+    before = [cost(asks, path) for path in paths]
     planned(people, pair=documents(slot="own/another"))
-    assert [cost(asks, path) for path in ("slots", f"slots/one?slot={PRICED}")] == before
+    assert [cost(asks, path) for path in paths] == before

@@ -6,7 +6,7 @@ import pytest
 
 from reviews.selectors.slot_ends import End
 from reviews.web.links import Query
-from reviews.web.slot_end_rows import PAGE_SIZE, Ends, consequence, ends_of
+from reviews.web.slot_end_rows import PAGE_SIZE, Ends, ends_of
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
@@ -103,4 +103,4 @@ def test_many_ends_come_in_pages_and_days_lead_to_theirs() -> None:
     ids=["age", "evidence of what is in force", "emergency", "waiver", "review"],
 )
 def test_what_follows_is_said(one: End, said: str) -> None:
-    assert consequence(one) == said
+    assert one.follows == said

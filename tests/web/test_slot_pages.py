@@ -91,6 +91,32 @@ def test_the_files_have_every_slot_with_whole_values(people: Cast, visit: Visit)
     assert (whole["device_types"], whole["usd_per_hour"], whole["unpriced"]) == ("16 accel-80g", 48, "")
 
 
+def test_the_files_of_what_ends_have_every_month(people: Cast, visit: Visit) -> None:
+    page = text(people, visit, f"{LIST}?show=ends&q=own/&month=2026-12")
+    assert 'href="/w/lab/slots.csv?q=own/&amp;show=ends">CSV</a>' in page
+    answer = visit(people.audrey).get("/w/lab/slots.csv?show=ends&q=own/")
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="lab-slot-ends.csv"'
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    assert [row["at"] for row in rows] == sorted(row["at"] for row in rows)
+    emergency = next(row for row in rows if row["kind"] == "emergency")
+    assert (emergency["slot"], emergency["name"], emergency["by_evidence"]) == (EMERGENCY, "INC-7", "False")
+    assert visit(people.audrey).get("/w/lab/slots.json?show=ends&q=own/").json()[0]["at"] == rows[0]["at"]
+
+
+def test_the_files_of_shared_evidence_have_every_use(
+    people: Cast, visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reviews.web.slots.MOST_USES", 1)
+    assert "and 3 more slots" in text(people, visit, f"{LIST}?show=shared")
+    rows = visit(people.audrey).get("/w/lab/slots.json?show=shared").json()
+    assert len({row["slot"] for row in rows}) == len(rows) == rows[0]["slots"] == 4
+    stale = next(row for row in rows if row["slot"] == STALE)
+    assert (stale["decision"], stale["revision"], stale["state"], stale["trial"], stale["put_into_force"]) == (
+        *("D-0003", 1, "STALE", "t-1"),
+        True,
+    )
+
+
 def test_the_calendar_shows_ends_by_day_and_what_follows(people: Cast, visit: Visit) -> None:
     page = text(people, visit, f"{LIST}?show=ends")
     assert "Emergency runs out" in page
