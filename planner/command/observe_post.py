@@ -13,6 +13,7 @@ from planner.command.base import Exit, Refused, add_format, json_line, opened
 from planner.command.check import add_server
 from planner.command.client import Client
 from planner.command.submit import ProblemsError, accepted, answered
+from planner.decision_numbers import revision_label
 from planner.shown import printable
 
 __all__ = ["configure_post"]
@@ -58,7 +59,7 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     taken = "taken" if found["is_new"] else "taken before"
     judged = "" if found["is_judged"] or not found["is_new"] else ", too old to be judged"
     yield (
-        f"{taken}: {found['values']:,} values of D-{found['decision']:04d} r{found['revision']}{judged}; "
+        f"{taken}: {found['values']:,} values of {revision_label(found['decision'], found['revision'])}{judged}; "
         f"in breach {found['breaches']:,}, drifting {found['drifts']:,}; "
         f"of the topology {found['open_breaches']:,} and {found['open_drifts']:,}"
     )

@@ -28,7 +28,7 @@ from planner.command.base import (
 from planner.command.client import Answer, Client, NotReachedError, ServerAddressError
 from planner.command.opening import utc_time
 from planner.command.plan import EXIT
-from planner.decision_numbers import decision_number
+from planner.decision_numbers import decision_number, revision_label
 from planner.errors import PlannerError, Problem
 from planner.shown import printable, shown
 
@@ -232,7 +232,7 @@ def _waited(client: Client, arguments: Namespace, revision: dict[str, Any]) -> d
 
 
 def _name(revision: dict[str, Any]) -> str:
-    return f"D-{revision['decision']:04d} r{revision['revision']}"
+    return revision_label(revision["decision"], revision["revision"])
 
 
 def _print_result(revision: dict[str, Any], form: str) -> None:

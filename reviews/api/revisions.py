@@ -5,6 +5,7 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.decision_numbers import decision_label
 from reviews.api import serializers
 from reviews.api.authentication import actor, authentication, request_id
 from reviews.api.base import (
@@ -135,7 +136,7 @@ class StoredFile(WorkspaceView):
         )
         if found.data is None:
             return unchanged(found.version, KEPT_FOR_EVER)
-        name = "" if self.kind == "plan" else f"D-{number:04d}-r{revision}-{self.kind}.json"
+        name = "" if self.kind == "plan" else f"{decision_label(number)}-r{revision}-{self.kind}.json"
         return raw_bytes(found.data, found.version, cache=KEPT_FOR_EVER, file_name=name)
 
 

@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.decision_numbers import revision_label
 from planner.stress import stress_bytes
 from reviews.api import serializers
 from reviews.api.authentication import actor
@@ -32,9 +33,9 @@ class Stress(WorkspaceView):
         page = read_query(request.GET, {"page": integer(1, MOST_PAGES)}).get("page", 1)
         found = stress_view(actor=actor(request), workspace=self.space, number=number, revision=revision, asked=page)
         if found.matrix is None:
-            raise NotFoundError(f"D-{number:04d} r{revision} has no plan yet.")
+            raise NotFoundError(f"{revision_label(number, revision)} has no plan yet.")
         if found.start != (page - 1) * PAGE_SIZE:
-            raise NotFoundError(f"D-{number:04d} r{revision} has no page {page} of trials.")
+            raise NotFoundError(f"{revision_label(number, revision)} has no page {page} of trials.")
         is_last = found.start + len(found.shown) == found.total
         value = {
             "stress": json.loads(stress_bytes(found.matrix)),

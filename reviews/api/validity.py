@@ -6,6 +6,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.request import Request
 
 from planner.canonical import file_sha256
+from planner.decision_numbers import decision_label
 from reviews.api.authentication import actor
 from reviews.api.base import KEPT_IF_UNCHANGED, WorkspaceView, known_versions, raw_bytes, unchanged
 from reviews.api.documentation import IF_NONE_MATCH, NOT_MODIFIED, READING, refusals
@@ -89,7 +90,7 @@ class DecisionRecord(WorkspaceView):
         headers = {
             "ETag": f'"{version}"',
             "Cache-Control": KEPT_IF_UNCHANGED,
-            "Content-Disposition": f'attachment; filename="D-{number:04d}.md"',
+            "Content-Disposition": f'attachment; filename="{decision_label(number)}.md"',
             "X-Content-Type-Options": "nosniff",
         }
         return HttpResponse(data, content_type="text/markdown; charset=utf-8", headers=headers)

@@ -8,6 +8,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.decision_numbers import revision_label
 from planner.overrides import overridden_bytes
 from reviews.api import serializers
 from reviews.api.authentication import actor
@@ -42,7 +43,7 @@ class WhatIf(WorkspaceView):
         asked = _asked(request.GET)
         found = what_if_view(actor=actor(request), workspace=self.space, number=number, revision=revision, asked=asked)
         if found.plan is None:
-            raise NotFoundError(f"D-{number:04d} r{revision} has no plan yet.")
+            raise NotFoundError(f"{revision_label(number, revision)} has no plan yet.")
         problems = (*found.problems, *([found.too_large] if found.too_large else []))
         if problems or found.answer is None:
             raise InvalidRequestError(tuple(Finding.of(problem, "request") for problem in problems))

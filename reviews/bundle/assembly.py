@@ -18,6 +18,7 @@ from typing import BinaryIO
 from django.db.models import QuerySet
 
 from planner.canonical import canonical_bytes, file_sha256
+from planner.decision_numbers import decision_label, revision_label
 from reviews.bundle.archive import MOST_BYTES, Archive, fitting
 from reviews.bundle.log_files import Progress, WrittenLog, write_log
 from reviews.bundle.record import decision_record
@@ -69,7 +70,7 @@ class Wanted:
     @property
     def scope(self) -> str:
         """Its name for people."""
-        return "all decisions" if self.decision is None else f"D-{self.decision:04d}"
+        return "all decisions" if self.decision is None else decision_label(self.decision)
 
     @property
     def entries(self) -> QuerySet[AuditEntry]:
@@ -146,7 +147,7 @@ def _decisions(
                 planned = planned_revision(written.rules, reviews, number, revision, entries)
                 lines = list(_statements(planned, wanted))
             except UNTELLABLE as error:
-                faults.append(f"D-{number:04d} r{revision} cannot be stated. {_said(error)}")
+                faults.append(f"{revision_label(number, revision)} cannot be stated. {_said(error)}")
                 continue
             newest = planned
             count += len(lines)
@@ -156,7 +157,7 @@ def _decisions(
             decision = reviewed_decision(number, entries, newest)
             told, record = report_decision(decision, names), decision_record(decision, names)
         except UNTELLABLE as error:
-            faults.append(f"D-{number:04d} cannot be told. {_said(error)}")
+            faults.append(f"{decision_label(number)} cannot be told. {_said(error)}")
             continue
         report.write(told)
         archive.add(f"decisions/{decision.label}.md", [record])

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from planner.decision_numbers import decision_label, revision_label
 from planner.verifier.verify import Rules
 from reviews.blobs import blob_read
 from reviews.models import AuditEntry, Person
@@ -57,7 +58,7 @@ class ReviewedDecision:
     @property
     def label(self) -> str:
         """The number as people write it."""
-        return f"D-{self.number:04d}"
+        return decision_label(self.number)
 
 
 class Names:
@@ -118,7 +119,7 @@ def planned_revision(
     said = rules.decisions[number]["revisions"][revision]
     planned = (one.fields for one in entries if one.action == "revision.planned" and one.fields["revision"] == revision)
     facts = PlannedFacts(
-        label=f"D-{number:04d} r{revision}",
+        label=revision_label(number, revision),
         slot=said["slot"],
         subject=said["subject"],
         contract=said["contract_file_sha256"],

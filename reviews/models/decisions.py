@@ -7,6 +7,7 @@ sign-offs are bound to, is a second row written once.
 from django.db import models
 from django.db.models import Q
 
+from planner.decision_numbers import decision_label
 from reviews.models.documents import StoredDocument
 from reviews.models.fields import DIGEST_LENGTH
 from reviews.models.jobs import Plan, PlanJob
@@ -77,7 +78,7 @@ class Decision(models.Model):
     @property
     def label(self) -> str:
         """The number as people write it."""
-        return f"D-{self.number:04d}"
+        return decision_label(self.number)
 
 
 class Revision(models.Model):

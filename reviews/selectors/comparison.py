@@ -14,6 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from planner.candidate_diff import CandidateDiff, CandidateSide, TrialChange, candidate_diff, trial_changes
+from planner.decision_numbers import decision_label
 from planner.document_diff import FieldChange, document_diff
 from planner.map_diff import MapDiff, map_diff, placed_map
 from planner.records.contract import Contract
@@ -156,7 +157,7 @@ def _base_row(workspace: Workspace, page: DecisionPage, base: Asked) -> tuple[st
     chosen = (found.filter(number=base.revision) if base.revision else found).order_by("-number").first()
     if chosen is None:
         what = f" r{base.revision}" if base.revision else ""
-        raise NotFoundError(f"There is no D-{base.decision:04d}{what} in {workspace.slug}.")
+        raise NotFoundError(f"There is no {decision_label(base.decision)}{what} in {workspace.slug}.")
     return chosen.decision.label, chosen.decision.slot, revision_row(chosen)
 
 

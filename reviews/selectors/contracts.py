@@ -5,6 +5,7 @@ from datetime import datetime
 
 from planner.contract_builder.draft import draft_from
 from planner.contract_builder.rendered import rendered
+from planner.decision_numbers import revision_label
 from reviews.blobs import blob_read
 from reviews.errors import NotFoundError
 from reviews.models import DocumentKind, Person, Policy, Revision, StoredDocument, Workspace
@@ -28,6 +29,11 @@ class ContractRow:
     decision: int
     title: str
     revision: int
+
+    @property
+    def label(self) -> str:
+        """The decision and revision as people write them."""
+        return revision_label(self.decision, self.revision)
 
 
 def contracts_of_workspace(*, actor: Person, workspace: Workspace) -> tuple[ContractRow, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from planner.decision_numbers import decision_label
 from reviews.asked_once import moment, once
 from reviews.blobs import blob_read
 from reviews.errors import NotFoundError
@@ -40,7 +41,7 @@ def decision_named(workspace: Workspace, number: int) -> Decision:
     rows = Decision.objects.filter(workspace=workspace, number=number).select_related("opened_by")
     decision = rows.order_by().first()
     if decision is None:
-        raise NotFoundError(f"There is no decision D-{number:04d} in {workspace.slug}.")
+        raise NotFoundError(f"There is no decision {decision_label(number)} in {workspace.slug}.")
     return decision
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Count, QuerySet
 
+from planner.decision_numbers import decision_label
 from planner.observations.decided import decided
 from planner.observations.diagnosis import Diagnosis as Found
 from planner.observations.diagnosis import read_diagnosis
@@ -156,7 +157,7 @@ def diagnosis_detail(*, actor: Person, workspace: Workspace, number: int, diagno
     every = Diagnosis.objects.filter(decision__workspace=workspace, decision__number=number, number=diagnosis)
     found = _rows(every).first()
     if found is None:
-        raise NotFoundError(f"D-{number:04d} has no diagnosis {diagnosis}.")
+        raise NotFoundError(f"{decision_label(number)} has no diagnosis {diagnosis}.")
     raw = blob_read(found.result_id, "diagnosis")
     files = DiagnosisFile.objects.filter(diagnosis=found).order_by("number")
     return DiagnosisDetail(row=_row(found), found=read_diagnosis(raw), raw=raw, files=tuple(map(_file, files)))
@@ -185,7 +186,7 @@ def diagnosis_file(*, actor: Person, workspace: Workspace, number: int, diagnosi
     of = {"diagnosis__decision__workspace": workspace, "diagnosis__decision__number": number}
     found = DiagnosisFile.objects.filter(**of, diagnosis__number=diagnosis, number=file).first()
     if found is None:
-        raise NotFoundError(f"Diagnosis {diagnosis} of D-{number:04d} has no file {file}.")
+        raise NotFoundError(f"Diagnosis {diagnosis} of {decision_label(number)} has no file {file}.")
     return _file(found)
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
+from planner.decision_numbers import decision_label
 from reviews.errors import NotFoundError
 from reviews.models import Export, Person, Workspace
 from reviews.selectors.people import standing_of
@@ -43,7 +44,7 @@ class ExportRow:
     @property
     def file_name(self) -> str:
         """What the bundle is saved as."""
-        scope = "workspace" if self.decision is None else f"D-{self.decision:04d}"
+        scope = "workspace" if self.decision is None else decision_label(self.decision)
         return f"topogate-{scope}-{self.sha256.removeprefix('sha256:')[:12]}.zip"
 
 

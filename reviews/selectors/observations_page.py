@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from planner.decision_numbers import decision_label
 from planner.observations import METRICS, Compared
 from planner.observations.rollup import Key
 from reviews.errors import NotFoundError
@@ -164,7 +165,7 @@ def shown_or_refused(*, actor: Person, workspace: Workspace, number: int, asked:
     """
     shown = shown_of(actor=actor, workspace=workspace, number=number, asked=asked)
     if shown is None:
-        raise NotFoundError(f"Nothing was reported yet of what D-{number:04d} put into force.")
+        raise NotFoundError(f"Nothing was reported yet of what {decision_label(number)} put into force.")
     return shown
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
+from planner.decision_numbers import revision_label
 from reviews.blobs import blob_read
 from reviews.errors import NotFoundError
 from reviews.models import Person, Revision, Workspace
@@ -82,7 +83,7 @@ def revision_file(
     if kind == "plan":
         planned = getattr(found, "planned", None)
         if planned is None:
-            raise NotFoundError(f"D-{number:04d} r{revision} has no plan yet.")
+            raise NotFoundError(f"{revision_label(number, revision)} has no plan yet.")
         version, blob_id = planned.plan.plan_id, planned.plan.blob_id
     else:
         document = found.contract if kind == "contract" else found.evidence
@@ -100,5 +101,5 @@ def _revision(actor: Person, workspace: Workspace, number: int, revision: int) -
         .first()
     )
     if found is None:
-        raise NotFoundError(f"There is no D-{number:04d} r{revision} in {workspace.slug}.")
+        raise NotFoundError(f"There is no {revision_label(number, revision)} in {workspace.slug}.")
     return found

@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from planner.decision_numbers import decision_label
 from planner.footprint import Footprint
 from reviews.asked_once import once
 from reviews.errors import NotFoundError, is_storable, printable
@@ -71,7 +72,7 @@ class DecisionFact:
     @property
     def label(self) -> str:
         """The number as people write it."""
-        return f"D-{self.number:04d}"
+        return decision_label(self.number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ and one of the emergency team. Documents, plan and planner version are the earli
 """
 
 from planner.canonical import canonical_bytes
+from planner.decision_numbers import decision_label
 from reviews.audit import append
 from reviews.blobs import blob_keep, blob_read
 from reviews.errors import ConflictError
@@ -88,7 +89,7 @@ def _carry_out(proposing: Proposing) -> None:
         evidence_until=revision.planned.basis.evidence_until,
     )
     if until is not None and until <= proposing.now:
-        raise ConflictError(f"D-{proposing.body['to']:04d} would hold no more: its evidence is too old.")
+        raise ConflictError(f"{decision_label(proposing.body['to'])} would hold no more: its evidence is too old.")
     act = Acting(proposing.workspace, proposing.standing, decision, proposing.attempt)
     supersede_older(act, proposing.now)
     decision_move(decision, "activate", proposing.now)
@@ -102,7 +103,7 @@ def _carry_out(proposing: Proposing) -> None:
         trial=earlier.trial,
         topology=earlier.topology,
         rank_map_digest=earlier.rank_map_digest,
-        rollback=f"D-{snapshot['rollback_from']:04d}",
+        rollback=decision_label(snapshot["rollback_from"]),
         requirements_id=blob_keep(canonical_bytes(snapshot)).sha256,
         activated_at=proposing.now,
         valid_until=until,

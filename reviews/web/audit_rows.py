@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
+from planner.decision_numbers import decision_label
 from reviews.selectors.log import ERASED, EntryRow
 from reviews.web.event_rows import event_text
 from reviews.web.formats import when
@@ -67,7 +68,7 @@ class EntryLine:
 
 def entry_line(row: EntryRow, slug: str) -> EntryLine:
     """Make a line of the log."""
-    label = f"D-{row.decision:04d}" if row.decision else ""
+    label = decision_label(row.decision) if row.decision else ""
     reason = f": {shortened(row.reason)}" if row.reason else ""
     team = f" · {team_title(row.team).lower()}" if row.team else ""
     return EntryLine(

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from planner.contract_builder.draft import ContractDraft, continued, draft_bytes, draft_from
 from planner.contract_builder.rendered import rendered
 from planner.contract_builder.steps import REVIEW, STEPS, Step, step_named
+from planner.decision_numbers import decision_label
 from planner.errors import DocumentRefusedError
 from planner.intake.parts import value_at
 from planner.pointers import steps
@@ -230,7 +231,7 @@ def ways_on(slug: str, draft_id: int, revises: int | None) -> list[tuple[str, st
     """Return where a finished contract goes from here; ``revises`` is the decision that it is a revision of."""
     asked = urlencode({"contract_draft": draft_id})
     revised = f"{asked}&decision={revises}" if revises else asked
-    submit = f"Submit with evidence as a revision of D-{revises:04d}" if revises else "Submit with evidence"
+    submit = f"Submit with evidence as a revision of {decision_label(revises)}" if revises else "Submit with evidence"
     return [
         (f"{reverse('decision-new', args=[slug])}?{revised}", submit),
         (f"{reverse('builder-list', args=[slug])}?{asked}", "Build evidence from files"),

@@ -5,6 +5,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from planner.decision_numbers import revision_label
 from reviews.errors import NotFoundError
 from reviews.selectors.documents import DigestUse, blob_of_workspace, digest_uses
 from reviews.web.csv_text import attachment
@@ -29,7 +30,7 @@ def use_line(use: DigestUse, slug: str) -> tuple[str, str, str]:
     else:
         own = reverse("decision-detail", args=[slug, use.decision])
     href = f"{own}?revision={use.revision}"
-    return use.what, f"D-{use.decision:04d} r{use.revision}", href
+    return use.what, revision_label(use.decision, use.revision), href
 
 
 @require_safe

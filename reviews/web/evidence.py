@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from planner.decision_numbers import decision_label, revision_label
 from reviews.selectors.attachments import attachment_bytes, attachment_of, evidence_document
 from reviews.web.attachment_lines import place_in_file
 from reviews.web.builder_rows import places_text, removed_text
@@ -35,9 +36,11 @@ def evidence_detail(request: PersonRequest, slug: str, digest: str) -> HttpRespo
         files=[(row, bytes_text(row.size_bytes), removed_text(row.removed)) for row in found.attachments],
         file_count=count(len(found.attachments), "file"),
         new_href=f"{new}?{given}" if found.contract_sha256 else "",
-        revisions=[(f"D-{number:04d}", title, f"{new}?decision={number}&{given}") for number, title in found.decisions],
+        revisions=[
+            (decision_label(number), title, f"{new}?decision={number}&{given}") for number, title in found.decisions
+        ],
         used=[
-            (f"D-{number:04d} r{revision}", f"{reverse('decision-detail', args=[slug, number])}?revision={revision}")
+            (revision_label(number, revision), f"{reverse('decision-detail', args=[slug, number])}?revision={revision}")
             for number, revision in found.used_in
         ],
     )

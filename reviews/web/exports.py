@@ -6,7 +6,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from planner.decision_numbers import decision_number
+from planner.decision_numbers import decision_label, decision_number
 from reviews.errors import Finding, InvalidRequestError
 from reviews.models import Workspace
 from reviews.selectors.checkpoints import newest_key
@@ -82,7 +82,7 @@ def export_line(row: ExportRow) -> dict[str, Any]:
     done, total = row.entries_done, row.entries_total
     return {
         "id": row.id,
-        "scope": "All decisions" if row.decision is None else f"D-{row.decision:04d}",
+        "scope": "All decisions" if row.decision is None else decision_label(row.decision),
         "word": STATES["doubtful" if row.is_ready and row.error else row.state],
         "is_open": row.is_open,
         "is_ready": row.is_ready,

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
+from planner.decision_numbers import decision_label
 from planner.observations import METRICS
 from planner.observations.rollup import Key
 from reviews.errors import DocumentsRefusedError, NotAllowedError, ReviewError
@@ -237,7 +238,7 @@ def observations_download(request: PersonRequest, slug: str, number: int | str, 
     asked = asked_of(request.GET)
     shown = shown_or_refused(actor=request.user, workspace=workspace_of(slug), number=number, asked=asked)
     rows = [value_fields(row, shown.places) for row in shown.rows]
-    name = f"D-{number:04d}-{shown.metric}-{shown.span}.{suffix}"
+    name = f"{decision_label(number)}-{shown.metric}-{shown.span}.{suffix}"
     if suffix == "csv":
         return csv_response(name, COLUMNS, [tuple(row.values()) for row in rows])
     compared = shown.compared

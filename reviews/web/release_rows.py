@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from planner.decision_numbers import decision_label
 from planner.records.plan import Plan
 from reviews.policies.requirements import NOTHING_SELECTED
 from reviews.policies.waiving import INTEGRITY_GATES
@@ -270,7 +271,9 @@ def _ways_back(found: ReleaseView) -> Iterator[ActForm]:
                     name="to",
                     label="Back to",
                     kind="select",
-                    options=tuple((str(number), f"D-{number:04d}, {topology}") for number, topology in found.earlier),
+                    options=tuple(
+                        (str(number), f"{decision_label(number)}, {topology}") for number, topology in found.earlier
+                    ),
                 ),
                 reason("What went wrong."),
             ),

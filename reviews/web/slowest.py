@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
+from planner.decision_numbers import decision_label
 from planner.observations.ras import NO_VERDICT
 from planner.observations.slowest import LATE_US
 from reviews.errors import InvalidRequestError, NotAllowedError, ReviewError
@@ -191,7 +192,7 @@ def diagnosis_download(
     found = diagnosis_detail(
         actor=request.user, workspace=workspace_of(slug), number=int(number), diagnosis=int(diagnosis)
     )
-    name = f"D-{int(number):04d}-diagnosis-{found.row.number}.{suffix}"
+    name = f"{decision_label(int(number))}-diagnosis-{found.row.number}.{suffix}"
     if suffix == "csv":
         return csv_response(name, COLUMNS, download_rows(found.found))
     return attachment(json.dumps(json.loads(found.raw), indent=1).encode(), name, "application/json")
