@@ -11,10 +11,8 @@ from typing import Any
 
 from planner.contract_builder.draft import draft_from
 from planner.contract_builder.rendered import judged
-from planner.documents import EvidenceDocument
 from planner.errors import Problem
 from planner.intake import read_contract
-from planner.intake.stored import decoded_evidence
 from planner.matrix import matrix_of_stored
 from planner.records.matrix import Matrix
 from planner.version import PLANNER_VERSION
@@ -22,7 +20,7 @@ from reviews.errors import Finding, InvalidRequestError
 from reviews.last_few import LastFew
 from reviews.models import DocumentKind, Draft, Person, Workspace
 from reviews.selectors.decision_page import decision_page
-from reviews.selectors.documents import revision_bytes
+from reviews.selectors.documents import evidence_by_name, revision_bytes
 from reviews.selectors.drafts import draft_of_owner
 from reviews.selectors.rows import DecisionPage
 
@@ -77,11 +75,7 @@ def benchmark_view(*, actor: Person, workspace: Workspace, number: int, revision
         return BenchmarkView(page=page, matrix=_KEPT.get(key, lambda: matrix_of_stored(contract)), too_large=too_large)
 
     def made() -> Matrix:
-        record = decoded_evidence(raw.evidence)
-        # Ids of trials' contents are for plans; coverage tells trials by their names.
-        ids = dict.fromkeys(record.trials, "")
-        document = EvidenceDocument(record, shown.evidence, shown.evidence_file_sha256, ids)
-        return matrix_of_stored(contract, document)
+        return matrix_of_stored(contract, evidence_by_name(shown, raw))
 
     return BenchmarkView(page=page, matrix=_KEPT.get((PLANNER_VERSION, shown.contract, shown.evidence), made))
 

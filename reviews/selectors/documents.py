@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
+from planner.documents import EvidenceDocument
+from planner.intake.stored import decoded_evidence
 from reviews.blobs import blob_read
 from reviews.errors import NotFoundError
 from reviews.models import (
@@ -17,6 +19,7 @@ from reviews.models import (
     Workspace,
 )
 from reviews.selectors.people import standing_of
+from reviews.selectors.rows import RevisionRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,15 @@ def revision_bytes(*, actor: Person, workspace: Workspace, revision_id: int) -> 
         evidence=blob_read(revision.evidence.blob_id, "evidence"),
         plan=blob_read(planned.plan.blob_id, "plan") if planned else None,
     )
+
+
+def evidence_by_name(row: RevisionRow, raw: RevisionBytes) -> EvidenceDocument:
+    """Decode a revision's evidence, which intake accepted, for a reader that tells trials by their names.
+
+    The ids of their contents, which plans are made of, are empty.
+    """
+    record = decoded_evidence(raw.evidence)
+    return EvidenceDocument(record, row.evidence, row.evidence_file_sha256, dict.fromkeys(record.trials, ""))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,25 +7,22 @@ identity reports, and those are entries. Equal decisions give equal bytes.
 
 from dataclasses import dataclass
 
-from planner.documents import EvidenceDocument
 from planner.intake import read_contract
-from planner.intake.stored import decoded_evidence
 from planner.launch import TARGETS, LaunchConfiguration, LaunchRefusedError, Target, launch_configuration, refusal
 from planner.records.evidence import LayoutName
+from planner.times import time_text
 from reviews.asked_once import moment
 from reviews.errors import ConflictError, Finding, InvalidRequestError
-from reviews.models import Decision, DecisionState, Person, Workspace
+from reviews.models import Decision, Person, Workspace
 from reviews.selectors.decision_page import decision_page
-from reviews.selectors.documents import revision_bytes
-from reviews.selectors.in_force import ENDING, states_now
+from reviews.selectors.documents import evidence_by_name, revision_bytes
+from reviews.selectors.in_force import ENDING, slot_in_force
 from reviews.selectors.rows import ActivationRow, DecisionPage, RevisionRow
 
 __all__ = ["Choice", "LaunchView", "handed_out", "launch_view"]
 
 MOST_BYTES = 16 * 2**20
 """Of contract and evidence together; the command line says the launch of larger ones."""
-SLOT_LOOKED_AT = 20
-"""Newest decisions of a slot among which the one in force is looked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,14 +37,14 @@ class Choice:
 class LaunchView:
     """A decision's page with its launch; ``made`` is None where ``because`` says why nothing is launched.
 
-    ``others`` are the decisions in force for the slot, where this one is not: number and label.
+    ``instead`` is the decision that holds in the slot, where this one does not.
     """
 
     page: DecisionPage
     activation: ActivationRow | None
     revision: RevisionRow | None
     because: str = ""
-    others: tuple[tuple[int, str], ...] = ()
+    instead: Decision | None = None
     layout: LayoutName | None = None
     target: Target | None = None
     choices: tuple[Choice, ...] = ()
@@ -69,8 +66,9 @@ def launch_view(*, actor: Person, workspace: Workspace, number: int, target: Tar
     page = decision_page(actor=actor, workspace=workspace, number=number, read_plan=False)
     activation = page.activation
     if page.state not in ENDING or activation is None:
-        others = _in_force(workspace, page)
-        return LaunchView(page=page, activation=activation, revision=None, because=_ended(page), others=others)
+        held = slot_in_force(workspace, page.slot, moment())
+        instead = held.activation.revision.decision if held else None
+        return LaunchView(page=page, activation=activation, revision=None, because=_ended(page), instead=instead)
     revision = next(row for row in page.revisions if row.number == activation.revision)
     raw = revision_bytes(actor=actor, workspace=workspace, revision_id=revision.id)
     size = len(raw.contract) + len(raw.evidence)
@@ -81,12 +79,8 @@ def launch_view(*, actor: Person, workspace: Workspace, number: int, target: Tar
         )
         return LaunchView(page=page, activation=activation, revision=revision, because=because)
     contract = read_contract(raw.contract)
-    record = decoded_evidence(raw.evidence)
-    # Ids of trials' contents are for plans; a launch tells its trial by name.
-    evidence = EvidenceDocument(
-        record, revision.evidence, revision.evidence_file_sha256, dict.fromkeys(record.trials, "")
-    )
-    layout = record.trials[activation.trial].topology.layout
+    evidence = evidence_by_name(revision, raw)
+    layout = evidence.record.trials[activation.trial].topology.layout
     choices = tuple(Choice(target=each, refused=refusal(activation.trial, layout, each) or "") for each in TARGETS)
     offered = [choice.target for choice in choices if not choice.refused] or list(TARGETS)
     chosen = offered[0] if target is None else target
@@ -100,7 +94,7 @@ def launch_view(*, actor: Person, workspace: Workspace, number: int, target: Tar
             plan_id=revision.plan.plan_id if revision.plan else "",
             decision=f"{page.label} r{revision.number}",
             subject=revision.subject,
-            expires_at=None if activation.valid_until is None else f"{activation.valid_until:%Y-%m-%dT%H:%M:%SZ}",
+            expires_at=None if activation.valid_until is None else time_text(activation.valid_until),
         )
     except LaunchRefusedError as refused:
         because = f"{refused}"
@@ -138,11 +132,3 @@ def _ended(page: DecisionPage) -> str:
     since = f"{page.label} is {label} since {page.state_since:%Y-%m-%d %H:%M} UTC"
     never = "" if page.activation else ": it is not in force"
     return f"{since}{never}. {page.state_because}".strip()
-
-
-def _in_force(workspace: Workspace, page: DecisionPage) -> tuple[tuple[int, str], ...]:
-    """Return number and label of the decisions of the same slot that hold now."""
-    rows = Decision.objects.filter(workspace=workspace, slot=page.slot, state__in=ENDING).exclude(number=page.number)
-    decisions = list(rows.order_by("-number")[:SLOT_LOOKED_AT])
-    states = states_now(decisions, moment())
-    return tuple((row.number, row.label) for row in decisions if DecisionState(states[row.pk].state) in ENDING)

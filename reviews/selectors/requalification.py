@@ -19,7 +19,6 @@ from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import DocumentRefusedError
 from planner.gates import GATES
 from planner.intake import read_contract
-from planner.intake.stored import decoded_evidence
 from planner.pointers import joined, steps
 from planner.records.base import stated
 from planner.requalification import (
@@ -40,7 +39,7 @@ from reviews.models import Activation, DocumentKind, Person, Revision, Workspace
 from reviews.policies.document import PolicyDocument, gate_owner, read_policy
 from reviews.policies.validity import key_owner
 from reviews.selectors.decision_page import decision_named, decision_page
-from reviews.selectors.documents import RevisionBytes, revision_bytes
+from reviews.selectors.documents import RevisionBytes, evidence_by_name, revision_bytes
 from reviews.selectors.drafts import draft_of_owner
 from reviews.selectors.in_force import activations_of
 from reviews.selectors.reported_changes import reported_changes
@@ -198,9 +197,7 @@ def _evidence(base: RevisionRow, stored: RevisionBytes) -> tuple[EvidenceDocumen
     size = len(stored.evidence)
     if size > MOST_EVIDENCE_BYTES:
         return None, f"{size:,} bytes of evidence; at most {MOST_EVIDENCE_BYTES:,} are told here."
-    record = decoded_evidence(stored.evidence)
-    # Ids of trials' contents are for plans; trials are told by their names.
-    return EvidenceDocument(record, base.evidence, base.evidence_file_sha256, dict.fromkeys(record.trials, "")), ""
+    return evidence_by_name(base, stored), ""
 
 
 def _reported(

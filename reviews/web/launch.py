@@ -58,7 +58,7 @@ def decision_launch(request: PersonRequest, slug: str, number: int) -> HttpRespo
         steps=steps_after(found),
         documents=_documents(found, slug),
         identity_href=reverse("decision-identity", args=[slug, number]),
-        others=[(label, reverse("decision-launch", args=[slug, other])) for other, label in found.others],
+        instead=_instead(found, slug),
         next_step=_next_step(found, slug),
     )
     return render(request, "reviews/decision_launch.html", context)
@@ -121,6 +121,13 @@ def _documents(found: LaunchView, slug: str) -> list[tuple[str, str]]:
         (f"{kind}.json", reverse("document", args=[slug, number, kind]) + query) for kind in ("contract", "evidence")
     ]
     return [*pages, ("plan.json", reverse("plan-json", args=[slug, number]) + query)]
+
+
+def _instead(found: LaunchView, slug: str) -> tuple[str, str] | None:
+    """Return label and launch of what holds in the slot; None where that is this decision, or nothing."""
+    if found.instead is None:
+        return None
+    return found.instead.label, reverse("decision-launch", args=[slug, found.instead.number])
 
 
 def _next_step(found: LaunchView, slug: str) -> tuple[str, str, str] | None:
