@@ -22,7 +22,7 @@ def use_line(use: DigestUse, slug: str) -> tuple[str, str, str]:
     """Return what a digest names, where, and the link to it."""
     if use.seq is not None:
         return use.what, f"entry {use.seq}", reverse("audit-entry", args=[slug, use.seq])
-    if use.decision is None:
+    if use.decision is None or use.revision is None:
         return use.what, "this workspace", ""
     document = use.what.removesuffix(" file")
     if document in READ:
