@@ -6,7 +6,7 @@ report and counts for nothing.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from planner.identity_live import Decided, Said, Together, together
@@ -253,21 +253,27 @@ def _lacking(decided: Decided, whole: Together, hosts: Sequence[HostRow]) -> str
 
 
 def check_of(live: LiveIdentity) -> SlotCheck:
-    """Return the answer for a slot as a check gives it; what differs stands once for each key."""
-    held = live.held
+    """Return the answer for a slot as a check gives it; what differs stands once for each key.
+
+    It is of the decision that the hosts are compared with, in the state that it has now: one that ended never matches.
+    """
     found = tuple({one.key: one for _, one in live.differences}.values())
-    if held is None or not held.is_in_force:
-        return SlotCheck(slot=live.slot, matches=False, because=live.because, differences=found)
+    return standing(SlotCheck(slot=live.slot, matches=live.matches, because=live.because, differences=found), live)
+
+
+def standing(check: SlotCheck, live: LiveIdentity) -> SlotCheck:
+    """Return an answer with the decision that a slot was given last, and its state as of now."""
+    held = live.held
+    if held is None:
+        return check
     emergency = held.activation.emergency if held.state == DecisionState.EMERGENCY else None
-    return SlotCheck(
-        slot=live.slot,
-        matches=live.matches,
-        because=live.because,
+    return replace(
+        check,
+        matches=check.matches and held.is_in_force,
         decision=held.decision,
         activation=held.activation,
         state=held.state,
         valid_until=held.activation.valid_until,
-        differences=found,
         incident=emergency.incident if emergency else "",
         failing_gates=gates_past(emergency) if emergency else (),
     )

@@ -27,7 +27,7 @@ from reviews.policies.host_reports import WHOLE, Sent, is_of_a_host, place_in, s
 from reviews.policies.permissions import may_report
 from reviews.policies.validity import Difference, also_text, owned
 from reviews.selectors.decided import decided_by, owners_of
-from reviews.selectors.live_identity import Held, LiveIdentity, check_of, held_by, live_slot
+from reviews.selectors.live_identity import Held, LiveIdentity, check_of, held_by, live_slot, standing
 from reviews.selectors.people import standing_of
 from reviews.selectors.reported_keys import fresh_for, keys_text, keys_value
 from reviews.selectors.slot_check import SlotCheck, difference_text, live_identity
@@ -79,7 +79,7 @@ def identity_reports_take(
     else:
         places = _hosts_take(actor, workspace, slot, documents, trace)
     found = live_slot(workspace, slot, database_now())
-    return Answer(check or check_of(found), found, places)
+    return Answer(standing(check, found) if check else check_of(found), found, places)
 
 
 def identity_report_refuse(

@@ -84,7 +84,6 @@ def identity_report(
         )
         if ends and found.decision is not None:
             decision_move(found.decision, "differ", now)
-            found = replace(found, state=found.decision.state)
         append(workspace, replace(attempt, **_told(found, kept, named)))
     return found
 
