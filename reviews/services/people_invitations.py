@@ -22,6 +22,7 @@ from reviews.clock import database_now, utc_text
 from reviews.errors import Finding, InvalidRequestError, NotFoundError
 from reviews.models import Invitation, Person, Workspace
 from reviews.services.people import UNTRACED, Trace, roster_act
+from reviews.services.shown_again import shown_again_require
 
 FORM = re.compile(r"[A-Za-z0-9_-]{43}")
 JOIN = "/join/"
@@ -70,9 +71,17 @@ def invitation_make(
 
 
 def invitation_made(secret: str) -> MadeInvitation | None:
-    """Return the open link with this secret, None where there is none."""
+    """Return the open link with this secret, None where there is none.
+
+    Raises:
+        ConflictError: it was made long ago; whoever asks for it again gets another one.
+    """
     found = _open().filter(sha256=_digest(secret)).first()
-    return MadeInvitation(found.person, f"{JOIN}{secret}", found.expires_at) if found else None
+    if found is None:
+        return None
+    what, instead = f"the link for {found.person.display_name}", "Make another link on their page."
+    shown_again_require(made_at=found.made_at, what=what, instead=instead)
+    return MadeInvitation(found.person, f"{JOIN}{secret}", found.expires_at)
 
 
 def invitation_open(secret: str) -> Invitation:

@@ -60,13 +60,13 @@ class Invited:
 def member_invite(*, asker: Asker, login: str, name: str, email: str, role: str, once: str = "") -> Invited:
     """Bring somebody into the workspace: with a new account and a link, or with the account that they have.
 
-    The same again from the form that carried ``once`` returns the first link, as long as nobody used it.
+    The same again from the form that carried ``once`` returns the first link, for an hour and while nobody used it.
 
     Raises:
         NotFoundError: the asker is no member.
         NotAllowedError: the asker is no admin.
         InvalidRequestError: login, name, email or role is none; every problem is told.
-        ConflictError: they are a member already.
+        ConflictError: they are a member already, or the form made its link long ago.
     """
     login, name, email = login.strip(), name.strip(), email.strip()
     with administering(asker, "invite", login):

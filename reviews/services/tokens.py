@@ -29,6 +29,7 @@ from reviews.models import ApiToken, Person, Workspace
 from reviews.policies.permissions import may_administer, may_report, may_submit
 from reviews.sealing import MADE_TOKENS, derived_secret
 from reviews.selectors.people import standing_of
+from reviews.services.shown_again import shown_again_require
 
 SCOPES = {
     "read": frozenset({"read"}),
@@ -76,13 +77,13 @@ def token_create(
 ) -> MadeToken:
     """Make a token for the actor themselves.
 
-    The same again from the form that carried ``once`` returns the first.
+    The same again from the form that carried ``once`` returns the first, for an hour.
 
     Raises:
         NotFoundError: the actor is no member of the workspace.
         InvalidRequestError: label, scope or lifetime is none that can be asked for.
         NotAllowedError: the scope asks for more than the actor's role.
-        ConflictError: the actor has as many live tokens as one may have.
+        ConflictError: the actor has as many live tokens as one may have, or the form made its token long ago.
     """
     standing = standing_of(actor, workspace)
     attempt = Act(
@@ -100,6 +101,8 @@ def token_create(
         secret = f"tg_{derived_secret(MADE_TOKENS, once, *asked)}"
         earlier = _found(secret)
         if earlier is not None:
+            instead = "Revoke it and make another one."
+            shown_again_require(made_at=earlier.made_at, what=f"the token {earlier.label}", instead=instead)
             return MadeToken(earlier.pk, earlier.label, secret, earlier.expires_at)
         return _made(actor, workspace, attempt, secret, label=label, scope=scope, days=days)
 

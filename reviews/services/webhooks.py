@@ -16,6 +16,7 @@ from reviews.sealing import MADE_WEBHOOKS, derived_secret
 from reviews.selectors.people import standing_of
 from reviews.services.acting import require
 from reviews.services.people import UNTRACED, Trace
+from reviews.services.shown_again import shown_again_require
 from reviews.webhook_call import CallRefusedError, target_of
 
 MOST = 10
@@ -34,22 +35,25 @@ def webhook_add(
 ) -> MadeWebhook:
     """Tell an address of everything notable in the workspace from now on.
 
-    The same again from the form that carried ``once`` returns the first.
+    The same again from the form that carried ``once`` returns the first, for an hour.
 
     Raises:
         NotFoundError: the actor is no member of the workspace.
         NotAllowedError: the actor is no admin of it.
         InvalidRequestError: the address is none that may be called.
-        ConflictError: it is there already, or there are as many as there may be.
+        ConflictError: it is there already, was added by this form long ago, or there are as many as there may be.
     """
     url = url.strip()
     with _administering(actor, workspace, trace) as (standing, attempt):
         _require_callable(url)
         secret = f"whsec_{derived_secret(MADE_WEBHOOKS, once, standing.token, workspace.log_origin, url)}"
-        live = {hook.url: hook.secret for hook in Webhook.objects.filter(workspace=workspace, removed_at=None)}
-        if live.get(url) == secret:
+        live = {hook.url: hook for hook in Webhook.objects.filter(workspace=workspace, removed_at=None)}
+        earlier = live.get(url)
+        if earlier is not None and earlier.secret == secret:
+            instead = "Remove it and add it anew."
+            shown_again_require(made_at=earlier.made_at, what="the secret of this webhook", instead=instead)
             return MadeWebhook(url, secret)
-        if url in live:
+        if earlier is not None:
             raise ConflictError("This address is told already.")
         if len(live) >= MOST:
             raise ConflictError(f"A workspace has at most {MOST} webhooks. Remove one first.")

@@ -1,13 +1,16 @@
 """A form that is sent twice, as by a double click, does once what it says, and both answers are the first's."""
 
 import re
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from reviews.clock import database_now
 from reviews.models import ApiToken, AuditEntry, Comment, CommentDraft, Delegation, Draft, SavedView, Thread, Webhook
+from reviews.services import shown_again
 from reviews.services.tokens import token_use
 from tests.reviews.factories import Cast, planned
 from tests.reviews.logins import log_in
@@ -131,6 +134,59 @@ def test_somebody_is_invited_once_and_both_answers_show_the_link(people: Cast) -
     answers = twice(admin, "/w/lab/people/invite", asked)
     links = {re.findall(r"/join/[\w-]{43}", answer.content.decode())[0] for answer in answers}
     assert (len(links), {answer.status_code for answer in answers}) == (1, {200})
+
+
+def later(monkeypatch: pytest.MonkeyPatch, *, minutes: int) -> None:
+    """Let so many minutes pass for what is shown again."""
+    at = database_now() + timedelta(minutes=minutes)
+    monkeypatch.setattr(shown_again, "database_now", lambda: at)
+
+
+def test_a_reload_within_the_hour_shows_a_token_again(bob: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = {"label": "nightly", "scope": "read", "days": "7", "once": carried(bob, "/w/lab/settings/tokens")}
+    bob.post("/w/lab/settings/tokens", asked)
+    later(monkeypatch, minutes=59)
+    assert "tg_" in bob.post("/w/lab/settings/tokens", asked).content.decode()
+
+
+def test_a_form_sent_again_much_later_shows_no_token(bob: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = {"label": "nightly", "scope": "read", "days": "7", "once": carried(bob, "/w/lab/settings/tokens")}
+    secret = re.findall(r"tg_[\w-]{43}", bob.post("/w/lab/settings/tokens", asked).content.decode())[0]
+    later(monkeypatch, minutes=61)
+    answer = bob.post("/w/lab/settings/tokens", asked)
+    page = answer.content.decode()
+    at = f"{ApiToken.objects.get().made_at:%Y-%m-%d %H:%M}"
+    assert answer.status_code == 409
+    assert f"This form made the token nightly at {at} UTC, and shows it again for an hour only." in page
+    assert "Revoke it and make another one." in page
+    assert secret not in page
+    assert AuditEntry.objects.latest("seq").action == "token.refused"
+
+
+def test_a_form_sent_again_much_later_shows_no_secret_of_a_webhook(
+    people: Cast, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.WEBHOOK_HOSTS = ("hooks.example.org",)
+    admin = log_in(Client(), someone("ada"))
+    asked = {"url": "https://hooks.example.org/t", "once": carried(admin, "/w/lab/webhooks/")}
+    admin.post("/w/lab/webhooks/", asked)
+    later(monkeypatch, minutes=61)
+    answer = admin.post("/w/lab/webhooks/", asked)
+    page = answer.content.decode()
+    assert (answer.status_code, Webhook.objects.get().secret in page) == (409, False)
+    assert "shows it again for an hour only. Remove it and add it anew." in page
+
+
+def test_a_form_sent_again_much_later_shows_no_link(people: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    admin = log_in(Client(), someone("ada"))
+    asked = {"login": "zoe", "name": "Zoe", "role": "member", "once": carried(admin, "/w/lab/people/")}
+    admin.post("/w/lab/people/invite", asked)
+    later(monkeypatch, minutes=61)
+    answer = admin.post("/w/lab/people/invite", asked)
+    page = answer.content.decode()
+    assert (answer.status_code, "/join/" in page) == (409, False)
+    assert "This form made the link for Zoe at " in page
+    assert "Make another link on their page." in page
 
 
 def test_a_seat_is_lent_once(people: Cast, bob: Client) -> None:
