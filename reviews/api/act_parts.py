@@ -7,8 +7,7 @@ from rest_framework.request import Request
 
 from planner.times import parsed_time
 from reviews.api.authentication import actor, authentication, request_id
-from reviews.api.draft_parts import BINARY, unknown_parts
-from reviews.api.uploads import check_outer_form
+from reviews.api.parts import BINARY, check_outer_form, file_problems, repeated_parts, unknown_parts
 from reviews.errors import Finding, InvalidRequestError, printable
 from reviews.models import ProposalKind, Workspace
 from reviews.services.acting import PROSE_LENGTH
@@ -85,13 +84,7 @@ def sent_fields(request: Request, *names: str, files: tuple[str, ...] = ()) -> d
         InvalidRequestError: with every part that is not taken here, repeated or no UTF-8.
     """
     check_outer_form(request)
-    problems = unknown_parts(request, files=files, fields=names)
-    problems += [
-        Finding("request", "request/repeated_part", name, "one part", f"{len(parts.getlist(name))} parts")
-        for parts, wanted in ((request.POST, names), (request.FILES, files))
-        for name in wanted
-        if len(parts.getlist(name)) > 1
-    ]
+    problems = [*unknown_parts(request, files=files, fields=names), *repeated_parts(request)]
     if problems:
         raise InvalidRequestError(tuple(problems))
     return {name: str(request.POST.get(name, "")) for name in names}
@@ -103,16 +96,10 @@ def sent_file(request: Request, name: str) -> bytes:
     Raises:
         InvalidRequestError: it is not there, or too large.
     """
-    upload = request.FILES.get(name)
-    if upload is None:
-        problem = Finding("request", "request/missing_part", name, "one part with a file name", "none")
-    elif (upload.size or 0) > MOST_BYTES:
-        problem = Finding(
-            "request", "request/file_size", name, f"at most {MOST_BYTES:,} bytes", f"{upload.size:,} bytes"
-        )
-    else:
-        return bytes(upload.read())
-    raise InvalidRequestError((problem,))
+    problems = file_problems(request, name, MOST_BYTES)
+    if problems:
+        raise InvalidRequestError(tuple(problems))
+    return bytes(request.FILES[name].read())
 
 
 def shape_of(kind: str) -> type[msgspec.Struct]:

@@ -31,8 +31,9 @@ from reviews.api.documentation import (
     body,
     refusals,
 )
-from reviews.api.draft_parts import BINARY, SentHardware, sent_changes, sent_document, sent_hardware
+from reviews.api.draft_parts import SentHardware, sent_changes, sent_document, sent_hardware
 from reviews.api.drafts import KEY, DraftView, seen_version
+from reviews.api.parts import BINARY
 from reviews.api.queries import read_query
 from reviews.contract_changes import apply, changes_from
 from reviews.errors import Finding, InvalidRequestError

@@ -19,11 +19,11 @@ from reviews.api.documentation import (
     body,
     refusals,
 )
-from reviews.api.draft_parts import FILES, given_files, unknown_parts
+from reviews.api.draft_parts import FILES, given_files
+from reviews.api.parts import check_outer_form, unknown_parts
 from reviews.api.queries import PAGING, read_query
 from reviews.api.rows import Links
 from reviews.api.serializers_operate import DiagnosisPage, DiagnosisWhole
-from reviews.api.uploads import check_outer_form
 from reviews.errors import Finding, InvalidRequestError
 from reviews.selectors.diagnoses import (
     PAGE_SIZE,

@@ -7,11 +7,10 @@ from django.core.files.uploadedfile import UploadedFile
 from rest_framework.request import Request
 
 from planner.whole_numbers import whole_number
-from reviews.api.uploads import REPLACED, check_outer_form
+from reviews.api.parts import BINARY, check_outer_form, only_file, unknown_parts
 from reviews.errors import Finding, InvalidRequestError, printable
 from reviews.services.draft_files import Given
 
-BINARY = {"type": "string", "format": "binary"}
 FILES = {"type": "array", "items": BINARY, "minItems": 1}
 CHANGES = {
     **BINARY,
@@ -157,30 +156,4 @@ def sent_changes(request: Request) -> bytes:
         UnsupportedMediaType: see ``check_outer_form``.
         InvalidRequestError: there are none, or too many bytes of them.
     """
-    check_outer_form(request)
-    problems = unknown_parts(request, files=("changes",), fields=())
-    uploads = request.FILES.getlist("changes")
-    if len(uploads) != 1:
-        found = "none" if not uploads else f"{len(uploads)} parts"
-        problems.append(Finding("request", "request/missing_part", "changes", "one part with a file name", found))
-    elif (uploads[0].size or 0) > MAX_CHANGES_BYTES:
-        most = f"at most {MAX_CHANGES_BYTES:,} bytes"
-        problems.append(Finding("request", "request/file_size", "changes", most, f"{uploads[0].size:,} bytes"))
-    if problems:
-        raise InvalidRequestError(tuple(problems))
-    return bytes(uploads[0].read())
-
-
-def unknown_parts(request: Request, *, files: tuple[str, ...], fields: tuple[str, ...]) -> list[Finding]:
-    """Name parts that are not taken here, or not in this way, and fields that are no UTF-8."""
-    sent = sorted((set(request.FILES) - set(files)) | (set(request.POST) - {*fields, "csrfmiddlewaretoken"}))
-    expected = ", ".join((*files, *fields))
-    problems = [
-        Finding("request", "request/unknown_part", name[:80], f"one of {expected}", "another part") for name in sent
-    ]
-    problems += [
-        Finding("request", "request/encoding", name, "UTF-8", "other bytes")
-        for name in fields
-        if REPLACED in str(request.POST.get(name, ""))
-    ]
-    return problems
+    return only_file(request, "changes", MAX_CHANGES_BYTES)

@@ -12,10 +12,10 @@ from planner.observations.scrapes import MAPPINGS, Said
 from reviews.api.authentication import actor, authentication, request_id
 from reviews.api.base import WorkspaceView
 from reviews.api.documentation import CHECKING, DOCUMENT, body, refusals
+from reviews.api.parts import check_outer_form, unknown_parts
 from reviews.api.rows import Links
 from reviews.api.serializers_observations import ObservationsTaken
 from reviews.api.throttles import ObserveThrottle
-from reviews.api.uploads import check_outer_form
 from reviews.errors import Finding, InvalidRequestError, printable
 from reviews.services.observation_scrapes import scrapes_take
 from reviews.services.observations import Taken, observations_take
@@ -102,20 +102,16 @@ def _require_parts(request: Request) -> None:
 
 
 def _part_problems(request: Request) -> Iterator[Finding]:
-    files, fields = set(request.FILES), set(request.POST) - {"csrfmiddlewaretoken"}
-    if "scrapes" in files:
-        known, count = {*SAID, *MAPPINGS}, len(request.FILES.getlist("scrapes"))
-        yield from (_missing(name, "what the scrapes do not say") for name in SAID if name not in fields)
+    count = len(request.FILES.getlist("scrapes"))
+    if count:
+        yield from (_missing(name, "what the scrapes do not say") for name in SAID if name not in request.POST)
         if count > MOST_SCRAPES:
             yield Finding("request", "request/repeated_part", "scrapes", f"at most {MOST_SCRAPES} files", f"{count}")
-    else:
-        known = set()
-        if "observations" not in files:
-            yield _missing("observations", "a file in a part named observations, or scrapes")
-    strangers = (files - ({"scrapes"} if "scrapes" in files else {"observations"})) | (fields - known)
-    for name in sorted(strangers):
-        expected = f"one of {', '.join(('scrapes', *SAID, *MAPPINGS) if 'scrapes' in files else ('observations',))}"
-        yield Finding("request", "request/unknown_part", name[:80], expected, "another part")
+        yield from unknown_parts(request, files=("scrapes",), fields=(*SAID, *MAPPINGS))
+        return
+    if "observations" not in request.FILES:
+        yield _missing("observations", "a file in a part named observations, or scrapes")
+    yield from unknown_parts(request, files=("observations",), fields=())
 
 
 def _missing(name: str, expected: str) -> Finding:

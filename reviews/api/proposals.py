@@ -27,7 +27,7 @@ from reviews.api.documentation import (
     body,
     refusals,
 )
-from reviews.api.draft_parts import BINARY
+from reviews.api.parts import BINARY
 from reviews.api.queries import read_query
 from reviews.api.rows import Links
 from reviews.selectors.policy_page import PolicyPage, policy_page

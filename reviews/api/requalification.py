@@ -11,9 +11,8 @@ from planner.requalification.written import requalification_markdown
 from reviews.api.authentication import actor
 from reviews.api.base import WorkspaceView
 from reviews.api.documentation import CHECKING, DOCUMENT, READING, body, number, refusals
+from reviews.api.parts import only_file
 from reviews.api.queries import integer, one_of, read_query
-from reviews.api.uploads import check_outer_form
-from reviews.errors import Finding, InvalidRequestError
 from reviews.selectors.requalification import RequalificationView, requalification_view
 from reviews.selectors.requalification_value import requalification_value
 
@@ -59,29 +58,9 @@ class Requalification(WorkspaceView):
         """The same with a contract that was not submitted; it is not kept."""
         query = read_query(request.GET, {"as": one_of(*FORMS)})
         found = requalification_view(
-            actor=actor(request), workspace=self.space, number=number, contract=_contract(request)
+            actor=actor(request), workspace=self.space, number=number, contract=only_file(request, "contract")
         )
         return _answered(found, query.get("as", "json"))
-
-
-def _contract(request: Request) -> bytes:
-    """Take the contract out of the body.
-
-    Raises:
-        UnsupportedMediaType: it is no form with files.
-        InvalidRequestError: with every part that is missing or not taken here.
-    """
-    check_outer_form(request)
-    sent = {*request.POST, *request.FILES} - {"contract", "csrfmiddlewaretoken"}
-    problems = [
-        Finding("request", "request/unknown_part", name[:80], "contract", "another part") for name in sorted(sent)
-    ]
-    if "contract" not in request.FILES:
-        expected = "a file in a part named contract"
-        problems.append(Finding("request", "request/missing_part", "contract", expected, "nothing"))
-    if problems:
-        raise InvalidRequestError(tuple(problems))
-    return bytes(request.FILES["contract"].read())
 
 
 def _answered(found: RequalificationView, form: str) -> HttpResponse:

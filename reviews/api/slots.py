@@ -11,9 +11,9 @@ from reviews.api import serializers
 from reviews.api.authentication import actor
 from reviews.api.base import WorkspaceView
 from reviews.api.documentation import CHECKING, DOCUMENT, body, refusals
+from reviews.api.parts import check_outer_form, unknown_parts
 from reviews.api.queries import no_slot
 from reviews.api.rows import Links
-from reviews.api.uploads import check_outer_form
 from reviews.errors import Finding, InvalidRequestError
 from reviews.selectors.slot_check import SlotCheck, live_identity, slot_check
 
@@ -69,11 +69,7 @@ def slot_parts(request: Request) -> tuple[str, list[bytes]]:
         InvalidRequestError: with every part that is missing or not taken here.
     """
     check_outer_form(request)
-    sent = {*request.POST, *request.FILES} - {"slot", "identity", "csrfmiddlewaretoken"}
-    problems = [
-        Finding("request", "request/unknown_part", name[:80], "one of slot, identity", "another part")
-        for name in sorted(sent)
-    ]
+    problems = unknown_parts(request, files=("identity",), fields=("slot",))
     if "slot" not in request.POST:
         problems.append(no_slot())
     if "identity" not in request.FILES:

@@ -8,15 +8,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from reviews.api import serializers_threads as shapes
+from reviews.api.act_parts import sent_fields
 from reviews.api.authentication import actor, authentication, request_id
 from reviews.api.base import WorkspaceView
 from reviews.api.documentation import IDEMPOTENCY_KEY as SUBMISSION_KEY
 from reviews.api.documentation import PAGING, READING, SENDING, body, refusals
-from reviews.api.draft_parts import BINARY, unknown_parts
+from reviews.api.parts import BINARY, only_file
 from reviews.api.queries import PAGING as PAGING_READERS
 from reviews.api.queries import read_query
 from reviews.api.rows import Links
-from reviews.api.uploads import check_outer_form
 from reviews.errors import Finding, InvalidRequestError, printable
 from reviews.selectors.decisions import PAGE_SIZE
 from reviews.selectors.thread_pages import Wanted
@@ -115,11 +115,7 @@ class ThreadResolution(ThreadView):
     )
     def post(self, request: Request, workspace: str, number: int, thread: int) -> Response:
         """Resolve a thread that does not block, and answer with it; a blocking one is resolved on the page."""
-        check_outer_form(request)
-        problems = unknown_parts(request, files=(), fields=("reason",))
-        if problems:
-            raise InvalidRequestError(tuple(problems))
-        reason = str(request.POST.get("reason", ""))
+        reason = sent_fields(request, "reason")["reason"]
         thread_resolve(thread=thread, reason=reason, **self.asked(request, number))
         return self.state(request, number, Wanted(numbers=frozenset({thread})))
 
@@ -131,17 +127,6 @@ def sent_comments(request: Request) -> tuple[Written, ...]:
         UnsupportedMediaType: see ``check_outer_form``.
         InvalidRequestError: there are none, or they have another form.
     """
-    check_outer_form(request)
-    problems = unknown_parts(request, files=("comments",), fields=())
-    uploads = request.FILES.getlist("comments")
-    if len(uploads) != 1:
-        found = f"{len(uploads)} parts" if uploads else "none"
-        problems.append(Finding("request", "request/missing_part", "comments", "one part with a file name", found))
-    elif (uploads[0].size or 0) > MOST_BYTES:
-        most = f"at most {MOST_BYTES:,} bytes"
-        problems.append(Finding("request", "request/file_size", "comments", most, f"{uploads[0].size:,} bytes"))
-    if problems:
-        raise InvalidRequestError(tuple(problems))
     return tuple(
         Written(
             text=one.text,
@@ -152,7 +137,7 @@ def sent_comments(request: Request) -> tuple[Written, ...]:
             team=one.team,
             is_blocking=one.blocking,
         )
-        for one in _decoded(bytes(uploads[0].read()))
+        for one in _decoded(only_file(request, "comments", MOST_BYTES))
     )
 
 

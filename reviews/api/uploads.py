@@ -1,7 +1,7 @@
 """Documents as they arrive: opaque parts of a multipart body.
 
 The framework never reads a document: it is taken out of its part byte for byte and goes to the planner's intake,
-which gives every file the same verdict wherever it comes from. The outer form is judged here, before the body is read.
+which gives every file the same verdict wherever it comes from.
 """
 
 from collections.abc import Iterator
@@ -10,12 +10,10 @@ from dataclasses import dataclass
 
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.core.files.uploadedfile import UploadedFile
-from django.utils.http import parse_header_parameters
-from rest_framework.exceptions import UnsupportedMediaType
-from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 
 from reviews.api.authentication import actor, authentication, request_id
+from reviews.api.parts import check_outer_form, repeated_parts, unknown_parts
 from reviews.errors import DocumentName, Finding, InvalidRequestError
 from reviews.limits import passed_limit
 from reviews.models import Decision, Workspace
@@ -23,9 +21,6 @@ from reviews.selectors.decision_page import decision_of_member
 from reviews.services.submissions import submission_refuse
 
 DOCUMENTS: tuple[DocumentName, ...] = ("contract", "evidence")
-LONGEST_CONTENT_TYPE = 256
-REPLACED = "\N{REPLACEMENT CHARACTER}"
-"""Stands where the bytes of a field are no UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +39,6 @@ class Pair:
     contract: bytes
     evidence: bytes
     fields: dict[str, str]
-
-
-def check_outer_form(request: Request) -> None:
-    """Judge the content type, before anything of the body is read.
-
-    Raises:
-        UnsupportedMediaType: it is no multipart/form-data, or in another character set than UTF-8.
-    """
-    content_type = request.META.get("CONTENT_TYPE", "")
-    media_type, parameters = parse_header_parameters(content_type[:LONGEST_CONTENT_TYPE])
-    charset = parameters.get("charset", "utf-8").lower()
-    if media_type != MultiPartParser.media_type or charset not in ("utf-8", "utf8"):
-        raise UnsupportedMediaType(content_type[:80])
 
 
 @contextmanager
@@ -100,23 +82,18 @@ def uploaded(request: Request, *, fields: tuple[str, ...], needs_both: bool = Tr
     """
     check_outer_form(request)
     problems = [
-        *_unknown(request, fields),
-        *_repeated(request),
+        # A document that is sent as text is known; what is wrong with it is said below.
+        *(one for one in unknown_parts(request, files=DOCUMENTS, fields=fields) if one.pointer not in DOCUMENTS),
+        *repeated_parts(request),
         *(problem for name in DOCUMENTS for problem in _wrong_kind(request, name)),
         *_missing(request, needs_both=needs_both),
-    ]
-    values = {name: str(request.POST[name]) for name in fields if name in request.POST}
-    problems += [
-        Finding("request", "request/encoding", name, "UTF-8", "other bytes")
-        for name, value in values.items()
-        if REPLACED in value
     ]
     if problems:
         raise InvalidRequestError(tuple(problems))
     return Upload(
         contract=_bytes(request, "contract"),
         evidence=_bytes(request, "evidence"),
-        fields=values,
+        fields={name: str(request.POST[name]) for name in fields if name in request.POST},
     )
 
 
@@ -129,25 +106,6 @@ def uploaded_pair(request: Request, *, fields: tuple[str, ...]) -> Pair:
 def _bytes(request: Request, name: DocumentName) -> bytes | None:
     upload: UploadedFile[bytes] | None = request.FILES.get(name)
     return None if upload is None else bytes(upload.read())
-
-
-def _unknown(request: Request, fields: tuple[str, ...]) -> list[Finding]:
-    sent = {*request.POST, *request.FILES} - {*DOCUMENTS, *fields, "csrfmiddlewaretoken"}
-    sent |= set(request.FILES) & set(fields)
-    expected = ", ".join((*DOCUMENTS, *fields))
-    return [
-        Finding("request", "request/unknown_part", name[:80], f"one of {expected}", "another part")
-        for name in sorted(sent)
-    ]
-
-
-def _repeated(request: Request) -> list[Finding]:
-    return [
-        Finding("request", "request/repeated_part", name[:80], "one part", f"{len(parts.getlist(name))} parts")
-        for parts in (request.POST, request.FILES)
-        for name in sorted(parts)
-        if len(parts.getlist(name)) > 1
-    ]
 
 
 def _wrong_kind(request: Request, name: DocumentName) -> list[Finding]:
