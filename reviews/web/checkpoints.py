@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from reviews.clock import utc_text
 from reviews.models import Workspace
 from reviews.selectors.checkpoints import (
     CheckpointRow,
@@ -81,7 +82,7 @@ def checkpoint_download(request: PersonRequest, slug: str, suffix: str) -> HttpR
             row.size,
             root_text(row),
             row.key,
-            row.signed_at.isoformat(),
+            utc_text(row.signed_at),
             " ".join(one.key for one in row.cosignatures),
         ]
         for row in found.rows

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from planner.decision_numbers import decision_number
 from planner.times import parsed_day
+from reviews.clock import utc_text
 from reviews.errors import Finding, InvalidRequestError
 from reviews.selectors.checkpoints import newest_key
 from reviews.selectors.log import EntryRow, audit_rows
@@ -149,7 +150,7 @@ def audit_list(request: PersonRequest, slug: str) -> HttpResponse:
 def entry_values(row: EntryRow) -> list[Value]:
     """Return an entry's fields in the order of ``COLUMNS``."""
     values: list[Value] = [getattr(row, name) for name in COLUMNS]
-    values[1] = row.at.isoformat()
+    values[1] = utc_text(row.at)
     return values
 
 

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from planner.decision_numbers import decision_label
 from planner.observations import METRICS
 from planner.observations.rollup import Key
+from reviews.clock import utc_text
 from reviews.errors import DocumentsRefusedError, NotAllowedError, ReviewError
 from reviews.selectors.observations_page import (
     PAGE_SIZE,
@@ -244,8 +245,8 @@ def observations_download(request: PersonRequest, slug: str, number: int | str, 
     compared = shown.compared
     tree = {
         "metric": shown.metric,
-        "starts_at": compared.starts_at.isoformat() if compared.starts_at else None,
-        "ends_at": compared.ends_at.isoformat() if compared.ends_at else None,
+        "starts_at": utc_text(compared.starts_at) if compared.starts_at else None,
+        "ends_at": utc_text(compared.ends_at) if compared.ends_at else None,
         "seconds": float(compared.seconds),
         "values": rows,
     }

@@ -1,10 +1,11 @@
-"""Slots, what ends, and shared trials as rows of a file: whole values, times in ISO 8601, money as numbers.
+"""Slots, what ends, and shared trials as rows of a file: whole values, times in RFC 3339, money as numbers.
 
 What is not known is empty.
 """
 
 from collections.abc import Iterator
 
+from reviews.clock import utc_text
 from reviews.selectors.shared_trials import SharedTrials
 from reviews.selectors.slot_ends import End
 from reviews.selectors.slots import SlotRow
@@ -40,19 +41,19 @@ def slot_values(row: SlotRow) -> list[Value]:
         decision.label,
         fact.held.revision if fact.held else None,
         decision.state,
-        decision.now.since.isoformat(),
+        utc_text(decision.now.since),
         decision.now.because,
         decision.owner,
         decision.model,
         decision.engine,
         *_held_values(row),
         *_footprint_values(row),
-        heard.at.isoformat() if heard.at else None,
+        utc_text(heard.at) if heard.at else None,
         heard.hosts if heard.at else None,
         " ".join(one.key for one in heard.differences),
         findings.breaches if findings.last_batch_at else None,
         findings.drifts if findings.last_batch_at else None,
-        findings.last_batch_at.isoformat() if findings.last_batch_at else None,
+        utc_text(findings.last_batch_at) if findings.last_batch_at else None,
         " ".join(other.label for other in fact.others),
     ]
 
@@ -65,8 +66,8 @@ def _held_values(row: SlotRow) -> list[Value]:
         held.trial,
         held.topology,
         held.rollback,
-        held.activated_at.isoformat(),
-        until.isoformat() if until else None,
+        utc_text(held.activated_at),
+        utc_text(until) if until else None,
         held.incident,
     ]
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from reviews.clock import utc_text
 from reviews.models import Checkpoint, Cosignature
 from reviews.services.checkpoints import checkpoint_sign
 from reviews.transparency.checkpoints import checkpoint_opened
@@ -50,6 +51,7 @@ def test_the_list_says_what_was_signed_by_whom(two: tuple[Checkpoint, ...], peop
         (two[1].size, two[1].key, str(WITNESS.verifier)),
         (two[0].size, two[0].key, ""),
     ]
+    assert [row["signed_at"] for row in rows] == [utc_text(made.signed_at) for made in reversed(two)]
     assert who.get("/w/lab/audit/checkpoints.csv").content.startswith(b'"size","root","key","signed_at","cosigned_by"')
 
 

@@ -103,6 +103,7 @@ def test_the_log_is_downloaded_as_csv(decided: Decision, people: Cast, visit: Vi
     answer = visit(people.audrey).get("/w/lab/audit/entries.csv")
     rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
     assert (len(rows), rows[0]["action"], rows[0]["decision"]) == (AuditEntry.objects.count(), "revision.planned", "1")
+    assert [row["at"] for row in rows] == list(AuditEntry.objects.order_by("-seq").values_list("at", flat=True))
 
 
 def test_a_digest_names_everything_it_stands_for(decided: Decision, people: Cast, visit: Visit) -> None:

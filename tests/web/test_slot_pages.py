@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from reviews.clock import utc_text
+from reviews.models import Decision
 from tests.reviews.factories import Cast, documents, planned
 from tests.reviews.rules.board import board
 from tests.reviews.slots import EMERGENCY, PRICED, STALE, WAIVED, WITHDRAWN, every_kind
@@ -85,6 +87,7 @@ def test_the_files_have_every_slot_with_whole_values(people: Cast, visit: Visit)
         "1",
         "1825",
     )
+    assert stale["state_since"] == utc_text(Decision.objects.get(slot=STALE).state_since)
     assert stale["differing_keys"] == "/model/revision /stack/engine/version"
     assert (rows[WITHDRAWN]["devices"], rows[WITHDRAWN]["breaches"]) == ("", "")
     (whole,) = visit(people.audrey).get(f"/w/lab/slots.json?q={PRICED}").json()
