@@ -71,9 +71,9 @@ class Command:
     run: Callable[[Namespace], int]
 
 
-def add_format(parser: ArgumentParser) -> None:
+def add_format(parser: ArgumentParser, *, default: str = "text") -> None:
     """Add ``--format text|json``."""
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="how the result is printed")
+    parser.add_argument("--format", choices=("text", "json"), default=default, help="how the result is printed")
 
 
 def input_file(name: str) -> BinaryIO:

@@ -9,9 +9,9 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from planner.command.base import Command, Exit, Refused, json_line, opened
+from planner.command.base import Command, Exit, Refused, add_format, json_line, opened
 from planner.command.client import Client
-from planner.command.submit import TOKEN_VARIABLE, ProblemsError, accepted, answered
+from planner.command.server import ProblemsError, accepted, add_server, answered
 
 SHOWN = 10
 """Further differences that are told on standard error."""
@@ -24,27 +24,14 @@ def _configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--report", action="store_true", help="record it; a decision that differs turns stale")
     add_server(parser)
-    parser.add_argument("--format", choices=("json", "text"), default="json", help="how the result is printed")
-
-
-def add_server(parser: ArgumentParser) -> None:
-    """Add where a server is, and how it is reached."""
-    parser.add_argument("--server", required=True, metavar="URL", help="address of the server")
-    parser.add_argument("--workspace", required=True, metavar="NAME", help="workspace on the server")
-    parser.add_argument("--token-file", metavar="FILE", help=f"file with the API token (default: ${TOKEN_VARIABLE})")
-    parser.add_argument("--plain-http", action="store_true", help="send the token unencrypted to another machine")
+    add_format(parser, default="json")
 
 
 def _run(arguments: Namespace) -> int:
     found = answered(arguments, _asked)
     if isinstance(found, Exit):
         return found
-    if arguments.format == "json":
-        print(json_line(found))
-    else:
-        print(f"{'yes' if found['matches'] else 'no'}: {found['because']}")
-    explain(found)
-    return Exit.OK if found["matches"] else Exit.NO
+    return print_check(found, arguments.format)
 
 
 def _asked(client: Client, arguments: Namespace) -> dict[str, Any]:
@@ -63,8 +50,12 @@ def _asked(client: Client, arguments: Namespace) -> dict[str, Any]:
     return accepted(answer, {})
 
 
-def explain(found: dict[str, Any]) -> None:
-    """Say on standard error what a person needs: an emergency in force, and what differs beside the first key."""
+def print_check(found: dict[str, Any], form: str) -> Exit:
+    """Print the answer, and on standard error an emergency in force and what differs beside the first key."""
+    if form == "json":
+        print(json_line(found))
+    else:
+        print(f"{'yes' if found['matches'] else 'no'}: {found['because']}")
     emergency = found["emergency"]
     if emergency:
         gates = ", ".join(emergency["failing_gates"])
@@ -74,6 +65,7 @@ def explain(found: dict[str, Any]) -> None:
     more = len(found["differences"]) - SHOWN - 1
     if more > 0:
         print(f"and {more} more", file=sys.stderr)
+    return Exit.OK if found["matches"] else Exit.NO
 
 
 COMMAND = Command(id="check", help="ask a server whether a slot runs what is in force", configure=_configure, run=_run)

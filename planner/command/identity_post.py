@@ -9,10 +9,10 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from planner.command.base import Exit, Refused, json_line, opened
-from planner.command.check import add_server, explain
+from planner.command.base import Exit, Refused, add_format, opened
+from planner.command.check import print_check
 from planner.command.client import Client
-from planner.command.submit import ProblemsError, accepted, answered
+from planner.command.server import ProblemsError, accepted, add_server, answered
 
 __all__ = ["configure_post", "run_post"]
 
@@ -25,7 +25,7 @@ def configure_post(parser: ArgumentParser) -> None:
     parser.add_argument("reports", nargs="+", metavar="FILE", help="report of a host, - for stdin")
     parser.add_argument("--slot", required=True, metavar="SLOT", help="serving slot, such as chat/eu-west")
     add_server(parser)
-    parser.add_argument("--format", choices=("json", "text"), default="json", help="how the result is printed")
+    add_format(parser, default="json")
 
 
 def run_post(arguments: Namespace) -> int:
@@ -33,13 +33,9 @@ def run_post(arguments: Namespace) -> int:
     found = answered(arguments, _posted)
     if isinstance(found, Exit):
         return found
-    if arguments.format == "json":
-        print(json_line(found))
-    else:
-        print(f"{'yes' if found['matches'] else 'no'}: {found['because']}")
-    explain(found)
+    code = print_check(found, arguments.format)
     _say_awaited(found)
-    return Exit.OK if found["matches"] else Exit.NO
+    return code
 
 
 def _posted(client: Client, arguments: Namespace) -> dict[str, Any]:

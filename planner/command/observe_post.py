@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from planner.command.base import Exit, Refused, add_format, json_line, opened
-from planner.command.check import add_server
 from planner.command.client import Client
-from planner.command.submit import ProblemsError, accepted, answered
+from planner.command.server import ProblemsError, accepted, add_server, answered
 from planner.decision_numbers import revision_label
 from planner.shown import printable
 

@@ -194,6 +194,12 @@ def test_a_text_that_is_no_utf_8_is_bad_input(option: str, submit: Submit, capsy
     assert f"argument {option}: expected UTF-8, found" in capsys.readouterr().err
 
 
+def test_a_workspace_is_read_alike_by_every_command(capsys: Capture) -> None:
+    asked = ["--server", "http://localhost:1", "--workspace", "a\udcff"]
+    assert main(["check", "--slot", "chat", "--identity", "-", *asked]) == 2
+    assert "argument --workspace: expected UTF-8, found" in capsys.readouterr().err
+
+
 def test_a_name_of_a_file_that_is_no_utf_8_can_be_a_title(submit: Submit, tmp_path: Path) -> None:
     files = [tmp_path / "contract\udcff\n.json", tmp_path / "evidence.json"]
     for file in files:
