@@ -25,6 +25,7 @@ from planner.launch.base import (
 )
 from planner.launch.engines import engines_of, meanings, port_of
 from planner.launch.extras import KV_CONNECTOR, LISTEN
+from planner.launch.literal import spelled
 from planner.launch.script import GIVEN, label_lines, left_settings, shell_script, unsaid_lines
 from planner.launch.unsaid import unsaid_of
 from planner.layouts import LAYOUTS
@@ -33,7 +34,7 @@ from planner.rankmap import derived_name, rank_map_digest
 from planner.records.contract import Contract
 from planner.records.evidence import LayoutName, Trial
 from planner.records.plan import Plan
-from planner.shown import printable
+from planner.shown import printable, shown
 
 __all__ = [
     "TARGETS",
@@ -92,7 +93,8 @@ def launch_configuration(
     """Return the launch of a trial. ``decision``, ``subject`` and ``expires_at`` are what it is labelled with.
 
     Raises:
-        LaunchRefusedError: the trial was measured with another engine than the target, or no engine has a command.
+        LaunchRefusedError: the trial was measured with another engine than the target, no engine has a command, or a
+            text of the documents spells a variable that would be filled in.
         KeyError: there is no such trial.
     """
     trial = evidence.record.trials[trial_id]
@@ -135,6 +137,9 @@ class _Configured:
         self.engines, not_started, self.faults = engines_of(contract, trial)
         self.is_exact = all(engine.starts for engine in self.engines)
         self.unsaid = [*not_started, *_pools(self.engines), *unsaid_of(contract, trial)]
+        text = spelled(label, self.engines, [each.sentence for each in self.unsaid])
+        if text is not None:
+            raise LaunchRefusedError(f"expected texts that spell no variable of a launch, found {shown(text)}")
 
     def configuration(self) -> LaunchConfiguration:
         """Return it."""

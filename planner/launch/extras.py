@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from planner.launch.literal import OWN_SETTING
 from planner.layouts.base import Degrees
 from planner.matrix.trtllm_settings import trtllm_settings
 from planner.matrix.words import Variable, Word
@@ -81,7 +82,7 @@ def _trtllm(extras: Extras, contract: Contract, degrees: Degrees, role: Role) ->
         extras.words += ["--cluster_size", str(cluster)]
     extras.settings.update(trtllm_settings(contract, degrees))
     if role != "serve":
-        extras.settings["cache_transceiver_config"] = {"backend": f"${{{KV_CONNECTOR.name}}}"}
+        extras.settings[OWN_SETTING] = {"backend": f"${{{KV_CONNECTOR.name}}}"}
     if extras.settings.get("orchestrator_type") == "ray":
         extras.unsaid.append("Ray places the ranks itself: their order over nodes is not said here.")
     return frozenset(

@@ -7,7 +7,7 @@ not of the argument's kind is not written. What is not written is left with its 
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from planner.layouts.base import Degrees
@@ -21,17 +21,20 @@ __all__ = ["ENGINES", "settings_words"]
 SCHEDULER = "stack.scheduler"
 POLICY = "policy"
 """A common name inside of the scheduler's settings alone."""
+NO_VALUE = "no value that its argument takes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Argument:
     """An argument: ``words`` returns those that set it to a value, None where the value is not of its kind.
 
-    ``alone``: its common name says the same only where no data ranks share or multiply what it counts.
+    ``alone``: its common name says the same only where no data ranks share or multiply what it counts. ``untaken``:
+    value -> why one that the engine lists is not written.
     """
 
     words: Callable[[Any], list[str] | None]
     alone: bool = False
+    untaken: Mapping[str, str] = field(default_factory=dict)
 
 
 def settings_words(
@@ -69,7 +72,9 @@ def _said(layout: LayoutName, key: str, value: Any, degrees: Degrees) -> tuple[l
     if argument.alone and _has_data_ranks(degrees):
         return None, "with data ranks it is not said whether it counts for one of them or for all"
     words = argument.words(value)
-    return words, "no value that its argument takes" if words is None else ""
+    if words is None:
+        return None, argument.untaken.get(value, NO_VALUE) if isinstance(value, str) else NO_VALUE
+    return words, ""
 
 
 def _has_data_ranks(degrees: Degrees) -> bool:
@@ -117,6 +122,14 @@ def _switch(on: str, off: str | None = None) -> Callable[[Any], list[str] | None
     return words
 
 
+_SGLANG_POLICY = _Argument(
+    words=_choice("--schedule-policy", "lpm", "random", "fcfs", "dfs-weight", "lof", "routing-key"),
+    untaken={
+        "priority": "SGLang lists it, but has no policy of that name and stops with it; what orders by priority is "
+        "--enable-priority-scheduling"
+    },
+)
+
 ENGINES: Mapping[LayoutName, Mapping[str, _Argument]] = {
     "vllm": {
         "max_num_seqs": _Argument(words=_count("--max-num-seqs")),
@@ -137,9 +150,9 @@ ENGINES: Mapping[LayoutName, Mapping[str, _Argument]] = {
         "chunked_prefill_size": _Argument(words=_count("--chunked-prefill-size")),
         "context_length": _Argument(words=_count("--context-length")),
         "mem_fraction_static": _Argument(words=_share("--mem-fraction-static")),
-        "schedule_policy": _Argument(words=_choice("--schedule-policy", "lpm", "random", "fcfs", "dfs-weight")),
+        "schedule_policy": _SGLANG_POLICY,
         "chunked_prefill_tokens": _Argument(words=_count("--chunked-prefill-size"), alone=True),
-        POLICY: _Argument(words=_choice("--schedule-policy", "lpm", "random", "fcfs", "dfs-weight")),
+        POLICY: _SGLANG_POLICY,
     },
     "trtllm": {
         "max_batch_size": _Argument(words=_count("--max_batch_size")),

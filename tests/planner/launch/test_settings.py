@@ -78,6 +78,19 @@ def test_settings_of_sglang_are_its_arguments() -> None:
     assert GIVEN not in made.to_fill
 
 
+@pytest.mark.parametrize("policy", ["lpm", "random", "fcfs", "dfs-weight", "lof", "routing-key"])
+@pytest.mark.parametrize(("path", "key"), [(SCHEDULER, "policy"), (FLAGS, "schedule_policy")])
+def test_every_policy_that_sglang_has_is_its_argument(path: str, key: str, policy: str) -> None:
+    assert words(one("sglang", (path, {key: policy})), 4)[:2] == ["--schedule-policy", policy]
+
+
+def test_a_policy_that_sglang_lists_and_does_not_have_is_asked_for_with_the_reason() -> None:
+    made = one("sglang", (SCHEDULER, {"policy": "priority"}))
+    assert "--schedule-policy" not in made.engines[0].starts[0].words
+    assert "stack.scheduler.policy priority (SGLang lists it, but has no policy of that name" in made.to_fill[GIVEN]
+    assert "--enable-priority-scheduling" in made.to_fill[GIVEN]
+
+
 def test_settings_of_tensorrt_are_its_arguments() -> None:
     made = one("trtllm", (SCHEDULER, {"max_running_requests": 32}), (FLAGS, {"enable_chunked_prefill": True}))
     assert words(made, 5)[:3] == ["--max_batch_size", "32", "--enable_chunked_prefill"]

@@ -25,8 +25,9 @@ VLLM_SERVE = frozenset(
         *("--headless", "--host", "--port", "--api-key"),
     }
 )
-"""vLLM: ``vllm/engine/arg_utils.py`` with the groups ModelConfig, ParallelConfig, CacheConfig and SchedulerConfig
-(0.14), and the options of ``vllm serve`` of its guides to several nodes, the expert balancer and hand-off (0.12)."""
+"""vLLM: ``add_cli_args`` of ``vllm/engine/arg_utils.py``, read whole from 0.17 to 0.18 (with ``--shutdown-timeout``,
+not yet with ``--gdn-prefill-backend``); its switches have a ``--no-`` form each. Those of the server are of the pages
+``cli/serve`` of 0.12 and 0.18."""
 
 VLLM_ENVIRONMENT = frozenset({"VLLM_PP_LAYER_PARTITION", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})
 """vLLM: ``vllm/envs.py``; the others are CUDA's."""
@@ -63,7 +64,8 @@ SGLANG_SERVER = frozenset(
     }
 )
 """SGLang: ``docs/advanced_features/server_arguments.md`` at 004813e1, and its parser's own tests of 0.5.20 to 0.5.23
-for the degrees of attention data and context parallelism; the last three of ``pd_disaggregation.md`` and the list."""
+for the degrees of attention data and context parallelism; the last three of ``pd_disaggregation.md`` and the list. The
+policies are those of that list which ``managers/schedule_policy.py`` of 0.5.x has; ``priority`` it does not have."""
 
 SGLANG_ENVIRONMENT = frozenset({"SGLANG_PP_LAYER_PARTITION", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})
 """SGLang: ``distributed/utils.py``; the others are CUDA's."""
@@ -91,7 +93,7 @@ TRTLLM_SERVE = frozenset(
         *("--revision", "--config", "--extra_llm_api_options", "--enable_chunked_prefill"),
     }
 )
-"""TensorRT-LLM: ``tensorrt_llm/commands/serve.py`` at 00209af1."""
+"""TensorRT-LLM: the options of ``serve`` in ``tensorrt_llm/commands/serve.py`` at 00209af1, read whole."""
 
 TRTLLM_SETTINGS = frozenset(
     {
