@@ -5,6 +5,9 @@ has reported. What is timed is what pages and the API ask for and what a host se
 in a process that has kept nothing and then as it goes on, while collectors and hosts go on reporting. On a fresh SQLite
 database, which is thrown away.
 
+With more hours than a day's those of one metric are there for all of them, and a view of a week is timed before and
+after the sweep put hours into their days.
+
 ``python -m bench.operating [--ranks 10000] [--hours 24] [--runs 5]``
 """
 

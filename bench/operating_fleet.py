@@ -17,6 +17,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
 
 # Models can only be imported once Django is set up.
+from django.db.models import Sum  # noqa: E402 - after the setup
+from django.db.models.functions import Length  # noqa: E402 - after the setup
 from django.test import Client  # noqa: E402 - after the setup
 from django.utils import timezone  # noqa: E402 - after the setup
 
@@ -26,13 +28,21 @@ from planner.observations.batch import read_batch  # noqa: E402 - after the setu
 from planner.observations.packed import by_block, packed  # noqa: E402 - after the setup
 from planner.times import time_text  # noqa: E402 - after the setup
 from reviews.models import Activation, ObservationFeed, ObservationRollUp, ObservationSpan  # noqa: E402 - as above
+from reviews.selectors.roll_ups import spans_of  # noqa: E402 - after the setup
 from reviews.services.host_reports import identity_reports_take  # noqa: E402 - after the setup
+from reviews.services.observation_sweeps import observations_prune  # noqa: E402 - after the setup
 from reviews.services.observations import observations_take  # noqa: E402 - after the setup
 from tests.reviews.factories import Cast, Pair, cast  # noqa: E402 - after the setup
 from tests.reviews.rules.test_rule_10_activation import activate, approved  # noqa: E402 - after the setup
 
 SLOT = "bench/fleet"
 HOSTS_AT_ONCE = 200
+DAY_HOURS, WEEK_HOURS = 24, 24 * 7
+WATCHED = "step_ms"
+"""The metric of which hours of more than a day ago are there as well."""
+SETTLING = 4
+"""Hours that are too young for their day, at most."""
+WEEK_PAGE = "/w/{slug}/decisions/1/observations/?metric=step_ms&span=week"
 PAGES = {
     "page of observations": "/w/{slug}/decisions/1/observations/?metric=step_ms",
     "page of observations, a level": "/w/{slug}/decisions/1/observations/?metric=device_used_bytes",
@@ -69,6 +79,7 @@ def fill_hours(people: Cast, activation: Activation, ranks: int, hours: int) -> 
             [
                 ObservationRollUp(span=span, metric=metric, block=block, data=data)
                 for (metric, block), data in kinds[back % 2].items()
+                if metric == WATCHED or back < DAY_HOURS
             ]
         )
     return tree
@@ -146,6 +157,38 @@ class Fleet:
         observations_take(actor=self.people.bob, workspace=self.people.workspace, raw=raw)
         self.report(self.turn, seconds=5 + self.turn)
 
+    def view(self, client: Client, name: str, path: str, runs: int) -> None:
+        """Ask for an address, once and then as the fleet goes on, and print what it took."""
+        address = path.format(slug=self.people.workspace.slug)
+        sizes: list[int] = []
+
+        def ask() -> None:
+            found = client.get(address)
+            if found.status_code != 200:
+                raise SystemExit(f"{address}: {found.status_code} {found.content[:300]!r}")
+            sizes.append(len(found.getvalue()))
+
+        first, more = spent(ask), []
+        for _ in range(runs):
+            self.go_on()
+            more.append(spent(ask))
+        told(name, first, more, sizes[-1])
+
+    def week_read(self) -> str:
+        """Say how many bytes of roll-ups a view of a week of the watched metric reads."""
+        feed = ObservationFeed.objects.get()
+        end = feed.ended_at or timezone.now()
+        spans = spans_of(feed, end - timedelta(hours=WEEK_HOURS), end)
+        rows = ObservationRollUp.objects.filter(span__in=spans, metric=WATCHED)
+        size = rows.aggregate(size=Sum(Length("data")))["size"]
+        return f"  a week is {len(spans)} hours and days, {size / 2**20:.1f} MiB of roll-ups"
+
+
+def put_into_days() -> None:
+    """Sweep until every hour that is due is in its day."""
+    while ObservationSpan.objects.filter(level="hour", in_day=False).count() > SETTLING:
+        observations_prune()
+
 
 def main() -> int:
     """Put the fleet into force, measure, print."""
@@ -160,21 +203,14 @@ def main() -> int:
     client.force_login(people.alice, backend="django.contrib.auth.backends.ModelBackend")
     print(f"{chosen.ranks:,} ranks, {now.nodes:,} hosts, {chosen.hours} hours: milliseconds of the processor, KiB")
     print(f"  {'':32} {'first':>9} {'going on':>9} {'answer':>9}")
+    if chosen.hours > DAY_HOURS:
+        print(now.week_read())
+        now.view(client, "page, a week by the hour", WEEK_PAGE, chosen.runs)
+        put_into_days()
+        print(now.week_read())
+        now.view(client, "page, a week in days", WEEK_PAGE, chosen.runs)
     for name, path in PAGES.items():
-        address = path.format(slug=people.workspace.slug)
-        sizes: list[int] = []
-
-        def ask(address: str = address, sizes: list[int] = sizes) -> None:
-            found = client.get(address)
-            if found.status_code != 200:
-                raise SystemExit(f"{address}: {found.status_code} {found.content[:300]!r}")
-            sizes.append(len(found.getvalue()))
-
-        first, more = spent(ask), []
-        for _ in range(chosen.runs):
-            now.go_on()
-            more.append(spent(ask))
-        told(name, first, more, sizes[-1])
+        now.view(client, name, path, chosen.runs)
     reports = []
     for _ in range(chosen.runs):
         now.turn += 1

@@ -205,6 +205,7 @@ def _tree(one: Compared) -> dict[str, Any]:
         "state": one.state,
         "drifted": one.drifted,
         "because": one.because,
+        **({"source": one.source} if one.source else {}),
         **{name: _number(getattr(one, name)) for name in ("low", "high", "used", "drift")},
         "limit": _number(entry.limit),
         "limit_at": entry.limit_at,
@@ -227,6 +228,8 @@ def _line(one: Compared) -> str:
         parts.append(f"measured {_short(one.entry.qualified)},")
     if one.used is not None:
         parts.append(f"{_short(one.used * 100)} % used")
+    if one.source:
+        parts.append(f"as {one.source} says,")
     return " ".join(parts).rstrip(",")
 
 

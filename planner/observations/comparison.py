@@ -1,10 +1,11 @@
 """Production against the qualified envelope, for every rank, group, link and shape by itself.
 
-Rules kept: nothing is averaged over ranks, groups or links; shapes and phases of one of them are put together, as a
-limit that names none means all of them; rates of groups add up, because the deployment's capacity is their sum. A
-percentile is a range, and so is the most where a part did not record it: above a limit only where all of it is, below
-only where all of it is; with too few values beyond the percentile it is unknown. Limits are the contract's; drift is
-the distance from what was measured, and no breach.
+Rules kept: nothing is averaged over ranks, groups or links; where several collectors speak of one of them, each is held
+against the bounds by itself and all of them together, and the worst counts, so that nobody's calm hides a breach that
+another one saw. Shapes and phases of one of them are put together, as a limit that names none means all of them; rates
+of groups add up, because the deployment's capacity is their sum. A percentile is a range, and so is the most where a
+part did not record it: above a limit only where all of it is, below only where all of it is; with too few values beyond
+the percentile it is unknown. Limits are the contract's; drift is the distance from what was measured, and no breach.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,7 +41,8 @@ class Compared:
 
     ``low`` and ``high`` are what it can be, None where it is not known; ``used`` is ``high`` over the limit, or over
     what was measured where there is none; ``drift`` is the signed distance from what was measured, of the nearer end of
-    the range, 0 where that lies inside. ``drifted`` is None where drift cannot be told.
+    the range, 0 where that lies inside. ``drifted`` is None where drift cannot be told. ``source`` is the collector
+    whose values these are, empty where they are everybody's.
     """
 
     key: Key
@@ -52,6 +54,7 @@ class Compared:
     drift: Fraction | None
     drifted: bool | None
     because: str
+    source: str = ""
 
 
 def compared(
@@ -63,15 +66,67 @@ def compared(
     beyond: Fraction = Fraction(BEYOND_PERCENTILE),
 ) -> tuple[Compared, ...]:
     """Compare roll-ups of ``seconds`` with the envelope, in the order of keys; what has no entry is left out."""
-    found = []
-    whole = _whole(seen)
+    judge = _Judge(seconds, drift, beyond)
+    whole = _whole(_together(seen))
+    alone = {source: _whole(held) for source, held in _apart(seen).items()}
     bounds = _Bounds(_at_load(entries, _running(whole)))
     everything = {**whole, **_totals(whole)}
+    found = []
     for key in sorted(everything, key=_order):
         for entry in bounds.of(key):
-            low, high, because = _range(entry, key, everything[key], whole, seconds, beyond)
-            found.append(_compared(key, entry, (low, high), because, drift))
+            one = judge.of(entry, key, everything[key], whole)
+            for source, held in alone.items():
+                if key in held and (held[key] is not everything[key] or entry.statistic == "share"):
+                    one = _worse(one, replace(judge.of(entry, key, held[key], held), source=source))
+            found.append(one)
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """What every value is compared by."""
+
+    seconds: Fraction
+    drift: Fraction
+    beyond: Fraction
+
+    def of(self, entry: Entry, key: Key, rolled: Rolled, beside: Mapping[Key, Rolled]) -> Compared:
+        """Hold a roll-up against a bound; ``beside`` is what the same collectors say."""
+        low, high, because = _range(entry, key, rolled, beside, self.seconds, self.beyond)
+        return _compared(key, entry, (low, high), because, self.drift)
+
+
+def _together(seen: Mapping[Key, Rolled]) -> dict[Key, Rolled]:
+    """Return what all sources say together, under keys that name none."""
+    found: dict[Key, Rolled] = {}
+    for key, rolled in seen.items():
+        place = key.place
+        known = found.get(place)
+        found[place] = rolled if known is None else merged(known, rolled)
+    return found
+
+
+def _apart(seen: Mapping[Key, Rolled]) -> dict[str, dict[Key, Rolled]]:
+    """Return source -> what it says of ranks, groups and links that others speak of too, in the order of names."""
+    speakers: dict[tuple[int, int, str], set[str]] = {}
+    for key in seen:
+        speakers.setdefault((key.rank, key.group, key.link), set()).add(key.source)
+    shared = {of for of, names in speakers.items() if len(names) > 1}
+    found: dict[str, dict[Key, Rolled]] = {}
+    for key in sorted((key for key in seen if (key.rank, key.group, key.link) in shared), key=lambda key: key.source):
+        found.setdefault(key.source, {})[key.place] = seen[key]
+    return found
+
+
+def _worse(one: Compared, other: Compared) -> Compared:
+    """Return the worse of two judgements of one statistic; who says nothing of it takes nothing away."""
+    is_silent = other.low is None and other.high is None
+    return one if is_silent or _badness(one) <= _badness(other) else other
+
+
+def _badness(one: Compared) -> tuple[int, Fraction]:
+    """Return what orders judgements, the worst first: breaches, drift, the unknown; then what uses most."""
+    return {"BREACH": 0, "UNKNOWN": 2}.get(one.state, 1 if one.drifted else 3), -(one.used or Fraction(0))
 
 
 def _order(key: Key) -> tuple[str, str, int, int, str, str, str]:
@@ -101,11 +156,7 @@ class _Bounds:
 
 def worst_first(found: Sequence[Compared]) -> list[Compared]:
     """Order for people: breaches, then what drifted, then what is unknown, each the most used first."""
-    order = {"BREACH": 0, "UNKNOWN": 2}
-    return sorted(
-        found,
-        key=lambda one: (order.get(one.state, 1 if one.drifted else 3), -(one.used or Fraction(0)), one.key),
-    )
+    return sorted(found, key=lambda one: (*_badness(one), one.key))
 
 
 def _running(seen: Mapping[Key, Rolled]) -> Fraction | None:

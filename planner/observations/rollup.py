@@ -1,8 +1,9 @@
 """Roll-ups of observations: counts, sums, least, most, and a digest of the distribution; they merge in any order.
 
-Rules kept: the digest has fixed buckets, eight for every doubling, at most ``MOST_BUCKETS``, so a roll-up is bounded
-whatever it holds. Every value is counted twice, by the lowest and by the highest that it can have been: a bucket of a
-histogram is wide, and a percentile that is read from it is a range. Nothing is interpolated.
+Rules kept: what two collectors say of one thing stays apart, so that the calm of one hides nothing of the other. The
+digest has fixed buckets, eight for every doubling, at most ``MOST_BUCKETS``, so a roll-up is bounded whatever it holds.
+Every value is counted twice, by the lowest and by the highest that it can have been: a bucket of a histogram is wide,
+and a percentile that is read from it is a range. Nothing is interpolated.
 """
 
 from bisect import bisect_left
@@ -14,12 +15,26 @@ from math import ceil, frexp, ldexp
 from planner.records.base import UnsetType
 from planner.records.observations import Batch, Observed, Segment
 
-__all__ = ["MOST_BUCKETS", "Key", "Rolled", "merge_into", "merged", "quantile", "rolled", "rolled_up"]
+__all__ = [
+    "MOST_BUCKETS",
+    "MOST_SOURCES",
+    "Key",
+    "Rolled",
+    "bounded",
+    "crowded",
+    "merge_into",
+    "merged",
+    "quantile",
+    "rolled",
+    "rolled_up",
+]
 
 PARTS = 8
 LOWEST, HIGHEST = -20 * PARTS, 60 * PARTS
 """Bucket i ends at 2 ** (i / 8): from a millionth to 2^60; what is outside is counted in the last bucket there."""
 MOST_BUCKETS = HIGHEST - LOWEST + 1
+MOST_SOURCES = 32
+"""Collectors whose words on one metric of one rank, group or link stay apart."""
 _MANTISSAS = tuple(2 ** (part / PARTS - 1) for part in range(1, PARTS))
 """Ends of buckets as ``frexp`` splits them; the last of eight is 1."""
 
@@ -28,7 +43,10 @@ Buckets = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Key:
-    """What a roll-up is of: the topology revision, the segment ("" and -1 where it names none) and the metric."""
+    """What a roll-up is of: the topology revision, the segment ("" and -1 where it names none) and the metric.
+
+    ``source`` is whose words it is, empty where it is everybody's together.
+    """
 
     subject: str
     metric: str
@@ -37,6 +55,14 @@ class Key:
     link: str = ""
     shape: str = ""
     phase: str = ""
+    source: str = ""
+
+    @property
+    def place(self) -> "Key":
+        """The same of everybody together."""
+        if not self.source:
+            return self
+        return Key(self.subject, self.metric, self.rank, self.group, self.link, self.shape, self.phase)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,28 +168,57 @@ def merge_into(found: dict[Key, Rolled], others: Mapping[Key, Rolled]) -> None:
         found[key] = other if known is None else merged(known, other)
 
 
+def crowded(found: Iterable[Key]) -> Key | None:
+    """Return the first key that is one source too many of the same thing; None where there is none."""
+    sources: dict[Key, int] = {}
+    for key in found:
+        place = key.place
+        sources[place] = sources.get(place, 0) + 1
+        if sources[place] > MOST_SOURCES:
+            return key
+    return None
+
+
+def bounded(found: Mapping[Key, Rolled]) -> dict[Key, Rolled]:
+    """Return roll-ups of which at most ``MOST_SOURCES`` of one thing are apart.
+
+    Of more those whose mean is lowest are put together, under no name: what is calm drowns nothing among the calm.
+    """
+    by_place: dict[Key, list[Key]] = {}
+    for key in found:
+        by_place.setdefault(key.place, []).append(key)
+    kept: dict[Key, Rolled] = {}
+    for place, keys in by_place.items():
+        most = len(keys) if len(keys) <= MOST_SOURCES else MOST_SOURCES - 1
+        named = sorted(keys, key=lambda key: (not key.source, -found[key].sum / found[key].count, key))
+        for at, key in enumerate(named):
+            merge_into(kept, {key if at < most else place: found[key]})
+    return kept
+
+
 def rolled_up(batches: Iterable[Batch]) -> dict[Key, Rolled]:
     """Return the roll-ups of batches, by what they are of."""
     found: dict[Key, Rolled] = {}
     for batch in batches:
         for segment in batch.segments:
             for metric, observed in segment.metrics.items():
-                key = _key(batch.subject, metric, segment)
+                key = _key(batch, metric, segment)
                 one = rolled(observed)
                 known = found.get(key)
                 found[key] = one if known is None else merged(known, one)
     return found
 
 
-def _key(subject: str, metric: str, segment: Segment) -> Key:
+def _key(batch: Batch, metric: str, segment: Segment) -> Key:
     return Key(
-        subject,
+        batch.subject,
         metric,
         -1 if isinstance(segment.rank, UnsetType) else segment.rank,
         -1 if isinstance(segment.group, UnsetType) else segment.group,
         "" if isinstance(segment.link, UnsetType) else segment.link,
         "" if isinstance(segment.shape, UnsetType) else segment.shape,
         "" if isinstance(segment.phase, UnsetType) else segment.phase,
+        batch.source,
     )
 
 

@@ -71,6 +71,9 @@ class ObservedValue(serializers.Serializer[object]):
     used = serializers.FloatField(allow_null=True, help_text="share of the limit, or of what was measured")
     drift = serializers.FloatField(allow_null=True, help_text="distance from what was measured")
     because = serializers.CharField(allow_null=True, help_text="why it is unknown")
+    source = serializers.CharField(  # type: ignore[assignment] # taken out of the class by its metaclass
+        allow_null=True, help_text="the collector that said so, where others say less of the same"
+    )
 
 
 class ObservedPage(serializers.Serializer[object]):

@@ -25,7 +25,6 @@ class ObservationFeed(models.Model):
     revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="feeds")
     trial = models.CharField(max_length=ID_LENGTH)
     version = models.BigIntegerField(default=0)
-    sources_count = models.PositiveIntegerField(default=0)
     breaches = models.PositiveIntegerField(default=0)
     drifts = models.PositiveIntegerField(default=0)
     ended_at = models.DateTimeField(null=True)
@@ -40,7 +39,7 @@ class ObservationFeed(models.Model):
 
 
 class ObservationSource(models.Model):
-    """A collector: up to when it reported. It is kept as long as the feed, so nothing is taken twice."""
+    """A collector of one person: up to when it reported. It is kept while a replay could be taken for news."""
 
     feed = models.ForeignKey(ObservationFeed, on_delete=models.PROTECT, related_name="sources")
     name = models.CharField(max_length=SOURCE_LENGTH)
@@ -52,8 +51,9 @@ class ObservationSource(models.Model):
     last_sha256 = models.CharField(max_length=DIGEST_LENGTH)
 
     class Meta:
-        constraints = (models.UniqueConstraint(fields=["feed", "name"], name="observation_source_once"),)
-        ordering = ("feed", "name")
+        constraints = (models.UniqueConstraint(fields=["feed", "name", "person"], name="observation_source_once"),)
+        indexes = (models.Index(fields=["ended_at"], name="observation_source_by_end"),)
+        ordering = ("feed", "name", "person")
 
     def __str__(self) -> str:
         return self.name
@@ -111,12 +111,16 @@ class RollUpLevel(models.TextChoices):
 
 
 class ObservationSpan(models.Model):
-    """An hour or a day, UTC. ``covered``: what of it was reported, as JSON pairs of seconds since 1970, in order."""
+    """An hour or a day, UTC. ``covered``: what of it was reported, as JSON pairs of seconds since 1970, in order.
+
+    ``in_day`` says of an hour that its day has everything of it: it is kept beside the day for as long as hours are.
+    """
 
     feed = models.ForeignKey(ObservationFeed, on_delete=models.PROTECT, related_name="spans")
     level = models.CharField(max_length=4, choices=RollUpLevel)
     starts_at = models.DateTimeField()
     covered = models.TextField()
+    in_day = models.BooleanField(default=False)
 
     class Meta:
         constraints = (
@@ -131,7 +135,7 @@ class ObservationSpan(models.Model):
 
 
 class ObservationRollUp(models.Model):
-    """Roll-ups of one metric for a block of ranks, groups or links in a span, packed.
+    """Roll-ups of one metric for a block of ranks, groups or links in a span, packed, every collector's by itself.
 
     One of links, and one that names neither rank nor group, is of block 0.
     """

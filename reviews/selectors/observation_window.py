@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from planner.observations import METRICS, Batch, Compared, Key, Rolled, compared, merge_into, rolled_up
 from planner.observations.packed import by_block, packed
 from planner.observations.qualified import Qualified
+from planner.observations.rollup import crowded
 from planner.times import parsed_time
 from reviews.models import ObservationFeed, ObservationSpan
 from reviews.selectors.observed import BESIDE
@@ -28,12 +31,16 @@ Touched: TypeAlias = frozenset[tuple[str, int, int, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merged:
-    """The hour of a batch with the batch in it. ``compared`` is of what the batch touched, none if it is not judged."""
+    """The hour of a batch with the batch in it. ``compared`` is of what the batch touched, none if it is not judged.
+
+    ``crowd`` names something of which too many collectors speak, where there is such a thing: then nothing is judged.
+    """
 
     starts_at: datetime
     covered: tuple[tuple[int, int], ...]
     pieces: Mapping[Place, bytes]
     compared: tuple[Compared, ...]
+    crowd: Key | None = None
 
 
 def batch_span(batch: Batch) -> tuple[datetime, datetime]:
@@ -44,11 +51,14 @@ def batch_span(batch: Batch) -> tuple[datetime, datetime]:
     return start, end
 
 
-def merged_batch(feed: ObservationFeed, batch: Batch, found: Qualified, *, is_judged: bool) -> Merged:
-    """Put a batch to what is stored of its hour; nothing is written."""
+def merged_batch(feed: ObservationFeed, batch: Batch, person_id: int, found: Qualified, *, is_judged: bool) -> Merged:
+    """Put a batch of somebody to what is stored of its hour; nothing is written.
+
+    Two persons who call their collectors the same have two.
+    """
     start, end = batch_span(batch)
     hour = span_of(end, HOUR)
-    blocks = by_block(rolled_up([batch]))
+    blocks = by_block(rolled_up([replace(batch, source=f"{person_id}/{batch.source}")]))
     stored = {
         span.starts_at: span
         for span in ObservationSpan.objects.filter(feed=feed, level=HOUR, starts_at__in=(hour, hour - LENGTHS[HOUR]))
@@ -58,11 +68,12 @@ def merged_batch(feed: ObservationFeed, batch: Batch, found: Qualified, *, is_ju
     whole = _with_stored(own, batch.subject, blocks)
     pieces = {place: packed(held) for place, held in whole.items()}
     rows: tuple[Compared, ...] = ()
-    if is_judged:
+    crowd = next((key for held in whole.values() if (key := crowded(held)) is not None), None)
+    if is_judged and crowd is None:
         before = stored.get(hour - LENGTHS[HOUR]) if end - hour < YOUNG else None
         touched = frozenset((key.metric, key.rank, key.group, key.link) for held in blocks.values() for key in held)
         rows = _judged(_window(whole, covered, own, before, batch.subject, touched), found, touched)
-    return Merged(starts_at=hour, covered=covered, pieces=pieces, compared=rows)
+    return Merged(starts_at=hour, covered=covered, pieces=pieces, compared=rows, crowd=crowd)
 
 
 def _with_stored(

@@ -18,7 +18,7 @@ from reviews.models import ObservationFeed, ObservationFinding, ObservationRollU
 from reviews.selectors.decision_page import decision_page
 from reviews.selectors.observed import ComparedSpan, Observed, SpanValues, compared_span, observed, value_history
 from reviews.selectors.observed_rows import FindingsPage, SourceRow, findings_page, source_rows
-from reviews.selectors.roll_ups import DAY, LENGTHS
+from reviews.selectors.roll_ups import DAY, span_of, spans_of
 from reviews.selectors.rows import DecisionPage
 
 __all__ = [
@@ -140,7 +140,7 @@ def shown_of(*, actor: Person, workspace: Workspace, number: int, asked: Asked) 
     if found.feed is None or found.feed.ended_at is None or found.activation is None or found.qualified is None:
         return None
     end = found.feed.ended_at
-    start = end - SPANS[asked.span]
+    start = _start(asked.span, end)
     metrics = _reported(found.feed, start, end)
     metric = asked.metric or _worst_metric(found.feed) or next(iter(metrics), "")
     compared = compared_span(actor=actor, workspace=workspace, number=number, metric=metric, start=start, end=end)
@@ -189,11 +189,15 @@ def _is_asked_for(row: Compared, asked: Asked) -> bool:
     )
 
 
+def _start(span: str, end: datetime) -> datetime:
+    """Return where a span begins that ends then; a week with a whole day, of which one roll-up is read and not 24."""
+    start = end - SPANS[span]
+    return span_of(start, DAY) if span == "week" else start
+
+
 def _reported(feed: ObservationFeed, start: datetime, end: datetime) -> tuple[str, ...]:
     """Return the metrics that a span has, in the order in which metrics are listed."""
-    rows = ObservationRollUp.objects.filter(
-        span__feed=feed, span__starts_at__gt=start - LENGTHS[DAY], span__starts_at__lt=end
-    )
+    rows = ObservationRollUp.objects.filter(span__in=spans_of(feed, start, end))
     found = set(rows.order_by().values_list("metric", flat=True).distinct())
     return tuple(name for name in METRICS if name in found)
 

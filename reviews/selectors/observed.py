@@ -15,12 +15,13 @@ from planner.observations import METRICS, Compared
 from planner.observations.packed import BLOCK
 from planner.observations.qualified import Qualified
 from planner.observations.rollup import Key, Rolled
+from reviews.asked_once import once
 from reviews.errors import Finding, InvalidRequestError, NotFoundError, printable
 from reviews.models import Activation, Decision, ObservationFeed, Person, Workspace
 from reviews.selectors.compared_blocks import compared_blocks
 from reviews.selectors.decision_page import decision_of_member
 from reviews.selectors.envelopes import qualified_of
-from reviews.selectors.roll_ups import LENGTHS, place_by_span, seconds_of, spans_of
+from reviews.selectors.roll_ups import LENGTHS, finest_spans, place_by_span, seconds_of, spans_of
 
 __all__ = [
     "BESIDE",
@@ -99,6 +100,7 @@ def feed_of(activation: Activation) -> ObservationFeed | None:
     return ObservationFeed.objects.filter(revision=activation.revision_id, trial=activation.trial).first()
 
 
+@once
 def observed(*, actor: Person, workspace: Workspace, number: int) -> Observed:
     """Return what is there of a decision; before it is in force, nothing.
 
@@ -166,7 +168,7 @@ def value_history(
     if found.activation is None or found.feed is None or found.feed.ended_at is None:
         return ()
     end = found.feed.ended_at
-    spans = spans_of(found.feed, end - timedelta(days=days), end)
+    spans = finest_spans(found.feed, end - timedelta(days=days), end)
     _require_bounded(len(spans))
     block = place // BLOCK if isinstance(place, int) else 0
     held = place_by_span(spans, found.activation.subject, metric, block, place)

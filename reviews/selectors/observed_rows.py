@@ -177,7 +177,7 @@ def source_rows(
     found = observed(actor=actor, workspace=workspace, number=number)
     if found.feed is None:
         return (), 0
-    rows = ObservationSource.objects.filter(feed=found.feed).select_related("person").order_by("ended_at", "name")
+    rows = ObservationSource.objects.filter(feed=found.feed).select_related("person").order_by("ended_at", "name", "pk")
     shown = _paged(rows, page, page_size)
     return tuple(
         SourceRow(
@@ -189,7 +189,7 @@ def source_rows(
             batches=row.batches,
         )
         for row in shown
-    ), found.feed.sources_count
+    ), rows.count()
 
 
 def batch_rows(

@@ -5,13 +5,14 @@ from fractions import Fraction
 
 from planner.observations import Compared
 from reviews.selectors.observations_page import state_of
+from reviews.selectors.roll_ups import source_of
 
 __all__ = ["COLUMNS", "value_fields"]
 
 Field = str | int | float | None
 COLUMNS = (
     *("metric", "statistic", "rank", "node", "device", "group", "link", "shape", "state", "low", "high"),
-    *("limit", "limit_at", "qualified", "qualified_at", "used", "drift", "because"),
+    *("limit", "limit_at", "qualified", "qualified_at", "used", "drift", "because", "source"),
 )
 """The fields, in order."""
 
@@ -25,7 +26,7 @@ def value_fields(row: Compared, places: Mapping[int, tuple[str, str]]) -> dict[s
         *(key.group if key.group >= 0 else None, key.link or None, key.shape or None, state_of(row)),
         *(_number(row.low), _number(row.high), _number(entry.limit), entry.limit_at or None),
         *(_number(entry.qualified), entry.qualified_at or None, _number(row.used), _number(row.drift)),
-        row.because or None,
+        *(row.because or None, source_of(row.source) or None),
     )
     return dict(zip(COLUMNS, fields, strict=True))
 

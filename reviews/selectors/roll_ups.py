@@ -1,6 +1,7 @@
 """Stored roll-ups of a span of time, put together.
 
-Rules kept: hours and days are taken whole; what is read is bounded by the metrics and blocks that are asked for.
+Rules kept: hours and days are taken whole, and a day stands for its hours where all of them are asked for; what is read
+is bounded by the metrics and blocks that are asked for.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -13,6 +14,7 @@ from django.db.models import Q
 
 from planner.observations.packed import unpacked, unpacked_place
 from planner.observations.rollup import Key, Rolled, merge_into
+from reviews.asked_once import once
 from reviews.models import ObservationFeed, ObservationRollUp, ObservationSpan, RollUpLevel
 
 __all__ = [
@@ -21,10 +23,12 @@ __all__ = [
     "Seen",
     "covered_of",
     "covered_text",
+    "finest_spans",
     "joined",
     "place_by_span",
     "seconds_of",
     "seen_in",
+    "source_of",
     "span_of",
     "spans_of",
 ]
@@ -88,11 +92,49 @@ def span_of(moment: datetime, level: str) -> datetime:
     return start if level == HOUR else start.replace(hour=0)
 
 
+@once
 def spans_of(feed: ObservationFeed, start: datetime, end: datetime) -> list[ObservationSpan]:
-    """Return the hours and days that reach into a span of time, in order."""
-    within = Q(level=DAY, starts_at__gt=start - LENGTHS[DAY])
-    within |= Q(level=HOUR, starts_at__gt=start - LENGTHS[HOUR])
-    return list(ObservationSpan.objects.filter(within, feed=feed, starts_at__lt=end).order_by("starts_at", "level"))
+    """Return the hours and days that reach into a span of time, in order: as few as hold it."""
+    hours, days = _held(feed, start, end)
+    within = {hour.pk for hour in hours if _reaches(hour, start, end)}
+    kept = [day for day in days if _reaches(day, start, end) and all(hour.pk in within for hour in _of_day(day, hours))]
+    over = {hour.pk for day in kept for hour in _of_day(day, hours)}
+    return _in_order([*kept, *(hour for hour in hours if hour.pk in within - over)])
+
+
+def finest_spans(feed: ObservationFeed, start: datetime, end: datetime) -> list[ObservationSpan]:
+    """Return the same in hours while those are kept, and in days before that."""
+    hours, days = _held(feed, start, end)
+    kept = [span for span in (*hours, *days) if _reaches(span, start, end) and not _of_day(span, hours)]
+    return _in_order(kept)
+
+
+def _held(feed: ObservationFeed, start: datetime, end: datetime) -> tuple[list[ObservationSpan], list[ObservationSpan]]:
+    """Return the hours and the days that reach into a span, and the other hours of such days."""
+    near = Q(starts_at__gt=start - LENGTHS[DAY], starts_at__lt=end + LENGTHS[DAY])
+    found = list(ObservationSpan.objects.filter(near, feed=feed))
+    return [span for span in found if span.level == HOUR], [span for span in found if span.level == DAY]
+
+
+def _reaches(span: ObservationSpan, start: datetime, end: datetime) -> bool:
+    return start - LENGTHS[span.level] < span.starts_at < end
+
+
+def _of_day(day: ObservationSpan, hours: Iterable[ObservationSpan]) -> list[ObservationSpan]:
+    """Return the hours that a day holds and that are still kept; none of an hour."""
+    if day.level != DAY:
+        return []
+    until = day.starts_at + LENGTHS[DAY]
+    return [hour for hour in hours if hour.in_day and day.starts_at <= hour.starts_at < until]
+
+
+def _in_order(spans: list[ObservationSpan]) -> list[ObservationSpan]:
+    return sorted(spans, key=lambda span: (span.starts_at, span.level))
+
+
+def source_of(source: str) -> str:
+    """Return the name that a collector gave itself, of what its roll-ups are kept under; empty of everybody's."""
+    return source.partition("/")[2]
 
 
 def seen_in(

@@ -1,8 +1,9 @@
 """Lets go of observations after the time that the settings name, and of findings that nothing speaks of any more.
 
 Rules kept: each turn does a bounded part, the oldest first, in transactions of their own; an hour becomes part of its
-day and is gone in one of them, so no value is lost or counted twice, whoever dies when. What tells replays, up to when
-each collector reported, stays. Safe to run from any number of processes.
+day and is marked so in one of them, so no value is lost or counted twice, whoever dies when. Hours stay beside their
+day for their time, all of a day as long. What tells replays, up to when each collector reported, goes when whatever it
+sent until then is too old to be taken. Safe to run from any number of processes.
 """
 
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from django.db import transaction
 from django.db.models import Model, Q, QuerySet
 
 from planner.observations.packed import packed, unpacked
-from planner.observations.rollup import merge_into
+from planner.observations.rollup import bounded, merge_into
 from reviews.audit import Act, append, workspace_write
 from reviews.clock import database_now
 from reviews.models import (
@@ -23,6 +24,7 @@ from reviews.models import (
     ObservationFile,
     ObservationFinding,
     ObservationRollUp,
+    ObservationSource,
     ObservationSpan,
     Workspace,
 )
@@ -39,6 +41,9 @@ ROWS_AT_ONCE = 2000
 SPANS_AT_ONCE = 24
 FEEDS_AT_ONCE = 50
 PIECES_AT_ONCE = 32
+DAYS_AT_ONCE = 4
+SETTLED = timedelta(hours=2)
+"""So long after its end an hour goes into its day; what comes later has the day put together anew."""
 SILENT = timedelta(days=1)
 """A finding that was not judged for so long lapses: its rank is gone, or its limit holds at another load."""
 
@@ -54,12 +59,15 @@ def observations_prune() -> int:
             settings.OBSERVATION_DAYS_DAYS,
         )
     )
+    collectors = ObservationSource.objects.filter(receipts=None, ended_at__lt=hours - LENGTHS[DAY])
     return (
         _delete(ObservationFile.objects.filter(received_at__lt=files), FILES_AT_ONCE)
         + _delete(ObservationBatch.objects.filter(received_at__lt=hours), ROWS_AT_ONCE)
         + _delete(ObservationFinding.objects.filter(closed_at__lt=days), ROWS_AT_ONCE)
         + _delete(ObservationSpan.objects.filter(level=DAY, starts_at__lt=days - LENGTHS[DAY]), SPANS_AT_ONCE)
-        + sum(_into_day(pk) for pk in _old_hours(hours))
+        + _delete(collectors, ROWS_AT_ONCE)
+        + sum(_into_day(pk) for pk in _settled_hours(now))
+        + sum(_let_go(hours) for _ in range(DAYS_AT_ONCE))
     )
 
 
@@ -70,16 +78,28 @@ def _delete(rows: "QuerySet[Model]", most: int) -> int:
     return len(due)
 
 
-def _old_hours(until: datetime) -> Iterator[int]:
-    """Yield hours that ended before: no batch that is taken now ends in one."""
-    due = ObservationSpan.objects.filter(level=HOUR, starts_at__lt=until - LENGTHS[HOUR]).order_by("starts_at", "pk")
-    yield from due.values_list("pk", flat=True)[:SPANS_AT_ONCE]
+def _settled_hours(now: datetime) -> Iterator[int]:
+    """Yield hours that are in no day yet, and of which little is still to come."""
+    due = ObservationSpan.objects.filter(level=HOUR, in_day=False, starts_at__lt=now - SETTLED - LENGTHS[HOUR])
+    yield from due.order_by("starts_at", "pk").values_list("pk", flat=True)[:SPANS_AT_ONCE]
+
+
+def _let_go(until: datetime) -> int:
+    """Delete the hours of the oldest day that ended before, which has them all; return how many went."""
+    due = ObservationSpan.objects.filter(level=HOUR, in_day=True, starts_at__lt=span_of(until, DAY))
+    oldest = due.order_by("starts_at", "feed").first()
+    if oldest is None:
+        return 0
+    day = span_of(oldest.starts_at + LENGTHS[HOUR], DAY)
+    own = due.filter(feed=oldest.feed_id, starts_at__gte=day, starts_at__lt=day + LENGTHS[DAY])
+    return _delete(own, ROWS_AT_ONCE)
 
 
 def _into_day(hour_id: int) -> int:
     """Put one hour into its day; return 1, or 0 where another process does it or did."""
     with transaction.atomic():
-        hour = ObservationSpan.objects.select_for_update(skip_locked=True).filter(pk=hour_id).first()
+        spans = ObservationSpan.objects.select_for_update(skip_locked=True)
+        hour = spans.filter(pk=hour_id, in_day=False).first()
         if hour is None:
             return 0
         day, is_new = ObservationSpan.objects.get_or_create(
@@ -94,7 +114,8 @@ def _into_day(hour_id: int) -> int:
             day.covered = covered_text(joined([*covered_of(day.covered), *covered_of(hour.covered)]))
             day.save(update_fields=["covered"])
         _merge_pieces(hour, day)
-        hour.delete()
+        hour.in_day = True
+        hour.save(update_fields=["in_day"])
         return 1
 
 
@@ -127,7 +148,7 @@ def _joined_pieces(metric: str, one: bytes, other: bytes | None) -> bytes:
         return one
     found = unpacked(other, "", metric)
     merge_into(found, unpacked(one, "", metric))
-    return packed(found)
+    return packed(bounded(found))
 
 
 def findings_lapse() -> int:

@@ -1,9 +1,10 @@
 """A collector reports what production did. Receipts and roll-ups are kept, the log hears of what that changes.
 
 Rules kept: everything is read, put together and compared without a lock; what is written is written in one transaction
-that holds the feed, and only if nobody else wrote to it meanwhile. Nothing of a decision is touched. A batch that
-changes nothing of what is out of its envelope writes no entry, else thousands of them would bury the log (ADR 26); the
-first one of a collector does, and so does a refused one.
+that holds the feed, and only if nobody else wrote to it meanwhile. Nothing of a decision is touched. Collectors are
+bounded: those of one person, and those that speak of one thing in an hour, which are kept and judged apart. A batch
+that changes nothing of what is out of its envelope writes no entry, else thousands of them would bury the log (ADR 26);
+the first one of a collector does, and so does a refused one.
 """
 
 import zlib
@@ -19,6 +20,7 @@ from planner.canonical import file_sha256
 from planner.errors import DocumentRefusedError, Problem
 from planner.observations import Batch, Expected, admission_problems, read_batch
 from planner.observations.qualified import Qualified
+from planner.observations.rollup import MOST_SOURCES, Key
 from planner.times import time_text
 from reviews.audit import Act, append, refusals_recorded, rows_write, workspace_write
 from reviews.blobs import blob_read
@@ -30,9 +32,7 @@ from reviews.models import (
     ObservationBatch,
     ObservationFeed,
     ObservationFile,
-    ObservationRollUp,
     ObservationSource,
-    ObservationSpan,
     Person,
     Workspace,
 )
@@ -42,7 +42,6 @@ from reviews.selectors.envelopes import qualified_of
 from reviews.selectors.finding_words import finding_text, finding_value
 from reviews.selectors.observation_window import Merged, batch_span, merged_batch
 from reviews.selectors.people import standing_of
-from reviews.selectors.roll_ups import HOUR, covered_text
 from reviews.selectors.running import not_running, running_of
 from reviews.services.acting import require
 from reviews.services.observation_findings import (
@@ -51,18 +50,19 @@ from reviews.services.observation_findings import (
     changes_of,
     changes_write,
 )
+from reviews.services.observation_hours import hour_write
 from reviews.services.people import UNTRACED, Trace
 
 __all__ = ["Taken", "observations_take"]
 
 MOST_VALUES = 400_000
-MOST_SOURCES = 20_000
-"""Collectors of one topology: one on every node of the largest fleet, and more."""
+SOURCES_OF_EACH = 3
+SPARE_SOURCES = 64
+"""Collectors of one person: so many for every rank, group and link, and some more that were given other names."""
 MOST_PROBLEMS = 1_000
 LATE = timedelta(hours=1)
 """What is older than this is kept and not judged: it says nothing of now."""
 TRIES = 3
-PIECES_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +200,8 @@ def _prepared(given: _Given, *, holds: bool = False) -> "_Ready | Taken":
     feed = feeds.filter(revision=revision, trial=given.activation.trial).first()
     # The collector before the receipt: where another request takes these bytes meanwhile, what moved the one is seen in
     # the other, and the bytes are known and no replay.
-    source = ObservationSource.objects.filter(feed=feed, name=batch.source).first() if feed else None
+    person_id = given.standing.person_id
+    source = ObservationSource.objects.filter(feed=feed, name=batch.source, person=person_id).first() if feed else None
     before = ObservationBatch.objects.filter(feed=feed, sha256=given.sha256).first() if feed else None
     if feed is not None and before is not None:
         return _answer(given, feed, before, is_new=False, is_judged=False, changes=Changes())
@@ -212,7 +213,9 @@ def _prepared(given: _Given, *, holds: bool = False) -> "_Ready | Taken":
         feed, _ = ObservationFeed.objects.get_or_create(revision=revision, trial=given.activation.trial)
     _, end = batch_span(batch)
     is_judged = end > now - LATE
-    merged = merged_batch(feed, batch, given.qualified, is_judged=is_judged)
+    merged = merged_batch(feed, batch, person_id, given.qualified, is_judged=is_judged)
+    if merged.crowd is not None:
+        raise _refused([_crowd_problem(merged.crowd)])
     policy = read_policy(blob_read(revision.policy.blob_id, "policy"))
     changes = changes_of(feed, merged.compared, policy, end)
     return _Ready(
@@ -242,19 +245,29 @@ def _problems(
         taken={} if source is None else {source.name: time_text(source.ended_at)},
     )
     yield from admission_problems(given.batch, expected)
-    if feed is not None and source is None and feed.sources_count >= MOST_SOURCES:
-        yield Problem("observations/sources", "/source", f"one of {MOST_SOURCES:,} collectors", "another one")
+    if feed is not None and source is None:
+        most = SPARE_SOURCES + SOURCES_OF_EACH * (found.ranks + found.groups + len(found.links))
+        if ObservationSource.objects.filter(feed=feed, person=given.standing.person_id).count() >= most:
+            yield Problem(
+                "observations/sources", "/source", f"one of the {most:,} collectors that one reporter has", "another"
+            )
+
+
+def _crowd_problem(key: Key) -> Problem:
+    parts = (("rank", key.rank), ("group", key.group), ("link", key.link), ("shape", key.shape), ("phase", key.phase))
+    of = ", ".join(f"{name} {value}" for name, value in parts if value not in (-1, ""))
+    expected = f"at most {MOST_SOURCES} collectors in an hour for {key.metric} of {of}"
+    return Problem("observations/sources", "/source", expected, "another")
 
 
 def _written(given: _Given, ready: _Ready) -> Taken:
     """Write everything of a batch. Call it inside the transaction that holds the feed."""
     feed, batch = ready.feed, given.batch
     start, end = batch_span(batch)
-    _write_hour(feed, ready.merged)
+    hour_write(feed, ready.merged)
     changes_write(feed, ready.changes)
     source = _write_source(given, ready, start, end)
     feed.version += 1
-    feed.sources_count += ready.source is None
     feed.ended_at = end if feed.ended_at is None else max(end, feed.ended_at)
     feed.received_at = ready.now
     feed.save()
@@ -279,29 +292,10 @@ def _written(given: _Given, ready: _Ready) -> Taken:
     return _answer(given, feed, receipt, is_new=True, is_judged=ready.is_judged, changes=ready.changes)
 
 
-def _write_hour(feed: ObservationFeed, merged: Merged) -> None:
-    covered = covered_text(merged.covered)
-    span, is_new = ObservationSpan.objects.get_or_create(
-        feed=feed, level=HOUR, starts_at=merged.starts_at, defaults={"covered": covered}
-    )
-    if not is_new:
-        span.covered = covered
-        span.save(update_fields=["covered"])
-    ObservationRollUp.objects.bulk_create(
-        (
-            ObservationRollUp(span=span, metric=metric, block=block, data=data)
-            for (metric, block), data in merged.pieces.items()
-        ),
-        batch_size=PIECES_AT_ONCE,
-        update_conflicts=True,
-        unique_fields=["span", "metric", "block"],
-        update_fields=["data"],
-    )
-
-
 def _write_source(given: _Given, ready: _Ready, start: datetime, end: datetime) -> ObservationSource:
-    source = ready.source or ObservationSource(feed=ready.feed, name=given.batch.source, began_at=start)
-    source.person_id = given.standing.person_id
+    source = ready.source or ObservationSource(
+        feed=ready.feed, name=given.batch.source, person_id=given.standing.person_id, began_at=start
+    )
     source.ended_at, source.received_at = end, ready.now
     source.batches += 1
     source.last_sha256 = given.sha256

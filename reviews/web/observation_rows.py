@@ -15,6 +15,7 @@ from planner.observations.rollup import Key, Rolled
 from reviews.selectors.observations_page import Shown, place_of, state_of
 from reviews.selectors.observed import SpanValues
 from reviews.selectors.observed_rows import FindingRow, SourceRow
+from reviews.selectors.roll_ups import source_of
 from reviews.web.document_links import DocumentLinks
 from reviews.web.formats import ago, count, percent, quantity, when
 from reviews.web.stacked import Fleet, skyline
@@ -61,6 +62,7 @@ class Row:
     statistic: str
     seen: str
     because: str
+    source: str
     limit: str
     limit_href: str
     qualified: str
@@ -108,12 +110,13 @@ class SourceLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryLine:
-    """One hour or day of one rank, group or link, for a shape and a phase."""
+    """One hour or day of one rank, group or link, for a shape, a phase and a collector."""
 
     at: str
     level: str
     shape: str
     phase: str
+    source: str
     count: str
     mean: str
     least: str
@@ -184,6 +187,7 @@ def _row(row: Compared, places: Mapping[int, tuple[str, str]], links: DocumentLi
         statistic=entry.statistic,
         seen=range_text(row.low, row.high, unit),
         because=row.because or (STRADDLES if row.state == "UNKNOWN" else ""),
+        source=source_of(row.source),
         limit="" if entry.limit is None else f"≤ {value_text(entry.limit, unit)}",
         limit_href=links.to(entry.limit_at),
         qualified="" if entry.qualified is None else value_text(entry.qualified, unit),
@@ -244,7 +248,7 @@ def source_line(row: SourceRow, now: datetime) -> SourceLine:
 
 
 def history_lines(history: Sequence[SpanValues], metric: str) -> Iterator[HistoryLine]:
-    """Yield hours and days, the newest first, for every shape and phase by itself."""
+    """Yield hours and days, the newest first, for every shape, phase and collector by itself."""
     unit = unit_of_metric(metric, "")
     is_count = METRICS[metric].kind == "count"
     for span in reversed(history):
@@ -254,6 +258,7 @@ def history_lines(history: Sequence[SpanValues], metric: str) -> Iterator[Histor
                 level=span.level,
                 shape=key.shape or "all",
                 phase=key.phase or "all",
+                source=source_of(key.source) or "not known",
                 count=f"{rolled.count:,}",
                 mean=_mean(rolled, unit, is_count=is_count),
                 least=value_text(rolled.min, unit),

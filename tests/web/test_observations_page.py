@@ -86,8 +86,8 @@ def test_shapes_and_phases_of_one_rank_are_shown_hour_by_hour(people: Cast, visi
     take(people, decode, prefill)
     history = text(part(people, visit, "history", "?metric=step_ms&place=0"))
     assert "Rank 0, node-a · a0" in history
-    assert "hour all decode 10 24 ms" in history
-    assert "hour all prefill 10 90 ms" in history
+    assert "hour all decode dcgm 10 24 ms" in history
+    assert "hour all prefill dcgm 10 90 ms" in history
 
 
 def test_a_collector_that_fell_silent_is_named(people: Cast, visit: Visit) -> None:

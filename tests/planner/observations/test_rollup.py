@@ -131,8 +131,8 @@ def test_batches_are_rolled_up_by_segment() -> None:
     )
     second = a_batch({"rank": 1, "metrics": {"device_used_bytes": level(11)}}, started_at="2026-11-30T12:05:00Z")
     found = rolled_up([first, second])
-    assert found[Key(SUBJECT, "device_used_bytes", rank=1)] == Rolled(20, 200.0, 9.0, 11.0)
-    times_of_short = found[Key(SUBJECT, "itl_ms", group=0, shape="short", phase="decode")]
+    assert found[Key(SUBJECT, "device_used_bytes", rank=1, source="dcgm")] == Rolled(20, 200.0, 9.0, 11.0)
+    times_of_short = found[Key(SUBJECT, "itl_ms", group=0, shape="short", phase="decode", source="dcgm")]
     assert (times_of_short.count, times_of_short.sum) == (3, 50.0)
     assert len(found) == 3
 

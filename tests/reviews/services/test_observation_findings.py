@@ -180,3 +180,14 @@ def test_calm_spans_of_before_a_breach_that_come_late_do_not_end_it(people: Cast
         take(people, memory(0, CALM), source=f"late-{end}", started_at=start, ended_at=until)
     assert state() == ("BREACH", False, True)
     assert ObservationFinding.objects.get().last_seen_at == clock.start + timedelta(minutes=58)
+
+
+def test_calm_values_of_another_collector_do_not_end_a_breach(people: Cast, clock: Clock) -> None:
+    clock.minutes = 10
+    span: dict[str, Any] = {"started_at": time_text(clock.start), "ended_at": clock.text()}
+    slow, calm = times([100, 600, 990], [0, 0, 300, 0], 990), times([100, 600, 990], [90_000, 0, 0, 0], 90)
+    take(people, {"group": 0, "metrics": {"ttft_ms": slow}}, source="gateway", **span)
+    for who, source in ((people.bob, "copy"), (people.carol, "gateway")):
+        found = take(people, {"group": 0, "metrics": {"ttft_ms": calm}}, who=who, source=source, **span)
+        assert ("p95", "BREACH") in {(one["statistic"], one["state"]) for one in found.standing}
+    assert the_feed().breaches == ObservationFinding.objects.filter(state="BREACH", closed_at=None).count() > 0

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from planner.observations.rollup import MOST_SOURCES
 from reviews.errors import DocumentsRefusedError, NotAllowedError, NotFoundError
-from reviews.models import Decision, ObservationBatch, ObservationFeed, ObservationSource
+from reviews.models import AuditEntry, Decision, ObservationBatch, ObservationFeed, ObservationSource
 from reviews.services import observations
 from reviews.services.observations import observations_take
 from tests.planner.observations.batches import level
@@ -110,13 +111,29 @@ def test_too_many_problems_are_bounded(people: Cast, monkeypatch: pytest.MonkeyP
     assert len(refusal(people, *(memory(rank) for rank in range(16, 26)))) == 3
 
 
-def test_one_collector_too_many_is_refused(people: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observations, "MOST_SOURCES", 1)
+def refusals() -> int:
+    return AuditEntry.objects.filter(action="observations.refused").count()
+
+
+def test_a_reporter_has_so_many_collectors_and_no_more(people: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observations, "SPARE_SOURCES", 1)
+    monkeypatch.setattr(observations, "SOURCES_OF_EACH", 0)
     take(people, started_at=minutes_ago(20), ended_at=minutes_ago(10))
     assert take(people).is_new
     found = refusal(people, source="another")
-    assert found == [("observations/sources", "one of 1 collectors", "another one")]
-    assert ObservationSource.objects.count() == 1
+    assert found == [("observations/sources", "one of the 1 collectors that one reporter has", "another")]
+    assert (ObservationSource.objects.count(), refusals()) == (1, 1)
+    assert take(people, who=people.carol, source="another").is_new
+
+
+def test_of_one_rank_so_many_collectors_speak_in_an_hour_and_no_more(people: Cast) -> None:
+    span: dict[str, Any] = {"started_at": minutes_ago(10), "ended_at": minutes_ago(0)}
+    for at in range(MOST_SOURCES):
+        take(people, memory(0), source=f"dcgm-{at:02}", **span)
+    found = refusal(people, memory(0), source="one-more", **span)
+    expected = "at most 32 collectors in an hour for device_used_bytes of rank 0"
+    assert (found, refusals()) == ([("observations/sources", expected, "another")], 1)
+    assert take(people, memory(1), source="one-more", **span).is_new
 
 
 def test_bytes_that_are_no_batch_are_refused(people: Cast) -> None:

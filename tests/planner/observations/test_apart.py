@@ -1,0 +1,82 @@
+"""Several collectors of one thing: none hides what another one saw, and all together are judged as well."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from planner.observations import Compared, Entry, compared, rolled_up
+from planner.observations.rollup import MOST_SOURCES, Key, Rolled, bounded, crowded
+from tests.planner.observations.batches import SUBJECT, a_batch, level, times
+
+P95 = Entry(metric="ttft_ms", statistic="p95", limit=Fraction(500), limit_at="/gates/ttft/x/max_ms")
+SHARE = Entry(metric="requests_failed", statistic="share", limit=Fraction(1, 20), limit_at="/gates/errors/x")
+CALM, SLOW = times([100, 600], [100_000, 0, 0], 90), times([100, 600, 900], [0, 0, 1000, 0], 900)
+
+
+def judged(entry: Entry, **said: dict[str, Any]) -> list[Compared]:
+    """Hold what collectors say of one group against a bound."""
+    batches = [a_batch({"group": 0, "metrics": metrics}, source=name) for name, metrics in said.items()]
+    return list(compared([entry], rolled_up(batches), Fraction(600)))
+
+
+def test_many_calm_values_of_one_hide_no_breach_of_another() -> None:
+    (found,) = judged(P95, calm={"ttft_ms": CALM}, slow={"ttft_ms": SLOW})
+    assert (found.state, found.source, found.key) == ("BREACH", "slow", Key(SUBJECT, "ttft_ms", group=0))
+
+
+def test_a_mean_of_one_is_no_mean_of_all() -> None:
+    entry = Entry(metric="ttft_ms", statistic="mean", qualified=Fraction(100))
+    (found,) = judged(entry, calm={"ttft_ms": CALM}, slow={"ttft_ms": SLOW})
+    assert (found.drifted, found.source, found.low) == (True, "slow", Fraction(900))
+
+
+def test_what_two_have_too_few_values_for_they_say_together() -> None:
+    few = times([100, 600, 900], [0, 0, 150, 0], 900)
+    (found,) = judged(P95, one={"ttft_ms": few}, other={"ttft_ms": few})
+    assert (found.state, found.source) == ("BREACH", "")
+
+
+def test_a_share_whose_parts_come_from_two_is_that_of_both() -> None:
+    failed = {"requests_failed": {"count": 1, "sum": 10}}
+    (found,) = judged(SHARE, gateway=failed, engine={"requests_completed": {"count": 1, "sum": 90}})
+    assert (found.state, found.low, found.source) == ("BREACH", Fraction(1, 10), "")
+
+
+def test_completed_requests_of_another_thin_no_share() -> None:
+    bad = {"requests_failed": {"count": 1, "sum": 10}, "requests_completed": {"count": 1, "sum": 90}}
+    (found,) = judged(SHARE, bad=bad, good={"requests_completed": {"count": 1, "sum": 9900}})
+    assert (found.state, found.low, found.source) == ("BREACH", Fraction(1, 10), "bad")
+
+
+def test_one_with_too_few_values_makes_nothing_unknown() -> None:
+    (found,) = judged(P95, calm={"ttft_ms": CALM}, other={"ttft_ms": times([100, 600], [3, 0, 0], 90)})
+    assert (found.state, found.source) == ("WITHIN", "")
+
+
+def test_rates_of_all_are_one_rate() -> None:
+    entry = Entry(metric="output_tokens", statistic="rate", qualified=Fraction(10))
+    counted = {"output_tokens": {"count": 1, "sum": 3000}}
+    (found,) = judged(entry, one=counted, other=counted)
+    assert (found.low, found.source) == (Fraction(10), "")
+
+
+def told_by(sources: int) -> dict[Key, Rolled]:
+    """Return what so many collectors say of one rank, each more than the one before."""
+    segments = ({"rank": 0, "metrics": {"step_ms": level(at + 1)}} for at in range(sources))
+    return rolled_up([a_batch(segment, source=f"s{at:02}") for at, segment in enumerate(segments)])
+
+
+@pytest.mark.parametrize(("sources", "is_crowded"), [(MOST_SOURCES, False), (MOST_SOURCES + 1, True)])
+def test_so_many_collectors_of_one_thing_stay_apart(sources: int, is_crowded: bool) -> None:
+    found = told_by(sources)
+    kept = bounded(found)
+    assert ((crowded(found) is not None), (kept != found)) == (is_crowded, is_crowded)
+    assert len(kept) == MOST_SOURCES
+    assert sum(one.count for one in kept.values()) == 10 * sources
+
+
+def test_of_too_many_the_calmest_are_put_together() -> None:
+    kept = bounded(told_by(MOST_SOURCES + 2))
+    assert kept[Key(SUBJECT, "step_ms", rank=0)] == Rolled(30, 60.0, 1.0, 3.0)
+    assert bounded(kept) == kept
