@@ -191,7 +191,7 @@ def said_of(
 
 
 def said_by_whole(decided: Decided, identity: Mapping[str, Any], seen: Seen) -> Said:
-    """Compare what speaks for the whole machine: a key or a rank that it does not say differs, too."""
+    """Compare what speaks for the whole slot: a key or a rank that it does not say differs, too."""
     one = said_of(decided, identity, seen)
     by_key = {difference.key: difference for difference in one.differs}
     differs = []

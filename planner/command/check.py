@@ -1,4 +1,4 @@
-"""``topogate check``: ask a server whether a slot runs what is in force, by the identity of the machine as it is now.
+"""``topogate check``: ask a server whether a slot runs what is in force, by the identity of the slot as it is now.
 
 Exit 0 only where an effective, unexpired decision matches; the first key that differs or is missing is named with the
 team that owns it. ``--report`` makes an entry of it on the server, which turns a decision stale that differs.
@@ -20,7 +20,7 @@ SHOWN = 10
 def _configure(parser: ArgumentParser) -> None:
     parser.add_argument("--slot", required=True, metavar="SLOT", help="serving slot, such as chat/eu-west")
     parser.add_argument(
-        "--identity", required=True, metavar="FILE", help="identity of the machine as JSON, - for stdin"
+        "--identity", required=True, metavar="FILE", help="identity of the whole slot as JSON, - for stdin"
     )
     parser.add_argument("--report", action="store_true", help="record it; a decision that differs turns stale")
     add_server(parser)

@@ -27,7 +27,7 @@ AS = OpenApiParameter(
 
 
 class Requalification(WorkspaceView):
-    """What a machine, the age of the evidence and a newer contract make stale. Nothing is written."""
+    """What hosts report, the age of the evidence and a newer contract make stale. Nothing is written."""
 
     token_scope = "read"  # noqa: S105 - the name of a scope
     only_reads = True

@@ -276,7 +276,7 @@ class DecisionDetail(Decision):
 
 
 class IdentityDifference(serializers.Serializer[object]):
-    """A key of the decided identity that the machine does not show, and the team that owns it."""
+    """A key of the decided identity that the slot does not show, and the team that owns it."""
 
     key = serializers.CharField(help_text="JSON pointer below /identity")
     how = serializers.ChoiceField(["differs", "missing", "unknown"])

@@ -42,7 +42,7 @@ class Awaited(serializers.Serializer[object]):
 
 
 class LiveIdentity(SlotCheck):
-    """A check, with what each host said. ``agrees``: the machine is what was decided, whether or not that holds.
+    """A check, with what each host said. ``agrees``: what runs is what was decided, whether or not that holds.
 
     The decision is the one that hosts are compared with, in the state that it has now, also where that is no longer in
     force; null where nothing was put into force, or what was ended for good.

@@ -31,7 +31,7 @@ class Check(WorkspaceView):
         operation_id="slot_check", request=PARTS, responses={200: serializers.SlotCheck, **refusals(*CHECKING, 409)}
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """Compare a machine's identity with the decision in force; a missing key is no match."""
+        """Compare the identity of a whole slot with the decision in force; a missing key is no match."""
         slot, sent = slot_parts(request)
         live = live_identity(sent[-1])
         found = slot_check(actor=actor(request), workspace=self.space, slot=slot, live=live)

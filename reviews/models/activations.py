@@ -142,7 +142,7 @@ class IdentityReport(models.Model):
     slot = models.CharField(max_length=128)
     decision = models.ForeignKey(Decision, on_delete=models.PROTECT, null=True, related_name="identity_reports")
     identity = models.ForeignKey(Blob, on_delete=models.PROTECT, related_name="+")
-    place = models.CharField(max_length=128, null=True)  # noqa: DJ001  # NULL is the whole machine
+    place = models.CharField(max_length=128, null=True)  # noqa: DJ001  # NULL is the whole slot
     matches = models.BooleanField()
     # The canonical JSON of the keys that differ or are missing, each with its owning team.
     differences = models.TextField(blank=True)

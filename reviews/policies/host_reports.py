@@ -1,4 +1,4 @@
-"""What of a machine's report is taken, and its outcome as it is kept. Pure.
+"""What of a host's report is taken, and its outcome as it is kept. Pure.
 
 Rules kept: what is refused is named with every fault of every report at once, without repeating a secret; a report
 stands for the node that it names, else for its host, because hosts are renamed with every pod; its own time counts, so
@@ -34,6 +34,8 @@ AHEAD = timedelta(seconds=60)
 SUBJECT = "TOPOGATE_SUBJECT"
 WHOLE = ""
 """The place of an identity that speaks for the whole slot."""
+WHOLE_NAME = "the whole slot"
+"""What people call that place."""
 
 _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _OF_SEVERAL = ", "

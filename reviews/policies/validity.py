@@ -1,4 +1,4 @@
-"""How long a decision stays in force, and whether a machine is what was decided on. Pure; asked at every read.
+"""How long a decision stays in force, and whether what runs is what was decided on. Pure; asked at every read.
 
 Rules kept: valid until the first of the policy's age, the contract's expiry and each counted trial's own limit; every
 identity key that the contract binds is compared, the selected rank map's digest is one of them; a key that is missing
@@ -29,7 +29,7 @@ def valid_until(
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A key of the decided identity that a machine does not show; ``key`` is a JSON pointer below ``/identity``."""
+    """A key of the decided identity that the slot does not show; ``key`` is a JSON pointer below ``/identity``."""
 
     key: str
     how: Literal["differs", "missing", "unknown"]
@@ -46,7 +46,7 @@ def differences(
     document: PolicyDocument,
     requalify_on: Sequence[str] | None = None,
 ) -> tuple[Difference, ...]:
-    """Compare a machine's identity with the decided one, in document order, the rank map last.
+    """Compare the identity of a whole slot with the decided one, in document order, the rank map last.
 
     ``live`` has the shape of a contract's ``identity``, with ``placement.rank_map_digest`` or ``placement.rank_map``
     beside its sections. ``requalify_on`` are contract pointers (``/identity/stack``), every key where it is None.

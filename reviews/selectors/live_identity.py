@@ -14,6 +14,7 @@ from reviews.asked_once import moment
 from reviews.errors import NotFoundError
 from reviews.models import Activation, Decision, DecisionState, HostReport, Person, Workspace
 from reviews.policies.document import PolicyDocument
+from reviews.policies.host_reports import WHOLE_NAME
 from reviews.policies.slots import IN_FORCE, standing_for
 from reviews.policies.transitions import FINAL
 from reviews.policies.validity import Difference, StateNow, key_owner, owned
@@ -81,7 +82,7 @@ class HostRow:
     @property
     def name(self) -> str:
         """What it is called: node, host, or the whole slot."""
-        return self.place or "the whole slot"
+        return self.place or WHOLE_NAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,12 +99,12 @@ class LiveIdentity:
 
     @property
     def agrees(self) -> bool:
-        """Whether the machine is what was decided."""
+        """Whether what runs is what was decided."""
         return self.held is not None and self.together.matches
 
     @property
     def matches(self) -> bool:
-        """Whether the machine is what was decided, and that holds."""
+        """Whether what runs is what was decided, and that holds."""
         return self.agrees and self.held is not None and self.held.is_in_force
 
     @property
@@ -218,7 +219,7 @@ def _host_row(row: HostReport, said: Said | None, owners: PolicyDocument | None,
 
 
 def _because(held: Held, decided: Decided, whole: Together, hosts: Sequence[HostRow], owners: PolicyDocument) -> str:
-    """Say in a sentence how the machine stands to what was decided."""
+    """Say in a sentence how the slot stands to what was decided."""
     ended = "" if held.is_in_force else f"{held.name} is {DecisionState(held.state).label.lower()}. "
     if whole.differs:
         name, first = whole.differs[0]

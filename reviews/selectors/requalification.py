@@ -1,6 +1,6 @@
 """What has to be measured again of a decision, and why: worked out when it is asked for, never stored.
 
-Rules kept: held against what was put into force, else against the newest revision: the newest report of a machine since
+Rules kept: held against what was put into force, else against the newest revision: the newest reports of hosts since
 then, the age of the evidence as of now, and a newer contract, be it another revision's or one that is only thought of.
 Every key that differs is told, also one that ``requalify_on`` lets pass. Stored bytes passed intake when they were
 uploaded, so they are decoded without being judged again.

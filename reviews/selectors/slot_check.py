@@ -1,4 +1,4 @@
-"""Whether a slot runs what was decided: the decision in force, as of now, against a machine's identity."""
+"""Whether a slot runs what was decided: the decision in force, as of now, against the identity of what runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -48,7 +48,8 @@ class SlotCheck:
 
 
 def live_identity(raw: bytes) -> dict[str, Any]:
-    """Read a machine's identity: an object in the shape of a contract's ``identity``, or one that has it as a field.
+    """Read the identity of a whole slot: an object in the shape of a contract's ``identity``, or one that has it as
+    a field.
 
     Raises:
         InvalidRequestError: it is none, has no section of one, or is a document of another kind.
@@ -67,7 +68,7 @@ def live_identity(raw: bytes) -> dict[str, Any]:
     if not isinstance(tree, dict) or not tree:
         raise _unread("an object in the shape of a contract's identity", type(tree).__name__ if tree else "nothing")
     if not tree.keys() & SECTIONS:
-        # Taken for a machine it would say nothing of any key, which ends what is in force.
+        # Taken for a slot it would say nothing of any key, which ends what is in force.
         raise _unread(f"an identity with one of {', '.join(sorted(SECTIONS))}", printable(", ".join(tree), 120))
     return tree
 
@@ -77,7 +78,7 @@ def _unread(expected: str, found: str) -> InvalidRequestError:
 
 
 def slot_check(*, actor: Person, workspace: Workspace, slot: str, live: Mapping[str, Any]) -> SlotCheck:
-    """Say whether the decision in force for a slot matches a machine as it is now. Nothing is written.
+    """Say whether the decision in force for a slot matches what runs as it is now. Nothing is written.
 
     An emergency comes before the decision that it overrides for its time.
 
@@ -135,14 +136,14 @@ def why_none(workspace: Workspace, slot: str, now: datetime) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What a revision binds machines to: the keys of its contract that count, and the policy that owns them."""
+    """What a revision binds what runs to: the keys of its contract that count, and the policy that owns them."""
 
     keys: tuple[BoundKey, ...]
     document: PolicyDocument
 
 
 def bound_of(revision: Revision) -> Bound:
-    """Return what a revision binds machines to, from its stored bytes; kept in the process by their digests.
+    """Return what a revision binds what runs to, from its stored bytes; kept in the process by their digests.
 
     Raises:
         TamperedError: the bytes are not what was stored, as of ``CHECK_AGAIN_SECONDS`` ago at most.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.db.models import F
 
 from reviews.models import Decision, IdentityReport
+from reviews.policies.host_reports import WHOLE_NAME
 from reviews.selectors.reported_keys import keys_from
 
 NAMED = 3
@@ -30,7 +31,7 @@ def stale_causes(decisions: Iterable[Decision]) -> Mapping[int, Cause]:
     for decision, place, text in rows.order_by("pk").values_list("decision_id", "place", "differences"):
         if decision is not None:
             named.setdefault(decision, {}).update((one.key, one.team) for one in keys_from(text))
-            places.setdefault(decision, {})[place or "the machine"] = None
+            places.setdefault(decision, {})[place or WHOLE_NAME] = None
     return {decision: _cause(list(places[decision]), keys) for decision, keys in named.items()}
 
 

@@ -1,4 +1,4 @@
-"""Begins a contract as the revision that a machine which differs asks for."""
+"""Begins a contract as the revision that a slot which differs asks for."""
 
 from typing import Any
 

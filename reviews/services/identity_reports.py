@@ -1,4 +1,4 @@
-"""A whole machine reports what it is: an entry where that is new; where it differs, the decision turns stale.
+"""A whole slot reports what it is: an entry where that is new; where it differs, the decision turns stale.
 
 Rules kept: what speaks for the whole slot has to say everything, so a missing key differs. Reports of single hosts are
 another matter (``host_reports``).
@@ -39,7 +39,7 @@ def identity_report(
     collected_at: datetime | None = None,
     trace: Trace = UNTRACED,
 ) -> SlotCheck:
-    """Record what a machine of a slot says it is, and return how that stands to the decision in force.
+    """Record what a whole slot says it is, and return how that stands to the decision in force.
 
     ``collected_at`` is when it was so; now where nobody says it.
 
@@ -140,7 +140,7 @@ def _is_new(
     collected_at: datetime,
     now: datetime,
 ) -> bool:
-    """Keep what the machine says, and say whether it stands otherwise to what was decided than the last time."""
+    """Keep what the slot says, and say whether it stands otherwise to what was decided than the last time."""
     seen = seen_in(live)
     sent = Sent(place=WHOLE, host="", collected_at=collected_at, raw=raw, identity=live, seen=seen)
     held = held_by(workspace, slot, now)

@@ -13,6 +13,7 @@ from planner.identity_check import KeyDifference
 from planner.identity_live import places_of
 from planner.pointers import steps
 from planner.shown import shown
+from reviews.policies.host_reports import WHOLE_NAME
 from reviews.policies.validity import owned
 from reviews.selectors.identity_page import IdentityPage, ReportRow
 from reviews.selectors.live_identity import HostRow, LiveIdentity
@@ -117,7 +118,7 @@ class _Place:
 
 
 def verdict_strip(found: IdentityPage) -> Strip:
-    """Say in one line how the machine stands to the decision."""
+    """Say in one line how the slot stands to the decision."""
     live, now = found.live, found.now
     last = f"Last report {ago(live.last_report, now)}." if live.last_report else "No report yet."
     if live.held is None:
@@ -128,7 +129,7 @@ def verdict_strip(found: IdentityPage) -> Strip:
         return Strip(lead="Matches.", text=live.because, icon="pass", more=last)
     if live.agrees:
         text = f"{live.because} Only a new revision puts it into force again."
-        return Strip(lead="The machine matches again.", text=text, icon="pass", more=last)
+        return Strip(lead="The slot matches again.", text=text, icon="pass", more=last)
     is_silent = live.last_report is not None and not any(row.is_fresh for row in live.hosts)
     lead = "Silent." if is_silent else "Not known to match."
     return Strip(lead=lead, text=live.because, icon="stale" if is_silent else "unk", css="unk", more=last)
@@ -293,7 +294,7 @@ def history_lines(rows: tuple[ReportRow, ...], raw: str) -> tuple[ReportLine, ..
     return tuple(
         ReportLine(
             at=when(row.reported_at),
-            name=row.place or "the whole slot",
+            name=row.place or WHOLE_NAME,
             word=DIFFERS if row.named else MATCHES if row.matches else NEWS,
             keys=tuple((one.key, team_title(one.team)) for one in row.named[:SAYING]),
             more=f"and {count(len(row.named) - SAYING, 'more', 'more')}" if len(row.named) > SAYING else "",

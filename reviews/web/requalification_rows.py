@@ -149,7 +149,7 @@ def _sources(found: RequalificationView, now: datetime) -> list[SourceRow]:
     told: dict[Because, list[Told]] = {"report": [], "age": [], "contract": []}
     for each in found.told:
         told[each.because].append(each)
-    titles: dict[Because, str] = {"report": "The machine", "age": "Age of the evidence", "contract": "The contract"}
+    titles: dict[Because, str] = {"report": "The hosts", "age": "Age of the evidence", "contract": "The contract"}
     texts: dict[Because, str] = {
         "report": _report_text(found, now),
         "age": _age_text(found, now),
@@ -170,9 +170,9 @@ def _sources(found: RequalificationView, now: datetime) -> list[SourceRow]:
 
 def _report_text(found: RequalificationView, now: datetime) -> str:
     if not found.was_in_force:
-        return "Nothing was put into force, so no machine is held against it."
+        return "Nothing was put into force, so no host is held against it."
     if found.reported_at is None:
-        return "No machine has reported since the decision was put into force."
+        return "No host has reported since the decision was put into force."
     return f"Newest report {when(found.reported_at)} UTC ({ago(found.reported_at, now)}), of all hosts."
 
 

@@ -69,7 +69,7 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class KeyLine:
-    """A key of the decided identity that a machine does not show."""
+    """A key of the decided identity that the slot does not show."""
 
     key: str
     how: str

@@ -102,7 +102,7 @@ def test_a_machine_that_differs_is_told_with_the_keys_and_their_team(people: Cas
     revision = in_force(people)
     report(people, live(revision, model__revision="r2"))
     found = read(tool)
-    assert found["because"].endswith("UTC. Not as decided on the machine: /model/revision (serving).")
+    assert found["because"].endswith("UTC. Not as decided on the whole slot: /model/revision (serving).")
     assert {name: found["identity"][name] for name in ("matches", "hosts", "hosts_differing")} == {
         "matches": False,
         "hosts": 1,

@@ -64,7 +64,7 @@ def test_a_machine_that_was_put_back_is_said_to_match_again(people: Cast, visit:
     differing(people)
     post(people, report("node-a", collected_at=stamp(9)))
     text = shown(visit(people.bob))
-    assert "<b>The machine matches again.</b>" in text
+    assert "<b>The slot matches again.</b>" in text
     assert "Only a new revision puts it into force again." in text
 
 

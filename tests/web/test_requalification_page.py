@@ -1,4 +1,4 @@
-"""What has to be measured again: told by the machine, by age and by a newer contract; each key with its owner."""
+"""What has to be measured again: told by the hosts, by age and by a newer contract; each key with its owner."""
 
 import json
 import re
@@ -36,7 +36,7 @@ def section(page: str, name: str) -> str:
 
 
 def report(people: Cast, **changes: Any) -> None:
-    """The machines of the example report what they are: the decided identity, with changes by pointer."""
+    """The hosts of the example report what they are: the decided identity, with changes by pointer."""
     identity = json.loads(example_pair(EXAMPLE).contract)["identity"]
     live = changed(identity, *((pointer.replace("__", "/"), value) for pointer, value in changes.items()))
     identity_report(actor=people.alice, workspace=people.workspace, slot="assistant/eu-central", live=live)
@@ -71,7 +71,7 @@ def test_nothing_reported_and_nothing_newer_asks_for_nothing(people: Cast, visit
     launched(people)
     page = text(people, visit)
     assert "<b>Nothing has to be measured again.</b> Held against D-0001 r1." in page
-    assert "No machine has reported since the decision was put into force." in page
+    assert "No host has reported since the decision was put into force." in page
     assert "The contract sets no largest age of evidence." in page
     assert "The same contract as in r1" in page
 
@@ -82,7 +82,7 @@ def test_a_decision_that_is_stale_for_a_key_that_nobody_said_is_told_to_be_stale
     identity_report(actor=people.alice, workspace=people.workspace, slot="assistant/eu-central", live=live)
     page = text(people, visit)
     assert "Nothing has to be measured again" not in page
-    assert "<b>It is stale.</b> Not as decided on the machine: /placement/rank_map_digest (" in page
+    assert "<b>It is stale.</b> Not as decided on the whole slot: /placement/rank_map_digest (" in page
     assert '<a class="btn btn-s strip-end" href="../identity/">What runs now</a>' in page
 
 
