@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Checks a bundle that Topogate exported, without Topogate: takes Python 3.11 and ``cryptography``, nothing else.
-
 Exit 0 VERIFIED: all holds and is signed by keys that you gave. 3 CONSISTENT ONLY: all holds, but the keys came with
 the bundle. 1 BROKEN: what is wrong, and at which entry. 2 INCOMPLETE: something is missing or cannot be read.
 """  # Laid out by hand, to be read in one sitting: five parts, each resting on those before it.
 import argparse, io, json, re, zipfile, zlib
 from base64 import b64decode
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from hashlib import sha256
 from typing import Any, BinaryIO
 try: import cryptography.exceptions as lib, cryptography.hazmat.primitives.asymmetric.ed25519 as ed25519
@@ -24,7 +23,6 @@ def require(holds: object, text: str, seq: int | None = None, code: int = BROKEN
     if not holds: raise Fault(text, seq, code)
 STRICT = json.JSONDecoder(parse_constant=int, object_pairs_hook=lambda pairs: (  # raises at NaN, and at a key twice
     dict(pairs) if len(dict(pairs)) == len(pairs) else Tree()["a key"])).decode
-
 # 1. The container: a zip archive, bounded before anything is unpacked; its comment is a signature over all before it.
 MAX_FILES, MAX_DIRECTORY, MAX_BYTES, MAX_RATIO, MAX_LINE = 60_000, 1 << 24, 1 << 32, 400, 1 << 24
 NAME = re.compile(r"(?:[a-z]+/)?[A-Za-z0-9-]+(?:\.[a-z0-9]+)+")
@@ -52,7 +50,6 @@ class Bundle:
         digest, _ = sha256(b"topogate.bundle/v1\n"), self.file.seek(0)
         for at in range(0, self.size, 1 << 20): digest.update(self.file.read(min(1 << 20, self.size - at)))
         return digest.digest()
-
 # 2. Signatures by keys that are written name+id+base64 of a byte 1 and an Ed25519 key (C2SP signed-note).
 def signers_of(keys: Sequence[str], message: bytes, signatures: Sequence[bytes]) -> list[str]:
     def signed(key: str, signature: bytes) -> bool:
@@ -61,14 +58,12 @@ def signers_of(keys: Sequence[str], message: bytes, signatures: Sequence[bytes])
         return True
     return [key for key in keys if any(signed(key, signature) for signature in signatures)]
 CHECKPOINT = re.compile(r"[!-~]+\n(?:0|[1-9][0-9]{0,15})\n[+/-9A-Za-z]{43}=")
-def checkpoint_of(raw: bytes, keys: Sequence[str]) -> tuple[int, bytes, str, list[str]]:
-    """Return size, root and origin of a checkpoint, and which of the keys signed it. Other signatures say nothing."""
+def checkpoint_of(raw: bytes, keys: Sequence[str]) -> tuple[int, bytes, str, list[str]]:  # size, root, origin, signers
     text, _, block = raw.decode().rpartition("\n\n")
     require(CHECKPOINT.fullmatch(text), "a checkpoint cannot be read", None, INCOMPLETE)
     (origin, size, root), mine = text.split("\n"), [key for key in keys if key.startswith(f"{text.split()[0]}+")]
     blobs = [b64decode(line.split(" ")[2])[4:] for line in block.splitlines() if line.startswith(f"— {origin} ")]
     return int(size), b64decode(root), origin, signers_of(mine, f"{text}\n".encode(), blobs)
-
 # 3. The log: bytes, chain, Merkle tree (RFC 9162).
 def root_of(hashes: list[bytes]) -> bytes:
     while len(hashes) > 1:
@@ -86,8 +81,7 @@ def chained(lines: Iterator[bytes], leaves: list[bytes], root: bytes = b"", prev
             if prev and b',"prev":"sha256:%b",' % prev not in line:  # if this one is as it was, the one before is not
                 healed = sha256(b"\0" + re.sub(rb'(?<=,"prev":"sha256:)[^"]*', prev, line, count=1)).digest()
                 is_sound = mine in after if (after := next(lines, b"")) else root_of([*leaves, healed]) != root
-                changed = seq - (b',"seq":%d,' % seq in line and is_sound)
-                raise Fault("is not the entry that the others follow", changed, BROKEN)
+                raise Fault("is not the entry that the others follow", seq - (b',"seq":%d,' % seq in line and is_sound))
             prev, leaf = mine, sha256(b"\0" + line).digest()
         leaves.append(leaf)
         yield line
@@ -105,10 +99,8 @@ def replay(rules: "Rules", lines: Iterator[bytes], payloads: Iterator[bytes], or
             same = e["payload_sha256"] in (None, "sha256:" + sha256(p).hexdigest())
             require(same, "has not the payload that it names", seq, BROKEN if p else INCOMPLETE)
             rules.apply(e, STRICT(p.decode()))
-        except BAD as error:
-            raise Fault(f"does not say what an entry has to: {meaning(error)}", seq, BROKEN) from error
+        except BAD as error: raise Fault(f"does not say what an entry has to: {meaning(error)}", seq) from error
     require(next(payloads, None) is None, "a payload belongs to no entry")
-
 # 4. The rules of reviewing: who signs, what counts, what is carried, what is put into force.
 ROLES, SAID = ("member", "author"), "seq team person meaning revision turn subject scope status".split()
 PROOFS, APPROVING = ("passkey", "totp", "password"), ("approve", "approve_with_conditions", "accept_risk")
@@ -116,8 +108,8 @@ class Rules:
     def __init__(self) -> None:
         self.roles, self.policies, self.decisions = dict[str, str](), dict[str, Tree](), dict[int, Tree]()
         self.seats, self.closed, self.lent = set[tuple[str, str]](), set[str](), list[tuple[Any, ...]]()
-        self.reviews, self.subjects, self.documents = dict[int, Tree](), set[str](), dict[str, int]()
-        self.policy, self.key, self.root, self.hidden, self.older, self.about = "", "", b"", 0, 0, dict[int, set[str]]()
+        self.reviews, self.plans, self.documents = dict[Any, Tree](), dict[str, Tree](), dict[str, int]()
+        self.policy, self.key, self.root, self.hidden, self.older, self.absent = "", "", b"", 0, 0, 0
     def apply(self, e: Tree, p: Tree) -> None:  # an entry, its payload; d: what is known of its decision
         d: Tree = self.decisions.setdefault(e["decision"] or 0, {
             "authors": set(), "revisions": {}, "newest": 0, "signs": [], "waivers": [], "blocked": set(), "again": {}})
@@ -143,21 +135,19 @@ class Rules:
             case "signoff.withdrawn" if d["signs"]: self.given(d, e, p, p.get("signer", e["actor"]))["gone"] = True
             case "point.settled" if d["signs"]: self.given(d, e, p, p["signer"])["open"].discard((p["kind"], p["text"]))
             case "re_review.asked": d["again"] |= dict.fromkeys(p["teams"], e["seq"])
-            case "comments.published":
-                opened = [(one["thread"], one["opens"]) for one in p["comments"] if "opens" in one]
-                d["blocked"] |= {(thread, said["team"]) for thread, said in opened if said["blocking"]}
+            case "comments.published": d["blocked"] |= {
+                (o["thread"], o["opens"]["team"]) for o in p["comments"] if "opens" in o and o["opens"]["blocking"]}
             case "thread.resolved": d["blocked"].discard((p["thread"], e["team"]))
             case "waiver.granted": d["waivers"].append((e["seq"], p["ends_at"]))
-            case "proposal.countersigned":
-                require(e["actor"] != p["proposed_by"], "is proposed and countersigned by one person", e["seq"])
-                self.proven(e, d, {e["actor"], p["proposed_by"]})
+            case "proposal.countersigned": self.proven(e, d, [e["actor"], p["proposed_by"]])
             case "decision.activated": self.activate(e, p, d, d["revisions"][d["newest"]])
     def able(self, who: str | None, team: str) -> bool:
         return self.roles.get(str(who)) in ROLES and who not in self.closed and (not team or (who, team) in self.seats)
-    def proven(self, e: Tree, d: Tree, people: set[str]) -> None:
+    def proven(self, e: Tree, d: Tree, people: Collection[str]) -> None:
         recent = e["auth_method"] in PROOFS and e["auth_age_s"] is not None and e["auth_age_s"] <= 300
         require(recent, "is done without a recent proof of who does it", e["seq"])
-        require(not people & d["authors"], "is done by an author of the decision, or in their place", e["seq"])
+        require(len({*people}) == len(people), "is proposed and countersigned by one person", e["seq"])
+        require(not {*people} & d["authors"], "is done by an author of the decision, or in their place", e["seq"])
     def given(self, d: Tree, e: Tree, p: Tree, who: str | None, revision: int | None = None) -> Any:
         key = (e["team"], who, p["turn"], revision or e["revision"])
         return {(s["team"], s["person"], s["turn"], s["revision"]): s for s in d["signs"]}[key]
@@ -172,7 +162,8 @@ class Rules:
         require(subject == e["subject"], "names a subject that is not made of its parts", e["seq"])
         r |= {name: p.get(name) for name in ("plan_sha256", "scopes", "evidence_until")} | {"subject": e["subject"]}
         self.older, _ = self.older + ("scopes" not in p), self.documents.setdefault(p["plan_sha256"], e["seq"])
-        self.subjects |= {e["subject"], p["plan_sha256"]}
+        slot = re.sub(rb"[^\w.~-]", lambda sign: b"%%%02X" % ord(sign[0]), r["slot"].encode()).decode()  # RFC 3986
+        self.plans.setdefault(p["plan_sha256"], {})[e["subject"]] = {"resourceUri": f"urn:topogate:slot:{slot}"}
     def sign(self, e: Tree, p: Tree, d: Tree, people: set[str]) -> None:
         r, team, who, giver = d["revisions"][d["newest"]], p["team"], p["person"], p.get("in_place_of")
         self.proven(e, d, people)
@@ -184,9 +175,8 @@ class Rules:
         seated = self.able(giver, team) and self.able(who, "") and lent if giver else self.able(who, team)
         taken = any(s["person"] in people and s["team"] != team and not s["gone"] for s in d["signs"])
         require(seated and not taken, "is signed without a free seat, or a delegation that holds", e["seq"])
-        conditions = {(one["kind"], one["text"]) for one in p.get("points", ()) if one["kind"] == "condition"}
-        d["signs"].append(p | {"seq": e["seq"], "revision": d["newest"], "people": people, "open": conditions,
-                               "carried": 0, "carry": None, "gone": False})
+        d["signs"].append(p | {"seq": e["seq"], "revision": d["newest"], "people": people, "carried": 0, "carry": None,
+            "gone": False, "open": {(o["kind"], o["text"]) for o in p.get("points", ()) if o["kind"] == "condition"}})
     def carry(self, e: Tree, p: Tree, d: Tree, s: Tree) -> None:
         r, since = d["revisions"][d["newest"]], (s["carried"] or s["revision"])
         stood = [v for n, v in d["revisions"].items() if n >= since and "subject" in v]
@@ -228,24 +218,32 @@ class Rules:
             require(free, f"lacks what {team} owes: {given} of {quorum}", seq)
         enough = any(quorums.values()) and len({s["person"] for s in approving}) > 1
         require(enough and quorums.keys() == policy["teams"].keys(), "rests on too few people or teams", seq)
-        self.about[seq] = {e["subject"], r["plan_sha256"]}
-        facts = {n: e[n] for n in ("decision", "revision")} | {n: r[n] for n in ("slot", "policy", "planner_version")}
-        self.reviews[seq] = facts | {"log": e["origin"], "authors": sorted(d["authors"]), "quorum": quorums,
-                             "approvals": [{name: s[name] for name in SAID} for s in approving],
-                             "carries": [s["carry"] for s in approving if s["carry"]]}
-
+        facts = {n: (r | e)[n] for n in "decision revision slot policy planner_version".split()}
+        self.reviews[seq, r["plan_sha256"], e["subject"]] = facts | {
+            "predicateType": "urn:topogate:predicate:topology-review:v1", "log": e["origin"], "entry": seq,
+            "authors": sorted(d["authors"]), "approvals": [{name: s[name] for name in SAID} for s in approving],
+            "carries": [s["carry"] for s in approving if s["carry"]], "quorum": quorums}
+def told(plan: Tree, about: str, more: Tree) -> Tree:  # what a statement about a trial, or a subject, has to say
+    trials = [one for one in plan["candidates"].values() if one["trial_content_id"] == about]
+    chosen = [plan["candidates"][plan["selected"]["trial"]]] if plan["decision"] == "SELECT_TOPOLOGY" else []
+    gates = {gate: said["outcome"] for one in trials or chosen for gate, said in one["gates"].items()}
+    good, bad = ([gate for gate in gates if gates[gate] in by] for by in (("PASS",), ("FAIL", "UNKNOWN")))
+    if trials: return {"predicateType": "https://in-toto.io/attestation/test-result/v0.1", "passedTests": good,
+                       "failedTests": bad, "warnedTests": [], "result": "FAILED" if bad else "PASSED"}
+    levels = [f"TOPO_GATE_{gate.upper()}" for gate in good] if chosen else ["FAILED"]
+    return more | {"predicateType": "https://slsa.dev/verification_summary/v1", "verifiedLevels": levels,
+                   "verificationResult": "PASSED" if chosen else "FAILED"}
 # 5. All of it.
 Result = tuple[int, str, int | None, list[str]]  # exit code, headline, entry, what was not checked
 def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = ()) -> Result:
     """Check a bundle for a reader who trusts the keys ``pinned`` and kept the checkpoints ``olds``."""
-    rules, leaves, seq, good, code = Rules(), list[bytes](), None, 0, VERIFIED if pinned else CONSISTENT
+    rules, leaves, seq, good, shown, code = Rules(), list[bytes](), None, 0, "", VERIFIED if pinned else CONSISTENT
     try:
         bundle = Bundle(file)
-        came = [line.decode() for line in bundle.read("log/keys.txt")]
-        keys, more = pinned or came, " (after a change of keys give old and new)" if {*pinned} & {*came} else ""
+        keys = pinned or [line.decode() for line in bundle.read("log/keys.txt")]
         newest = next(bundle.read("log/newest.checkpoint", False), b"")
         (_, rules.root, origin, signers), *_ = points = [checkpoint_of(note, keys) for note in (newest, *olds)]
-        require(all(by for *_, by in points), f"a checkpoint is signed by none of the keys{more}")
+        require(all(by for *_, by in points), "signed by none of the keys (after a change of keys give old and new)")
         replay(rules, bundle.read("log/entries.jsonl"), bundle.read("log/payloads.jsonl"), origin, leaves)
         require(leaves, "there is no entry", None, INCOMPLETE)
         for size, root, name, _ in sorted(points):
@@ -266,20 +264,22 @@ def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = (
             message = b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(body), body)
             require(signers_of(keys, message, signatures), "a statement is signed by none of the keys")
             about, said = {f"sha256:{one['digest']['sha256']}" for one in statement["subject"]}, statement["predicate"]
-            require(about & rules.subjects, "a statement is about nothing that this log has planned")
-            review, is_review = rules.reviews.pop(at := said.get("entry"), {}), "review" in statement["predicateType"]
-            right = review and said == review | {"entry": at} and rules.about[at] <= about if is_review else at is None
-            require(right, "a statement tells of another review than the log", at)
-        require(not rules.reviews, "no statement tells of this activation", next(iter(rules.reviews), None), INCOMPLETE)
-        trailer = json.loads(next(bundle.read("TRAILER.json", False), b""))
+            for other in about & rules.plans.keys() - {shown}:
+                shown, plan = other, STRICT(b"".join(bundle.read(f"documents/{other[7:]}.json", False)).decode())
+            require(shown in about, "a statement is about nothing that this log has planned")
+            (of,), said["predicateType"], at = about - {shown}, statement["predicateType"], said.get("entry")
+            due = rules.reviews.pop((at, shown, of), None) or told(plan, of, rules.plans[shown].get(of, {"subject": 0}))
+            wrong = [one for one in due | (said if at else {}) if COMPACT(said.get(one)) != COMPACT(due.get(one))]
+            require(not wrong, f"a statement about {of} says otherwise than log and plan: {', '.join(wrong)}", at)
+        require(not rules.reviews, "no statement tells of this activation", [*rules.reviews, [0]][0][0], INCOMPLETE)
+        rules.absent = int((trailer := json.loads(next(bundle.read("TRAILER.json", False), b""))).pop("absent", 0))
         require(trailer == found | {"files": sorted(bundle.names)}, "the trailer lists more or less", None, INCOMPLETE)
         require(signers_of(keys, bundle.digest(), [bundle.signature]), "the archive is not the one that was signed")
         text = f"{good:,} entries of {origin}, signed by keys that {'you gave' if pinned else 'came with them'}"
-    except Fault as fault:
-        text, seq, code = (*fault.args, None, BROKEN)[:3]
-    except BAD as error:
-        text, code = f"the bundle cannot be read: {meaning(error)}", INCOMPLETE
-    counts = ((rules.hidden, "entries that are only hashes here"), (rules.older, "entries without scope or uploader"))
+    except Fault as fault: text, seq, code = (*fault.args, BROKEN)[:3]
+    except BAD as error: text, code = f"the bundle cannot be read: {meaning(error)}", INCOMPLETE
+    counts = ((rules.hidden, "entries that are only hashes here"), (rules.older, "entries without scope or uploader"),
+              (rules.absent, "files behind evidence that were left out"))
     unchecked = ["the planner was not run", "who is behind a token", *(f"{n:,} {what}" for n, what in counts if n)]
     text = f"{WORDS[code]}{'' if seq is None else f' at seq {seq}'}: {text}. Not checked: {'; '.join(unchecked)}."
     return code, re.sub("[^ -~]", "?", text), seq, unchecked  # what a bundle says moves no cursor of a terminal

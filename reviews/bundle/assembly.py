@@ -194,9 +194,8 @@ def _statements(revision: ReviewedRevision, wanted: Wanted) -> Iterator[bytes]:
     inputs = [envelope(tree, wanted.signer) for tree in gate_results(revision.facts, revision.plan)]
     yield from inputs
     yield envelope(verification_summary(revision.facts, revision.plan, inputs), wanted.signer)
-    origin = wanted.checkpoint.workspace.log_origin
-    for seq, review in revision.reviews.items():
-        yield envelope(topology_review(revision.facts, origin=origin, entry=seq, review=review), wanted.signer)
+    for review in revision.reviews.values():
+        yield envelope(topology_review(revision.facts, review), wanted.signer)
 
 
 def _documents(archive: Archive, written: WrittenLog) -> Iterator[str]:

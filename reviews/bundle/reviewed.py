@@ -85,7 +85,7 @@ Reviews = Mapping[tuple[int, int], Mapping[int, Mapping[str, Any]]]
 def reviews_of(rules: Rules) -> Reviews:
     """Return what the replayed log says of every activation."""
     found: dict[tuple[int, int], dict[int, Mapping[str, Any]]] = {}
-    for seq, review in rules.reviews.items():
+    for (seq, *_), review in rules.reviews.items():
         found.setdefault((review["decision"], review["revision"]), {})[seq] = review
     return found
 

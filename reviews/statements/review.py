@@ -9,17 +9,9 @@ from typing import Any
 from reviews.statements.intoto import named, statement
 from reviews.statements.planning import PlannedFacts
 
-TOPOLOGY_REVIEW = "urn:topogate:predicate:topology-review:v1"
 
-
-def topology_review(facts: PlannedFacts, *, origin: str, entry: int, review: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the statement about an activation; ``entry`` is its seq, ``review`` what the log says there."""
-    predicate = {
-        "log": origin,
-        "entry": entry,
-        "slot": facts.slot,
-        "policy": facts.policy,
-        "planner_version": facts.planner_version,
-        **review,
-    }
-    return statement([named(facts.label, facts.subject), named("plan", facts.plan)], TOPOLOGY_REVIEW, predicate)
+def topology_review(facts: PlannedFacts, review: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the statement about an activation; ``review`` is its type and what it says, as the verifier replays it."""
+    predicate = dict(review)
+    kind = predicate.pop("predicateType")
+    return statement([named(facts.label, facts.subject), named("plan", facts.plan)], kind, predicate)

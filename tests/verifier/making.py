@@ -19,25 +19,11 @@ from reviews.statements.review import topology_review
 from reviews.transparency.checkpoints import Checkpoint, checkpoint_signed
 from reviews.transparency.merkle import leaf_hash, nodes_of, root_at
 from reviews.transparency.notes import Signer
-from tests.verifier.story import ORIGIN, Story, story
+from tests.verifier.story import ORIGIN, PLAN, Story, story
 
 SIGNER = Signer(ORIGIN, Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
 STRANGER = Signer(ORIGIN, Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33))))
 KEY, STRANGE_KEY = str(SIGNER.verifier), str(STRANGER.verifier)
-PLAN: dict[str, Any] = {
-    "decision": "SELECT_TOPOLOGY",
-    "selected": {"trial": "t-1"},
-    "candidates": {
-        "t-1": {
-            "trial_content_id": "sha256:" + "11" * 32,
-            "gates": {
-                "throughput": {"outcome": "PASS"},
-                "ttft": {"outcome": "UNKNOWN"},
-                "cost": {"outcome": "NOT_DECLARED"},
-            },
-        }
-    },
-}
 
 
 @dataclass
@@ -108,8 +94,8 @@ def statements(log: Story, signer: Signer) -> list[bytes]:
             results = [envelope(tree, signer) for tree in gate_results(facts, PLAN)]
             made += [*results, envelope(verification_summary(facts, PLAN, results), signer)]
             made += [
-                envelope(topology_review(facts, origin=ORIGIN, entry=seq, review=review), signer)
-                for seq, review in rules.reviews.items()
+                envelope(topology_review(facts, review), signer)
+                for review in rules.reviews.values()
                 if (review["decision"], review["revision"]) == (number, revision)
             ]
     return made

@@ -20,6 +20,20 @@ POLICY: dict[str, Any] = {
     "gate_owners": {},
     "fallback_owner": "serving",
 }
+PLAN: dict[str, Any] = {
+    "decision": "SELECT_TOPOLOGY",
+    "selected": {"trial": "t-1"},
+    "candidates": {
+        "t-1": {
+            "trial_content_id": "sha256:" + "11" * 32,
+            "gates": {
+                "throughput": {"outcome": "PASS"},
+                "ttft": {"outcome": "UNKNOWN"},
+                "cost": {"outcome": "NOT_DECLARED"},
+            },
+        }
+    },
+}
 PARTS = ("contract", "evidence", "identity", "planner_version", "policy")
 
 
@@ -28,9 +42,9 @@ def token(name: str) -> str:
     return file_sha256(name.encode())
 
 
-def document(name: str) -> bytes:
+def document(name: str, says: dict[str, Any] | None = None) -> bytes:
     """Return the bytes of a document of the story."""
-    return canonical_bytes({"document": name})
+    return canonical_bytes({"document": name} | (says or {}))
 
 
 @dataclass
@@ -162,7 +176,7 @@ def revise(log: Story, decision: int, revision: int, **changes: Any) -> None:
     """Add a revision and its plan."""
     name = f"{decision}.{revision}"
     files = {f"{kind}_file_sha256": document(f"{kind} {name}") for kind in ("contract", "evidence")}
-    plan = document(f"plan {name}")
+    plan = document(f"plan {name}", PLAN)
     log.documents |= {file_sha256(raw): raw for raw in (*files.values(), plan)}
     created = {
         "title": "One device",
