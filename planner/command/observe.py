@@ -35,6 +35,7 @@ from planner.observations.diagnosis import Reading, diagnosed, diagnosis_tree
 from planner.observations.scrapes import MAPPINGS, Said, batch_bytes, places_of
 from planner.observations.slowest import LATE_US
 from planner.observations.slowest_text import diagnosis_lines
+from planner.observations.words import value_text
 from planner.times import seconds_between
 
 SHOWN = 50
@@ -221,13 +222,12 @@ def _number(value: Fraction | None) -> float | None:
 def _line(one: Compared) -> str:
     state = "DRIFT" if one.drifted and one.state != "BREACH" else one.state
     parts = [f"{state} {one.key.metric} {one.entry.statistic} of {', '.join(_where(one)) or 'all groups'}:"]
-    parts.append(one.because or f"{_range(one.low, one.high)}")
-    if one.entry.limit is not None:
-        parts.append(f"limit {_short(one.entry.limit)},")
-    if one.entry.qualified is not None:
-        parts.append(f"measured {_short(one.entry.qualified)},")
+    parts.append(one.because or f"{_range(one)},")
+    for word, bound in (("limit", one.entry.limit), ("measured", one.entry.qualified)):
+        if bound is not None:
+            parts.append(f"{word} {_text(one, bound)},")
     if one.used is not None:
-        parts.append(f"{_short(one.used * 100)} % used")
+        parts.append(f"{float(one.used * 100):,.6g} % used,")
     if one.source:
         parts.append(f"as {one.source} says,")
     return " ".join(parts).rstrip(",")
@@ -242,14 +242,15 @@ def _where(one: Compared) -> Iterator[str]:
     yield from (f"{name} {value}" for name, value in (("link", key.link), ("shape", key.shape)) if value)
 
 
-def _range(low: Fraction | None, high: Fraction | None) -> str:
+def _range(one: Compared) -> str:
+    low, high = one.low, one.high
     if low == high or low is None or high is None:
-        return _short(low if high is None else high)
-    return f"{_short(low)} to {_short(high)}"
+        return _text(one, low if high is None else high)
+    return f"{_text(one, low)} to {_text(one, high)}"
 
 
-def _short(value: Fraction | None) -> str:
-    return "unknown" if value is None else f"{float(value):,.6g}"
+def _text(one: Compared, value: Fraction | None) -> str:
+    return "unknown" if value is None else value_text(float(value), one.key.metric, one.entry.statistic)
 
 
 COMMAND = Command(id="observe", help="hold production against what was qualified", configure=_configure, run=_run)

@@ -13,11 +13,13 @@ from planner.command.base import Exit, Refused, add_format, json_line, opened
 from planner.command.client import Client
 from planner.command.server import ProblemsError, accepted, add_server, answered
 from planner.decision_numbers import revision_label
+from planner.observations.words import value_text
 from planner.shown import printable
 
 __all__ = ["configure_post"]
 
 BOUNDS = {"limit": "limit", "qualified": "measured"}
+VALUES = ("value", *BOUNDS)
 OF = ("rank", "group", "link", "shape")
 
 
@@ -64,7 +66,8 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     )
     for one in found["findings"]:
         of = ", ".join(f"{name} {one[name]}" for name in OF if name in one)
-        bounds = ", ".join(f"{word} {one[name]:,.6g}" for name, word in BOUNDS.items() if one[name] is not None)
-        value = "unknown" if one["value"] is None else f"{one['value']:,.6g}"
-        line = f"{one['state']} {one['metric']} {one['statistic']} of {of or 'all groups'}: {value}, {bounds}"
+        metric, statistic = one["metric"], one["statistic"]
+        said = {name: value_text(one[name], metric, statistic) for name in VALUES if one[name] is not None}
+        bounds = ", ".join(f"{word} {said[name]}" for name, word in BOUNDS.items() if name in said)
+        line = f"{one['state']} {metric} {statistic} of {of or 'all groups'}: {said.get('value', 'unknown')}, {bounds}"
         yield printable(f"{line}. Owned by {one['team']}.")

@@ -14,7 +14,7 @@ __all__ = ["HELP", "help_at", "label_of", "matches", "unit_of"]
 _UNITS = (
     ("bytes_per_s_one_way", "bytes/s, one way"),
     ("bus_bytes_per_s", "bytes/s, bus"),
-    ("output_tokens_per_s", "output tokens/s"),
+    ("output_tokens_per_s", "output tok/s"),
     ("usd_per_million_output_tokens", "USD per million output tokens"),
     ("joules_per_output_token", "J per output token"),
     ("usd_per_device_hour", "USD per device and hour"),

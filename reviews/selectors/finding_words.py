@@ -9,13 +9,11 @@ from typing import Any
 
 from django.db.models import Count, Q
 
-from planner.numbers import GIB
 from planner.observations.qualified import Qualified
+from planner.observations.words import value_text
 from reviews.models import FindingState, ObservationFeed, ObservationFinding
 
 __all__ = ["finding_text", "finding_value", "open_counts", "value_up_to"]
-
-UNITS = {"_ms": " ms", "_s": " s", "_watts": " W", "output_tokens": " tokens/s"}
 
 
 def open_counts(feed: ObservationFeed) -> tuple[int, int]:
@@ -63,24 +61,20 @@ def finding_text(finding: ObservationFinding, found: Qualified) -> str:
     node, device = found.places.get(finding.rank, ("", ""))
     of = ", ".join(_parts(finding, f" ({node} {device})" if node else ""))
     bounds = [
-        f"{word} {_with_unit(finding.metric, value)}"
+        f"{word} {_text(finding, value)}"
         for word, value in (("limit", finding.limit), ("measured", finding.qualified))
         if value is not None
     ]
-    value = "unknown" if finding.value is None else _with_unit(finding.metric, finding.value)
+    value = "unknown" if finding.value is None else _text(finding, finding.value)
     most = value_up_to(finding.value, finding.used, finding.limit, finding.qualified)
-    if most is not None and (high := _with_unit(finding.metric, most)) != value:
+    if most is not None and (high := _text(finding, most)) != value:
         value = f"{value} to {high}"
     word = "Back within" if finding.closed_at else FindingState(finding.state).label
     return f"{word}: {finding.metric} {finding.statistic} of {of or 'all groups'} is {value}, {', '.join(bounds)}."
 
 
-def _with_unit(metric: str, value: float) -> str:
-    """Write a value with the unit that stands in the metric's name."""
-    if metric.endswith("_bytes"):
-        return f"{value / GIB:,.2f} GiB"
-    unit = next((shown for end, shown in UNITS.items() if metric.endswith(end)), "")
-    return f"{value:,.4g}{unit}"
+def _text(finding: ObservationFinding, value: float) -> str:
+    return value_text(value, finding.metric, finding.statistic)
 
 
 def _parts(finding: ObservationFinding, place: str) -> Iterator[str]:

@@ -126,6 +126,11 @@ def workspace_of(slug: str) -> Workspace:
     return workspace_named(slug)
 
 
+def server_of(request: HttpRequest) -> str:
+    """Return the address of this server, as commands take it."""
+    return request.build_absolute_uri("/").rstrip("/")
+
+
 def go_to(request: PersonRequest, href: str) -> HttpResponse:
     """Lead on to another page: a script is told where, for it would fetch a redirect's page and then load it again."""
     return HttpResponseClientRedirect(href) if request.htmx else redirect(href)

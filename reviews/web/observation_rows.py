@@ -12,12 +12,14 @@ from fractions import Fraction
 from planner.numbers import exact
 from planner.observations import METRICS, Compared
 from planner.observations.rollup import Key, Rolled
+from planner.observations.words import unit_of
 from reviews.selectors.observations_page import Shown, place_of, state_of
 from reviews.selectors.observed import SpanValues
 from reviews.selectors.observed_rows import FindingRow, SourceRow
 from reviews.selectors.roll_ups import source_of
 from reviews.web.document_links import DocumentLinks
 from reviews.web.formats import ago, count, percent, quantity, when
+from reviews.web.page_rows import team_title
 from reviews.web.stacked import Fleet, skyline
 from reviews.web.words import Word
 
@@ -123,16 +125,6 @@ class HistoryLine:
     most: str
 
 
-def unit_of_metric(metric: str, statistic: str) -> str:
-    """Return the unit in which a statistic of a metric is written; ``share`` is written as per cent."""
-    if statistic == "share" or metric.endswith("_share"):
-        return "percent"
-    if statistic == "rate":
-        return "tok/s"
-    ends = {"_bytes": "bytes", "_ms": "ms", "_watts": "W", "_s": "s"}
-    return next((unit for end, unit in ends.items() if metric.endswith(end)), "")
-
-
 def value_text(value: Fraction | float | None, unit: str) -> str:
     """Write a value with its unit; an en dash where there is none."""
     if value is None:
@@ -178,7 +170,7 @@ def rows_of(
 
 def _row(row: Compared, places: Mapping[int, tuple[str, str]], links: DocumentLinks, href: str) -> Row:
     key, entry, state = row.key, row.entry, state_of(row)
-    unit = unit_of_metric(key.metric, entry.statistic)
+    unit = unit_of(key.metric, entry.statistic)
     return Row(
         word=STATE_WORDS[state],
         where=where_text(key.rank, key.group, key.link),
@@ -201,7 +193,7 @@ def _row(row: Compared, places: Mapping[int, tuple[str, str]], links: DocumentLi
 
 def finding_line(row: FindingRow, links: DocumentLinks, href: str, now: datetime) -> FindingLine:
     """Make the line of a finding; ``href`` leads to its metric and place."""
-    unit = unit_of_metric(row.metric, row.statistic)
+    unit = unit_of(row.metric, row.statistic)
     since = f"{when(row.opened_at)} ({ago(row.opened_at, now)})"
     calm = f", back within since {when(row.calm_since)}" if row.calm_since and row.closed_at is None else ""
     shape = f", {row.shape}" if row.shape else ""
@@ -219,7 +211,7 @@ def finding_line(row: FindingRow, links: DocumentLinks, href: str, now: datetime
         qualified_href=links.to(row.qualified_at),
         used="" if row.used is None else percent(exact(row.used), signed=False),
         bar=used_bar(row.used, row.state),
-        team=row.team,
+        team=team_title(row.team),
         since=f"{since}{calm}",
         until="" if row.closed_at is None else when(row.closed_at),
         href=href,
@@ -249,7 +241,7 @@ def source_line(row: SourceRow, now: datetime) -> SourceLine:
 
 def history_lines(history: Sequence[SpanValues], metric: str) -> Iterator[HistoryLine]:
     """Yield hours and days, the newest first, for every shape, phase and collector by itself."""
-    unit = unit_of_metric(metric, "")
+    unit = unit_of(metric)
     is_count = METRICS[metric].kind == "count"
     for span in reversed(history):
         for key, rolled in sorted(span.rolled.items()):
@@ -285,7 +277,7 @@ def strip_of(shown: Shown) -> Fleet | None:
     limits = [by_rank[rank].entry.limit if rank in by_rank else None for rank in ranks]
     tallest = max((value for value in (*highs, *limits) if value is not None), default=Fraction(0))
     worst = max(by_rank.values(), key=lambda row: (row.high or Fraction(0), -row.key.rank))
-    unit = unit_of_metric(shown.metric, worst.entry.statistic)
+    unit = unit_of(shown.metric, worst.entry.statistic)
     return Fleet(
         picture=skyline(("p2",), [None if high is None else (high,) for high in highs], tallest or 1, limits),
         worst_x=worst.key.rank + 0.5,

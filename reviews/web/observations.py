@@ -1,6 +1,7 @@
 """The page of a decision's observations: production beside what was qualified, rank by rank, and who reports."""
 
 import json
+import shlex
 from typing import Any
 
 from django.conf import settings
@@ -13,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from planner.decision_numbers import decision_label
 from planner.observations import METRICS
 from planner.observations.rollup import Key
+from planner.observations.scrapes import MAPPINGS
 from reviews.clock import utc_text
 from reviews.errors import DocumentsRefusedError, NotAllowedError, ReviewError
 from reviews.selectors.observations_page import (
@@ -34,7 +36,7 @@ from reviews.web.csv_text import attachment, csv_response
 from reviews.web.decision_head import head_for
 from reviews.web.document_links import links_of
 from reviews.web.formats import ago, count, when
-from reviews.web.frame import PersonRequest, frame, page, trace_of, workspace_of
+from reviews.web.frame import PersonRequest, frame, page, server_of, trace_of, workspace_of
 from reviews.web.links import Query, number_or_none
 from reviews.web.observation_rows import (
     MEANINGS,
@@ -108,7 +110,8 @@ def _shown(request: PersonRequest, slug: str, number: int, refused: ReviewError 
         "inbox",
         head=head_for(found.page, slug, "decision-observations"),
         is_in_force=activation is not None,
-        subject=activation.subject if activation else "DIGEST",
+        convert_command=_convert_command(found.page.slot, activation.subject if activation else "DIGEST"),
+        post_command=f"topogate observe post batch.json --server {server_of(request)} --workspace {slug}",
         summary=_summary(found),
         silent_after=f"{int(SILENT.total_seconds() // 60)} minutes",
         problems=problems[:MOST_PROBLEMS],
@@ -122,6 +125,14 @@ def _shown(request: PersonRequest, slug: str, number: int, refused: ReviewError 
     )
     status = refused.status if refused else 200
     return render(request, "reviews/decision_observations.html", context, status=status)
+
+
+def _convert_command(slot: str, subject: str) -> str:
+    """Return the command that makes a batch of two scrapes; words in capitals are to be filled in."""
+    said = shlex.join(["--slot", slot, "--subject", subject, "--source", "COLLECTOR"])
+    places = " ".join(f"--{name} {form}" for name, form in MAPPINGS.items())
+    times = "--start FROM_UTC --end UNTIL_UTC"
+    return f"topogate observe convert before.txt after.txt {said} {times} {places} > batch.json"
 
 
 def _summary(found: ObservationsView) -> list[tuple[str, str, str]]:

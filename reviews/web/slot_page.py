@@ -16,7 +16,7 @@ from reviews.selectors.slot_page import SlotPage, slot_page
 from reviews.web.banner_rows import alternatives
 from reviews.web.document_links import links_of
 from reviews.web.formats import ago, count, when
-from reviews.web.frame import PersonRequest, frame, page, workspace_of
+from reviews.web.frame import PersonRequest, frame, page, server_of, workspace_of
 from reviews.web.links import Query
 from reviews.web.matrix_rows import candidate_order
 from reviews.web.operate import PAGES
@@ -140,5 +140,5 @@ def ways_of(slug: str, found: SlotPage, revision: int, trial: str) -> tuple[Way,
 
 def check_line(request: PersonRequest, slug: str, slot: str) -> str:
     """Return the command with which a router or a host asks whether the slot runs what holds."""
-    server = request.build_absolute_uri("/").rstrip("/")
+    server = server_of(request)
     return f"topogate check --slot {shlex.quote(slot)} --identity live.json --server {server} --workspace {slug}"

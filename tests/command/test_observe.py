@@ -66,9 +66,7 @@ def test_a_rank_over_its_limit_comes_first(decided: list[str], tmp_path: Path, c
     second = batch(tmp_path, "two.json", [50, 51, 52, 54], started_at="2026-11-30T12:05:00Z")
     assert main(["observe", "compare", *decided, first, second]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == (
-        "BREACH device_used_bytes max of rank 2: 6.97932e+10 limit 6.87195e+10, measured 5.58346e+10, 101.562 % used"
-    )
+    assert lines[0] == ("BREACH device_used_bytes max of rank 2: 65 GiB, limit 64 GiB, measured 52 GiB, 101.562 % used")
     assert [line.split(" ")[0] for line in lines] == ["BREACH", "WITHIN", "WITHIN", "WITHIN"]
 
 

@@ -75,5 +75,5 @@ def test_text_says_what_became_of_it_and_what_breaks_a_limit(posting: list[str],
         main([*posting, "--server", server.address, "--format", "text"])
     assert capsys.readouterr().out.splitlines() == [
         "taken: 90,000 values of D-0007 r2; in breach 1, drifting 0; of the topology 4 and 0",
-        "BREACH power_watts max of rank 3: 712.5, limit 700. Owned by capacity.",
+        "BREACH power_watts max of rank 3: 712.5 W, limit 700 W. Owned by capacity.",
     ]

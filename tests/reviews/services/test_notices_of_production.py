@@ -48,7 +48,7 @@ def test_what_a_message_says_of_a_breach(reachable: Cast) -> None:
     notices_sweep()
     body = notice_message(Delivery.objects.filter(person=reachable.dave).get()).body
     assert "Production left its envelope." in body
-    assert "Breach: device_used_bytes max of rank 0 (node-a a0) is 79.00 GiB, limit 64.00 GiB" in body
+    assert "Breach: device_used_bytes max of rank 0 (node-a a0) is 79 GiB, limit 64 GiB" in body
     assert "You are told because your team owns the limit." in body
 
 

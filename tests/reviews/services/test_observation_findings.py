@@ -105,7 +105,7 @@ def test_a_breach_closes_after_half_an_hour_of_calm(people: Cast, clock: Clock) 
     assert state() == ("BREACH", False, False)
     assert actions() == ["observations.breached", "observations.cleared"]
     entry = last_entry(people)
-    assert entry["reason"].startswith("Back within: device_used_bytes max of rank 0 (node-a a0) is 48.00 GiB, ")
+    assert entry["reason"].startswith("Back within: device_used_bytes max of rank 0 (node-a a0) is 48 GiB, ")
     assert (the_feed().breaches, entry["payload"]["eased"], entry["payload"]["named"][0]["state"]) == (0, 1, "WITHIN")
 
 

@@ -140,7 +140,7 @@ def test_what_the_entry_says_of_a_breach(people: Cast) -> None:
     entry = last_entry(people)
     assert (entry["action"], entry["team"]) == ("observations.breached", "serving")
     assert entry["reason"] == (
-        "Breach: device_used_bytes max of rank 0 (node-a a0) is 79.00 GiB, limit 64.00 GiB, measured 49.90 GiB."
+        "Breach: device_used_bytes max of rank 0 (node-a a0) is 79 GiB, limit 64 GiB, measured 49.897 GiB."
     )
     payload = entry["payload"]
     assert (payload["batch"], payload["opened"], payload["breaches"]) == (found.batch.sha256, 1, 1)
