@@ -56,9 +56,9 @@ def finding_value(finding: ObservationFinding, found: Qualified) -> dict[str, An
     }
 
 
-def finding_text(finding: ObservationFinding, found: Qualified) -> str:
-    """Say a finding in a sentence: what, of what, and beside which bound."""
-    node, device = found.places.get(finding.rank, ("", ""))
+def finding_text(finding: ObservationFinding, found: Qualified | None = None) -> str:
+    """Say a finding in a sentence: what, of what, and beside which bound; where a rank is, if it is ``found``."""
+    node, device = found.places.get(finding.rank, ("", "")) if found else ("", "")
     of = ", ".join(_parts(finding, f" ({node} {device})" if node else ""))
     bounds = [
         f"{word} {_text(finding, value)}"

@@ -1,4 +1,5 @@
-"""The inbox: a workspace's decisions in five lists by what is to be done about them, and what they can be filtered by.
+"""The inbox: a workspace's decisions in five lists by what is to be done about them, what they can be filtered by, and
+what production breaks that the reader has to act on.
 
 What follows from policy, roster, sign-offs or time alone (turns, ends, lapsed waivers) is worked out first; the
 database then sorts, counts and cuts. The number of queries does not grow with the decisions.
@@ -17,6 +18,7 @@ from reviews.asked_once import moment
 from reviews.facts import Standing
 from reviews.models import Activation, Decision, DecisionState, Person, Team, Workspace
 from reviews.policies.validity import StateNow
+from reviews.selectors.breaches import BreachRow, breach_rows
 from reviews.selectors.decisions import DecisionFilter, decision_row, wanted_decisions
 from reviews.selectors.in_force import ENDING, states_now
 from reviews.selectors.judgement import judge_decisions
@@ -64,7 +66,7 @@ class Inbox:
     """The lists as the reader sees them. ``only`` is the list that is shown by itself, page by page, or empty.
 
     ``all_turns`` counts the reader's turns whatever the filter; ``notice`` is how long before its end a decision is
-    called expiring.
+    called expiring. ``breaches`` stand above all lists, not above one of them.
     """
 
     lists: tuple[InboxList, ...]
@@ -75,6 +77,7 @@ class Inbox:
     notice: timedelta
     choices: InboxChoices
     views: tuple[SavedViewRow, ...]
+    breaches: tuple[BreachRow, ...]
 
     def of(self, name: str) -> InboxList:
         """Return a list by its name."""
@@ -109,11 +112,15 @@ def inbox(
     if waits_on:
         decisions = decisions.filter(pk__in=ids_waiting_on(waits_on, workspace))
     placed = _placed(decisions, turns, states, now + notice)
-    totals = dict(placed.order_by().values_list("place").annotate(Count("pk")))
     only = only if only in LISTS else ""
-    pages = max(1, -(-totals.get(LISTS.index(only), 0) // page_size)) if only else 1
-    page = page if 1 <= page <= pages else 1
-    ids = _cut(placed, only, range((page - 1) * page_size, page * page_size) if only else range(preview))
+    if only:
+        totals = dict(placed.order_by().values_list("place").annotate(Count("pk")))
+        pages = max(1, -(-totals.get(LISTS.index(only), 0) // page_size))
+        page = page if 1 <= page <= pages else 1
+        ids, _ = _cut(placed, only, range((page - 1) * page_size, page * page_size))
+    else:
+        pages = page = 1
+        ids, totals = _cut(placed, only, range(preview))
     rows = _rows(ids, workspace, standing, now)
     return Inbox(
         lists=tuple(
@@ -127,6 +134,7 @@ def inbox(
         notice=notice,
         choices=_choices(workspace, moved),
         views=saved_view_rows(actor=actor, workspace=workspace),
+        breaches=() if only else breach_rows(standing, workspace, preview),
     )
 
 
@@ -152,8 +160,11 @@ def _placed(
     return decisions.annotate(place=place)
 
 
-def _cut(placed: QuerySet[Any], only: str, places: range) -> dict[int, int]:
-    """Return id -> list of the decisions at these places of one list, or of every list, in order."""
+def _cut(placed: QuerySet[Any], only: str, places: range) -> tuple[dict[int, int], dict[int, int]]:
+    """Return id -> list of the decisions at these places of one list, or of every list, in order; and list -> length.
+
+    Lists of which nothing is at these places have no length.
+    """
     last = Activation.objects.filter(revision__decision=OuterRef("pk")).order_by("-pk").values("valid_until")[:1]
     order = (
         # What ends first, then what moved last, then the newest.
@@ -161,11 +172,15 @@ def _cut(placed: QuerySet[Any], only: str, places: range) -> dict[int, int]:
         Case(When(place__in=(STALE, DECIDED), then=F("state_since"))).desc(nulls_last=True),
         F("number").desc(),
     )
-    ranked = placed.annotate(at=Window(RowNumber(), partition_by=F("place"), order_by=order))
+    ranked = placed.annotate(
+        at=Window(RowNumber(), partition_by=F("place"), order_by=order),
+        total=Window(Count("pk"), partition_by=F("place")),
+    )
     if only:
         ranked = ranked.filter(place=LISTS.index(only))
     cut = ranked.filter(at__gt=places.start, at__lte=places.stop).order_by("place", "at")
-    return dict(cut.values_list("pk", "place"))
+    rows = list(cut.values_list("pk", "place", "total"))
+    return {pk: place for pk, place, _ in rows}, {place: total for _, place, total in rows}
 
 
 def _rows(ids: Mapping[int, int], workspace: Workspace, standing: Standing, now: datetime) -> dict[int, DecisionRow]:

@@ -11,7 +11,7 @@ from reviews.selectors.inbox import Inbox, inbox
 from reviews.selectors.people import workspace_rows
 from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
-from reviews.web.inbox_rows import empty_text, sections, selects
+from reviews.web.inbox_rows import breach_section, empty_text, sections, selects
 from reviews.web.links import Query, number_or_none
 from reviews.web.saved_views import FILTERS, view_links
 
@@ -46,14 +46,19 @@ def decision_list(request: PersonRequest, slug: str) -> HttpResponse:
         page=number_or_none(query.get("page")) or 1,
     )
     request.turn_count = found.all_turns
-    lists = sections(found, query, lambda row: reverse("decision-detail", args=[slug, row.number]), now=timezone.now())
+    now = timezone.now()
+    lists = sections(found, query, lambda row: reverse("decision-detail", args=[slug, row.number]), now=now)
+    broken = breach_section(
+        found.breaches, lambda number: f"{reverse('decision-observations', args=[slug, number])}#findings", now=now
+    )
     is_filtered = any(query.get(name) for name in FILTERS)
     heading, text = empty_text(found, is_filtered=is_filtered)
     kept = query.changed(list=found.only or None, page=None)
     context = frame(
         slug,
         "inbox",
-        sections=lists,
+        sections=(broken, *lists),
+        has_waiting=bool(found.of("waiting").rows),
         only=found.only,
         all_href=query.link(list=None, page=None),
         empty_heading=heading,

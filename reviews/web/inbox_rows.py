@@ -4,15 +4,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from reviews.selectors.breaches import BreachRow
 from reviews.selectors.inbox import Inbox, InboxChoices
 from reviews.selectors.rows import DecisionRow
 from reviews.selectors.turns import REVIEWED
 from reviews.web.formats import ago, count, listed, when
 from reviews.web.links import Query
+from reviews.web.observation_rows import STATE_WORDS
 from reviews.web.page_rows import STATES, said_against, state_word, team_title
 from reviews.web.words import Word
 
 TITLES = {
+    "breaches": (
+        "Above a limit in production",
+        "Your decision, or a limit that your team owns; gone once it is back within",
+    ),
     "mine": ("My turn", "Something only you or your team can do next"),
     "waiting": ("Waiting on others", "You owe nothing here"),
     "expiring": ("Expiring", "In force, and ends within {days}"),
@@ -190,6 +196,32 @@ def release_text(row: DecisionRow) -> str:
     return listed(tuple(team_title(team) for team in row.releasing), "or")
 
 
+def breach_item(row: BreachRow, *, href: str, now: datetime) -> Item:
+    """Make a line of what production breaks: the worst of it, and how much there is besides."""
+    more = f" And {row.count - 1:,} more." if row.count > 1 else ""
+    return Item(
+        label=row.label,
+        title=row.title,
+        slot=row.slot,
+        revision=row.revision,
+        href=href,
+        verb="",
+        because=f"{row.text}{more}",
+        word=STATE_WORDS["BREACH"],
+        middle=(f"limit of {team_title(row.team).lower()}",),
+        since=ago(row.since, now),
+        action="Observations",
+        is_turn=False,
+    )
+
+
+def breach_section(rows: tuple[BreachRow, ...], href_of: Callable[[int], str], *, now: datetime) -> Section:
+    """Make the list of what production breaks; ``href_of`` gives the address of the observations of a decision."""
+    title, note = TITLES["breaches"]
+    items = tuple(breach_item(row, href=href_of(row.number), now=now) for row in rows)
+    return Section("breaches", title, note, items, len(items), "#breaches", "")
+
+
 def sections(
     found: Inbox, query: Query, href_of: Callable[[DecisionRow], str], *, now: datetime
 ) -> tuple[Section, ...]:
@@ -231,7 +263,7 @@ def selects(choices: InboxChoices, query: Query) -> tuple[Select, ...]:
 
 def empty_text(found: Inbox, *, is_filtered: bool) -> tuple[str, str]:
     """Return heading and text for an inbox in which nothing is to be done; empty where something is."""
-    if found.of("mine").total or found.only:
+    if found.of("mine").total or found.breaches or found.only:
         return "", ""
     if not any(part.total for part in found.lists):
         if is_filtered:

@@ -152,3 +152,16 @@ def test_the_page_costs_the_same_for_one_rank_and_for_all(people: Cast, visit: V
     segments: list[dict[str, Any]] = [memory(rank, FULL) for rank in range(16)]
     take(people, *segments, source="another", started_at=minutes_ago(9))
     assert cost(reader, PAGE) == before
+
+
+def test_a_breach_stands_in_the_inbox_with_a_link_to_it(people: Cast, visit: Visit) -> None:
+    assert 'id="breaches"' not in visit(people.bob).get("/w/lab/").content.decode()
+    take(people, memory(3, FULL), memory(4, FULL))
+    page = visit(people.bob).get("/w/lab/").content.decode()
+    listed = page.split('id="breaches"')[1].split("</section>")[0]
+    assert f'href="{PAGE}#findings"' in listed
+    assert "Breach: device_used_bytes max of rank 3 is 79 GiB, limit 64 GiB, measured 49.918 GiB. And 1 more." in text(
+        listed
+    )
+    assert "limit of serving" in listed
+    assert "Nothing needs you" not in page

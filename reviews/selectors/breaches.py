@@ -1,0 +1,79 @@
+"""What production breaks now and somebody has to act on: of decisions that are theirs, or limits that their teams own.
+
+Rules kept: what counts is the topology that was put into force last; a decision is named once, with the worst that
+concerns the reader, because a fault spreads over thousands of ranks; one query, however many there are.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, F, Min, OuterRef, Q, Subquery, Window
+from django.db.models.functions import RowNumber
+
+from reviews.facts import Standing
+from reviews.models import Activation, FindingState, ObservationFinding, Revision, Workspace
+from reviews.policies.transitions import FINAL
+from reviews.selectors.finding_words import finding_text
+
+__all__ = ["BreachRow", "breach_rows"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreachRow:
+    """A decision whose production is above a limit: ``text`` says the worst, ``count`` how many concern the reader.
+
+    ``since`` is when the first of them was seen, ``team`` owns the limit of the worst.
+    """
+
+    number: int
+    label: str
+    title: str
+    slot: str
+    revision: int
+    text: str
+    count: int
+    team: str
+    since: datetime
+
+
+def breach_rows(standing: Standing, workspace: Workspace, most: int) -> tuple[BreachRow, ...]:
+    """Return the decisions that concern a member now, that which is broken longest first, at most so many."""
+    newest = Revision.objects.filter(decision=OuterRef("feed__revision__decision")).order_by("-number")
+    last = Activation.objects.filter(revision__decision=OuterRef("feed__revision__decision")).order_by("-pk")
+    concerning = ObservationFinding.objects.filter(
+        closed_at=None,
+        state=FindingState.BREACH,
+        feed__breaches__gt=0,
+        feed__revision__decision__workspace=workspace,
+        feed__revision=Subquery(last.values("revision")[:1]),
+        feed__trial=Subquery(last.values("trial")[:1]),
+    ).exclude(feed__revision__decision__state__in=FINAL)
+    own = Q(team__in=standing.teams) | Q(author=standing.person_id)
+    ranked = (
+        concerning.annotate(author=Subquery(newest.values("author")[:1]))
+        .filter(own)
+        .annotate(
+            at=Window(RowNumber(), partition_by=F("feed"), order_by=(F("used").desc(nulls_last=True), F("pk").asc())),
+            count=Window(Count("pk"), partition_by=F("feed")),
+            since=Window(Min("opened_at"), partition_by=F("feed")),
+        )
+        .filter(at=1)
+    )
+    found = ranked.select_related("feed__revision__decision").order_by("since", "pk")[:most]
+    return tuple(_row(finding, finding.count, finding.since) for finding in found)
+
+
+def _row(finding: ObservationFinding, count: int, since: datetime) -> BreachRow:
+    revision = finding.feed.revision
+    decision = revision.decision
+    return BreachRow(
+        number=decision.number,
+        label=decision.label,
+        title=decision.title,
+        slot=decision.slot,
+        revision=revision.number,
+        text=finding_text(finding),
+        count=count,
+        team=finding.team,
+        since=since,
+    )
