@@ -6,7 +6,7 @@ every decided rank was said and is equal. What one host says otherwise than anot
 a report may be, and who sent it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -76,6 +76,11 @@ class Decided:
     def by_path(self) -> Mapping[tuple[str, ...], int]:
         """Path of a key -> its place in ``keys``; a host says few of very many."""
         return {steps(key): at for at, (key, _) in enumerate(self.keys)}
+
+    @cached_property
+    def places(self) -> frozenset[str]:
+        """The nodes that were decided: where ranks run, and of which the contract states the hardware."""
+        return frozenset((*(str(entry["node"]) for entry in self.ranks), *self.nodes.values()))
 
     @property
     def every_key(self) -> int:
@@ -302,9 +307,11 @@ def together(decided: Decided, said: Mapping[str, Said]) -> Together:
 
 
 def _contradictions(
-    decided: Decided, said: Mapping[str, Said], differs: Iterable[tuple[str, KeyDifference]]
+    decided: Decided, said: Mapping[str, Said], differs: Sequence[tuple[str, KeyDifference]]
 ) -> Iterator[str]:
     """Yield the keys of which two hosts say different things, each with who says what."""
+    if not differs:
+        return
     found: dict[str, dict[str, list[str]]] = {}
     for name, difference in differs:
         value = msgspec.json.encode(difference.found).decode()[:80]

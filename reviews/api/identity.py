@@ -23,8 +23,9 @@ from reviews.limits import passed_limit
 from reviews.models import Workspace
 from reviews.selectors.live_identity import HostRow, LiveIdentity, check_of, live_of_slot
 from reviews.selectors.slot_check import SlotCheck
-from reviews.services.host_reports import identity_report_refuse, identity_reports_take
+from reviews.services.host_reports import identity_reports_take
 from reviews.services.people import Trace
+from reviews.services.report_refusals import identity_report_refuse
 
 NAMED = 200
 """Keys and ranks that are waited for and named; the counts are of all."""

@@ -24,7 +24,7 @@ from reviews.models.draft_files import Attachment, AttachmentPiece, DraftFile, D
 from reviews.models.drafts import Draft
 from reviews.models.exports import Export, ExportPiece, ExportState
 from reviews.models.footprints import ActivationFootprint, CountedTrial
-from reviews.models.host_reports import HostReport
+from reviews.models.host_reports import HostReport, ReportedSlot
 from reviews.models.jobs import JobState, Plan, PlanJob
 from reviews.models.notices import (
     Delivery,
@@ -147,6 +147,7 @@ __all__ = [
     "ProposalWithdrawal",
     "Publication",
     "ReReview",
+    "ReportedSlot",
     "Reproduction",
     "Retraction",
     "ReviewBasis",

@@ -1,4 +1,4 @@
-"""What the hosts of a slot said last: one row for each, which changes with every report.
+"""What the hosts of a slot said last: one row for each, which changes with every report, and one for the slot.
 
 Nothing was decided by these rows, so they are not append-only; a report that changed something is an entry of the log
 with its bytes kept (``IdentityReport``).
@@ -17,7 +17,9 @@ class HostReport(models.Model):
     ``place`` is the node of the contract, or the host where the report names none, or "" for an identity that was sent
     as a whole. ``subject`` is what it was compared with, "" where nothing was in force or the report is older;
     ``said`` is the outcome (``reviews.policies.host_reports``), ``outcome`` its digest, unchanged since ``since``.
-    ``refused_as`` are the codes of the last refusal, which stands until a report is taken.
+    ``turn`` is that of the slot at the last change. ``changes`` are news in close succession; from too many on it flaps
+    (``flaps_since``), and ``flapped`` are the keys that differed meanwhile (``reviews.policies.flapping``).
+    ``refused_because`` stands until a report is taken; ``refusals`` says when it was refused last for each reason.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="host_reports")
@@ -33,11 +35,16 @@ class HostReport(models.Model):
     said = models.BinaryField(default=bytes)
     outcome = models.CharField(max_length=DIGEST_LENGTH, blank=True)
     since = models.DateTimeField()
-    refused_as = models.CharField(max_length=200, blank=True)
+    turn = models.BigIntegerField(default=0)
+    changes = models.PositiveIntegerField(default=0)
+    flaps_since = models.DateTimeField(null=True)
+    flapped = models.TextField(blank=True)
+    refusals = models.TextField(blank=True)
     refused_because = models.TextField(blank=True)
     refused_at = models.DateTimeField(null=True)
 
     class Meta:
+        indexes = (models.Index(fields=["workspace", "slot", "turn"], name="host_report_by_turn"),)
         constraints = (
             models.UniqueConstraint(fields=["workspace", "slot", "place"], name="host_report_once_per_place"),
             models.CheckConstraint(
@@ -48,3 +55,25 @@ class HostReport(models.Model):
 
     def __str__(self) -> str:
         return f"report of {self.place or self.slot}"
+
+
+class ReportedSlot(models.Model):
+    """A slot of which there were reports: how often rows were changed, and the last refusal that is of none of them.
+
+    ``slot`` is "" for refusals of what names no slot that has a decision. ``begun_at`` tells one row from another.
+    """
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="reported_slots")
+    slot = models.CharField(max_length=128, blank=True)
+    begun_at = models.DateTimeField()
+    turn = models.BigIntegerField(default=0)
+    refusals = models.TextField(blank=True)
+    refused_because = models.TextField(blank=True)
+    refused_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["workspace", "slot"], name="reported_slot_once"),)
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return f"reports of {self.slot}"

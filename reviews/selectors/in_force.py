@@ -31,10 +31,10 @@ class OfTrial(Protocol):
         """The trial in force."""
 
 
-def activations_of(decision_ids: Iterable[int]) -> Mapping[int, Activation]:
-    """Return decision id -> its last activation."""
+def activations_of(decision_ids: Iterable[int], *related: str) -> Mapping[int, Activation]:
+    """Return decision id -> its last activation, with whatever else is asked of it in the same query."""
     rows = Activation.objects.filter(revision__decision_id__in=list(decision_ids)).select_related(
-        "revision", "person", "emergency"
+        "revision", "person", "emergency", *related
     )
     return {row.revision.decision_id: row for row in rows.order_by("pk")}
 

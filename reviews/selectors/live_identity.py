@@ -5,14 +5,15 @@ only while every key and every rank is reported and as decided; a host that stop
 report and counts for nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
-from planner.identity_live import Decided, Said, Together, together
+from planner.identity_live import Decided, Together
 from reviews.asked_once import moment
 from reviews.errors import NotFoundError
-from reviews.models import Activation, Decision, DecisionState, HostReport, Person, Workspace
+from reviews.models import Activation, Decision, DecisionState, Person, Workspace
 from reviews.policies.document import PolicyDocument
 from reviews.policies.host_reports import WHOLE_NAME
 from reviews.policies.slots import IN_FORCE, standing_for
@@ -20,12 +21,13 @@ from reviews.policies.transitions import FINAL
 from reviews.policies.validity import Difference, StateNow, key_owner, owned
 from reviews.selectors.decided import decided_by, owners_of
 from reviews.selectors.decision_page import decision_of_member
-from reviews.selectors.in_force import activations_of, states_now
+from reviews.selectors.in_force import activations_of, states_with
 from reviews.selectors.people import standing_of
 from reviews.selectors.reported_keys import counts_since
-from reviews.selectors.said_hosts import said_by_row
+from reviews.selectors.said_hosts import Host, SaidHosts, hosts_of, put_together
 from reviews.selectors.slot_check import SlotCheck, difference_text, gates_past
 
+DOCUMENTS = ("revision__contract", "revision__evidence", "revision__policy")
 NEVER = Together((), (), (), (), ())
 
 
@@ -62,7 +64,8 @@ class Held:
 class HostRow:
     """A host with its last report. ``is_compared``: it is of what holds now; ``is_fresh``: and it counts still.
 
-    ``keys`` and ``ranks`` are bits of the keys and ranks that it says as decided.
+    ``keys`` and ``ranks`` are bits of the keys and ranks that it says as decided. ``is_decided``: the rank map has it.
+    While it flaps (``flaps_since``) it changed what it says so often, and ``flapped`` are the keys that differed.
     """
 
     place: str
@@ -75,7 +78,11 @@ class HostRow:
     ranks: int
     is_fresh: bool
     is_compared: bool
+    is_decided: bool
     differences: tuple[Difference, ...]
+    changes: int
+    flaps_since: datetime | None
+    flapped: tuple[str, ...]
     refused_because: str
     refused_at: datetime | None
 
@@ -85,22 +92,27 @@ class HostRow:
         return self.place or WHOLE_NAME
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class LiveIdentity:
-    """What runs in a slot. ``agrees``: everything is reported and as decided, whatever the decision's state is."""
+    """What runs in a slot. ``agrees``: everything is reported and as decided, whatever the decision's state is.
+
+    ``flapping`` are hosts that count and change what they say too often, of which none is trusted.
+    """
 
     slot: str
     held: Held | None
     decided: Decided | None
     owners: PolicyDocument | None
-    hosts: tuple[HostRow, ...]
+    said: SaidHosts
+    since: datetime
     together: Together
+    flapping: tuple[str, ...]
     because: str
 
     @property
     def agrees(self) -> bool:
-        """Whether what runs is what was decided."""
-        return self.held is not None and self.together.matches
+        """Whether what runs is what was decided, and no host flaps."""
+        return self.held is not None and self.together.matches and not self.flapping
 
     @property
     def matches(self) -> bool:
@@ -110,13 +122,22 @@ class LiveIdentity:
     @property
     def last_report(self) -> datetime | None:
         """When the newest report was collected."""
-        return max((row.collected_at for row in self.hosts if row.collected_at), default=None)
+        return max((one.collected_at for one in self.said.hosts.values() if one.collected_at), default=None)
 
-    @property
+    @cached_property
     def differences(self) -> tuple[tuple[str, Difference], ...]:
         """Who reports what differs, in the order of hosts."""
-        fresh = (row for row in self.hosts if row.is_fresh)
-        return tuple((row.name, one) for row in fresh for one in row.differences)
+        return tuple((name, owned(self.owners, one)) for name, one in self.together.differs) if self.owners else ()
+
+    @cached_property
+    def hosts(self) -> tuple[HostRow, ...]:
+        """Every host, in the order of places."""
+        return self.rows(self.said.hosts)
+
+    def rows(self, places: Iterable[str]) -> tuple[HostRow, ...]:
+        """Return hosts of these places, in their order, but for those that are not there."""
+        hosts = self.said.hosts
+        return tuple(_host_row(hosts[place], self) for place in places if place in hosts)
 
     def owner(self, key: str) -> str:
         """Return the team that owns a key."""
@@ -125,14 +146,14 @@ class LiveIdentity:
 
 def held_by(workspace: Workspace, slot: str, now: datetime) -> Held | None:
     """Return what holds for a slot, an emergency first; else what was in force last and may still run."""
-    decisions = list(Decision.objects.filter(workspace=workspace, slot=slot).order_by("-number"))
-    states = states_now(decisions, now)
-    going_on = [row for row in decisions if states[row.pk].state not in FINAL]
-    activations = activations_of([row.pk for row in going_on]) if going_on else {}
+    open_ones = Decision.objects.filter(workspace=workspace, slot=slot).exclude(state__in=FINAL)
+    decisions = list(open_ones.order_by("-number"))
+    activations = activations_of([row.pk for row in decisions], *DOCUMENTS) if decisions else {}
+    states = states_with(decisions, activations, now)
     activated = [
         Held(decision=row, activation=activations[row.pk], now=states[row.pk])
-        for row in going_on
-        if row.pk in activations
+        for row in decisions
+        if row.pk in activations and states[row.pk].state not in FINAL
     ]
     return standing_for(activated)[0] if activated else None
 
@@ -159,10 +180,10 @@ def live_of_decision(*, actor: Person, workspace: Workspace, number: int) -> Liv
     """
     decision = decision_of_member(actor=actor, workspace=workspace, number=number)
     now = moment()
-    activation = activations_of([decision.pk]).get(decision.pk)
-    if activation is None:
+    activations = activations_of([decision.pk], *DOCUMENTS)
+    if not activations:
         return _live(workspace, decision.slot, None, now)
-    state = states_now([decision], now)[decision.pk]
+    activation, state = activations[decision.pk], states_with([decision], activations, now)[decision.pk]
     return _live(workspace, decision.slot, Held(decision=decision, activation=activation, now=state), now)
 
 
@@ -172,71 +193,109 @@ def live_slot(workspace: Workspace, slot: str, now: datetime) -> LiveIdentity:
 
 
 def _live(workspace: Workspace, slot: str, held: Held | None, now: datetime) -> LiveIdentity:
-    rows = list(HostReport.objects.filter(workspace=workspace, slot=slot).defer("body", "said").order_by("place"))
+    said, since = hosts_of(workspace, slot), counts_since(now)
     if held is None:
-        hosts = tuple(_host_row(row, None, None, now) for row in rows)
-        because = f"Nothing was put into force for {slot}."
         return LiveIdentity(
-            slot=slot, held=None, decided=None, owners=None, hosts=hosts, together=NEVER, because=because
+            slot=slot,
+            held=None,
+            decided=None,
+            owners=None,
+            said=said,
+            since=since,
+            together=NEVER,
+            flapping=(),
+            because=f"Nothing was put into force for {slot}.",
         )
     decided, owners = decided_by(held.activation), owners_of(held.activation)
-    outcomes = said_by_row(workspace, slot, held.activation.subject, rows)
-    said: dict[str, Said] = {}
-    made = []
-    for row in rows:
-        one = outcomes.get(row.pk)
-        made.append(_host_row(row, one, owners, now))
-        if one is not None and made[-1].is_fresh:
-            said[made[-1].name] = one
-    whole = together(decided, said)
+    counting = [one for one in said.hosts.values() if _counts(one, held, since)]
+    whole = put_together(workspace, slot, decided, {one.name: one.said for one in counting if one.said is not None})
+    flapping = [one for one in counting if one.flaps_since is not None]
     return LiveIdentity(
         slot=slot,
         held=held,
         decided=decided,
         owners=owners,
-        hosts=tuple(made),
+        said=said,
+        since=since,
         together=whole,
-        because=_because(held, decided, whole, made, owners),
+        flapping=tuple(one.name for one in flapping),
+        because=_because(held, decided, whole, said, flapping, owners=owners, is_heard=bool(counting)),
     )
 
 
-def _host_row(row: HostReport, said: Said | None, owners: PolicyDocument | None, now: datetime) -> HostRow:
+def _is_compared(one: Host, held: Held | None) -> bool:
+    return held is not None and one.said is not None and one.subject == held.activation.subject
+
+
+def _counts(one: Host, held: Held | None, since: datetime) -> bool:
+    return _is_compared(one, held) and one.collected_at is not None and one.collected_at >= since
+
+
+def _host_row(one: Host, live: LiveIdentity) -> HostRow:
+    said = one.said if _is_compared(one, live.held) else None
+    owners = live.owners
     return HostRow(
-        place=row.place,
-        host=row.host,
-        collected_at=row.collected_at,
-        received_at=row.received_at,
-        since=row.since,
-        sha256=row.sha256,
+        place=one.place,
+        host=one.host,
+        collected_at=one.collected_at,
+        received_at=one.received_at,
+        since=one.since,
+        sha256=one.sha256,
         keys=said.keys if said else 0,
         ranks=said.ranks if said else 0,
-        is_fresh=said is not None and row.collected_at is not None and row.collected_at >= counts_since(now),
+        is_fresh=_counts(one, live.held, live.since),
         is_compared=said is not None,
-        differences=tuple(owned(owners, one) for one in said.differs) if said and owners else (),
-        refused_because=row.refused_because,
-        refused_at=row.refused_at,
+        is_decided=live.decided is None or not one.place or one.place in live.decided.places,
+        differences=tuple(owned(owners, each) for each in said.differs) if said and owners else (),
+        changes=one.changes,
+        flaps_since=one.flaps_since if said else None,
+        flapped=one.flapped if said else (),
+        refused_because=one.refused_because,
+        refused_at=one.refused_at,
     )
 
 
-def _because(held: Held, decided: Decided, whole: Together, hosts: Sequence[HostRow], owners: PolicyDocument) -> str:
+def _because(
+    held: Held,
+    decided: Decided,
+    whole: Together,
+    said: SaidHosts,
+    flapping: Sequence[Host],
+    *,
+    owners: PolicyDocument,
+    is_heard: bool,
+) -> str:
     """Say in a sentence how the slot stands to what was decided."""
     ended = "" if held.is_in_force else f"{held.name} is {DecisionState(held.state).label.lower()}. "
+    name = ended or f"{held.name}: "
     if whole.differs:
-        name, first = whole.differs[0]
+        who, first = whole.differs[0]
         more = f" And {len(whole.differs) - 1} more." if len(whole.differs) > 1 else ""
-        return f"{ended or f'{held.name}: '}{name}: {difference_text(owned(owners, first))}{more}"
+        return f"{name}{who}: {difference_text(owned(owners, first))}{more}"
+    if flapping:
+        return f"{name}{_flapping(flapping)}"
     if whole.matches:
         return f"{ended}What runs is what was decided." if ended else f"{held.name} is in force and matches."
-    return f"{ended or f'{held.name}: '}{_lacking(decided, whole, hosts)}"
+    if not is_heard:
+        times = (one.collected_at for one in said.hosts.values() if _is_compared(one, held) and one.collected_at)
+        return f"{name}{_silent(max(times, default=None))}"
+    return f"{name}{_lacking(decided, whole)}"
 
 
-def _lacking(decided: Decided, whole: Together, hosts: Sequence[HostRow]) -> str:
-    fresh = [row for row in hosts if row.is_fresh]
-    last = max((row.collected_at for row in hosts if row.is_compared and row.collected_at), default=None)
-    if not fresh and last is not None:
+def _flapping(flapping: Sequence[Host]) -> str:
+    first = flapping[0]
+    more = f", and {len(flapping) - 1} more" if len(flapping) > 1 else ""
+    since = f"{first.flaps_since:%Y-%m-%d %H:%M} UTC" if first.flaps_since else ""
+    return f"{first.name} flaps since {since}, with {first.changes:,} changes so far{more}."
+
+
+def _silent(last: datetime | None) -> str:
+    if last is not None:
         return f"No host reports any more. The last report is of {last:%Y-%m-%d %H:%M} UTC."
-    if not fresh:
-        return "No host has reported since it came into force."
+    return "No host has reported since it came into force."
+
+
+def _lacking(decided: Decided, whole: Together) -> str:
     counts = [
         f"{lacking:,} of {total:,} {noun}"
         for lacking, total, noun in (
@@ -270,7 +329,8 @@ def standing(check: SlotCheck, live: LiveIdentity) -> SlotCheck:
     emergency = held.activation.emergency if held.state == DecisionState.EMERGENCY else None
     return replace(
         check,
-        matches=check.matches and held.is_in_force,
+        matches=check.matches and held.is_in_force and not live.flapping,
+        because=live.because if check.matches and live.flapping else check.because,
         decision=held.decision,
         activation=held.activation,
         state=held.state,

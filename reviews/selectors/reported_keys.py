@@ -10,7 +10,16 @@ from planner.canonical import canonical_bytes
 from planner.records.validity import Difference as ReportedKey
 from reviews.policies.validity import Difference
 
-__all__ = ["ReportedKey", "counts_since", "fresh_for", "keys_from", "keys_text", "keys_value"]
+__all__ = [
+    "ReportedKey",
+    "counts_since",
+    "fresh_for",
+    "keys_from",
+    "keys_text",
+    "keys_value",
+    "names_from",
+    "names_text",
+]
 
 KEYS_NAMED = 50
 """Keys of one report that are named; the bytes of the report have all."""
@@ -39,3 +48,13 @@ def keys_text(named: list[dict[str, str]]) -> str:
 def keys_from(text: str) -> tuple[ReportedKey, ...]:
     """Return the keys that the row of a report keeps."""
     return msgspec.json.decode(text, type=tuple[ReportedKey, ...]) if text else ()
+
+
+def names_text(keys: Sequence[str]) -> str:
+    """Return keys as the row of a host keeps those that flapped; empty where there is none."""
+    return canonical_bytes(list(keys)).decode() if keys else ""
+
+
+def names_from(text: str) -> tuple[str, ...]:
+    """Return the keys that the row of a host keeps."""
+    return msgspec.json.decode(text, type=tuple[str, ...]) if text else ()

@@ -1,57 +1,149 @@
-"""What the hosts of a slot said when they reported last, kept in the process: each report asks about all of them.
+"""What every host of a slot said last, kept in the process: each report asks about all of them.
 
-Rules kept: what is kept of a place counts only for the report, the subject and the moment that it was read with, so a
-row that changed is read anew, whoever wrote it. An outcome with very many differences is read every time.
+Rules kept: each time the rows are read that were changed since, by the turn of their slot, on which every service that
+changes one moves it, and what another transaction is about to change comes with a later turn; all are read again where
+the slot's own row is another one, and every ``READ_AGAIN_SECONDS``, so that what was forgotten or written by hand is
+noticed, too. An outcome with very many differences is not kept and is read every time.
 """
 
-from collections.abc import Collection
+import time
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from planner.identity_live import Said
-from reviews.last_few import LastFew
-from reviews.models import HostReport, Workspace
-from reviews.policies.host_reports import said_from
+from django.db.models import QuerySet
 
-__all__ = ["said_by_row"]
+from planner.identity_live import Decided, Said, Together, together
+from reviews.last_few import LastFew
+from reviews.models import HostReport, ReportedSlot, Workspace
+from reviews.policies.host_reports import WHOLE_NAME, said_from
+from reviews.selectors.reported_keys import names_from
+
+__all__ = ["Host", "SaidHosts", "hosts_of", "put_together"]
 
 MOST_SLOTS = 8
 """A slot of 1,250 hosts with ten thousand ranks takes 8 MB."""
 MOST_DIFFERENCES = 64
+READ_AGAIN_SECONDS = 60.0
 READ_APART = 100
 """Of more rows all of the slot are read: a list of their numbers would be the longer question."""
-
-Stamp = tuple[str, datetime]
-"""The digest of a report, and when it came."""
-_KEPT: LastFew[dict[int, tuple[Stamp, Said]]] = LastFew(MOST_SLOTS)
-
-
-def said_by_row(workspace: Workspace, slot: str, subject: str, rows: Collection[HostReport]) -> dict[int, Said]:
-    """Return row id -> what it says of a subject, of those rows of a slot that were compared with it."""
-    kept = _KEPT.get((workspace.pk, slot, subject), dict)
-    found: dict[int, Said] = {}
-    due = set()
-    for row in rows:
-        if row.subject != subject:
-            continue
-        known = kept.get(row.pk)
-        if known is not None and known[0] == (row.sha256, row.received_at):
-            found[row.pk] = known[1]
-        else:
-            due.add(row.pk)
-    for pk, stamp, said in _read(workspace, slot, subject, due):
-        found[pk] = said
-        if len(said.differs) <= MOST_DIFFERENCES:
-            kept[pk] = (stamp, said)
-    for gone in kept.keys() - found.keys():
-        kept.pop(gone, None)
-    return found
+PLAIN = (
+    *("place", "host", "collected_at", "received_at", "since", "sha256", "subject"),
+    *("changes", "flaps_since", "refused_because", "refused_at"),
+)
+"""What is read of a host as it stands there."""
 
 
-def _read(workspace: Workspace, slot: str, subject: str, due: Collection[int]) -> list[tuple[int, Stamp, Said]]:
-    """Read outcomes with what they are of: a row may have changed since it was seen."""
-    if not due:
-        return []
-    rows = HostReport.objects.filter(workspace=workspace, slot=slot, subject=subject)
-    rows = rows.filter(pk__in=due) if len(due) <= READ_APART else rows
-    values = rows.order_by("pk").values_list("pk", "sha256", "received_at", "said")
-    return [(pk, (sha256, at), said_from(bytes(raw))) for pk, sha256, at, raw in values if raw and pk in due]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """The newest report of a place, and what it says of its ``subject``: None where it is not kept, or of none."""
+
+    place: str
+    host: str
+    collected_at: datetime | None
+    received_at: datetime
+    since: datetime
+    sha256: str
+    subject: str
+    said: Said | None
+    changes: int
+    flaps_since: datetime | None
+    flapped: tuple[str, ...]
+    refused_because: str
+    refused_at: datetime | None
+
+    @property
+    def name(self) -> str:
+        """What it is called: node, host, or the whole slot."""
+        return self.place or WHOLE_NAME
+
+
+@dataclass(frozen=True, slots=True)
+class SaidHosts:
+    """The hosts of a slot by place, in that order; and the last refusal that is of none of them."""
+
+    hosts: Mapping[str, Host]
+    refused_because: str = ""
+    refused_at: datetime | None = None
+
+
+Of = tuple[int, datetime]
+"""What tells the row of a slot from any other."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What was read of a slot up to a turn, all of it at ``read_at``; the outcomes of ``large`` are not kept."""
+
+    of: Of | None
+    turn: int
+    read_at: float
+    hosts: dict[str, Host]
+    large: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    decided: Decided
+    said: Mapping[str, Said]
+    together: Together
+
+
+_KEPT: LastFew[_Kept] = LastFew(MOST_SLOTS)
+_WHOLE: LastFew[_Whole] = LastFew(MOST_SLOTS)
+
+
+def hosts_of(workspace: Workspace, slot: str) -> SaidHosts:
+    """Return what the hosts of a slot said last; two queries, whose answers do not grow with the hosts."""
+    head = ReportedSlot.objects.filter(workspace=workspace, slot=slot).first()
+    of = (head.pk, head.begun_at) if head is not None else None
+    known = _KEPT.known((workspace.pk, slot))
+    is_due = known is None or known.of != of or time.monotonic() >= known.read_at + READ_AGAIN_SECONDS
+    kept = _read(workspace, slot, of, None if is_due else known)
+    if of is not None:
+        _KEPT.keep((workspace.pk, slot), kept)
+    hosts = kept.hosts | _outcomes(workspace, slot, kept.large) if kept.large else kept.hosts
+    return SaidHosts(hosts, head.refused_because, head.refused_at) if head is not None else SaidHosts(hosts)
+
+
+def _read(workspace: Workspace, slot: str, of: Of | None, known: _Kept | None) -> _Kept:
+    """Read what changed since, or all."""
+    rows = HostReport.objects.filter(workspace=workspace, slot=slot)
+    turn, hosts, large, read_at = 0, {}, set[str](), time.monotonic()
+    if known is not None:
+        rows = rows.filter(turn__gt=known.turn)
+        turn, hosts, large, read_at = known.turn, known.hosts, set(known.large), known.read_at
+    found: dict[str, Host] = {}
+    for moved, host in _hosts(rows):
+        turn = max(turn, moved)
+        is_large = host.said is not None and len(host.said.differs) > MOST_DIFFERENCES
+        (large.add if is_large else large.discard)(host.place)
+        found[host.place] = replace(host, said=None) if is_large else host
+    is_more = not found.keys() <= hosts.keys()
+    hosts = hosts | found
+    return _Kept(of, turn, read_at, dict(sorted(hosts.items())) if is_more else hosts, frozenset(large))
+
+
+def _outcomes(workspace: Workspace, slot: str, places: Collection[str]) -> dict[str, Host]:
+    """Read hosts whose outcomes are not kept."""
+    rows = HostReport.objects.filter(workspace=workspace, slot=slot)
+    rows = rows.filter(place__in=places) if len(places) <= READ_APART else rows
+    return {host.place: host for _, host in _hosts(rows) if host.place in places}
+
+
+def _hosts(rows: QuerySet[HostReport]) -> Iterator[tuple[int, Host]]:
+    """Yield the turn of each row, and what its host said."""
+    for turn, said, flapped, *values in rows.order_by("pk").values_list("turn", "said", "flapped", *PLAIN):
+        outcome = said_from(bytes(said)) if said else None
+        yield turn, Host(said=outcome, flapped=names_from(flapped), **dict(zip(PLAIN, values, strict=True)))
+
+
+def put_together(workspace: Workspace, slot: str, decided: Decided, said: Mapping[str, Said]) -> Together:
+    """Put together what hosts say; worked out anew where one of them says something else, or is another."""
+    key = (workspace.pk, slot, decided.rank_map_digest)
+    last = _WHOLE.known(key)
+    if last is not None and last.decided is decided and last.said == said:
+        return last.together
+    made = _Whole(decided, said, together(decided, said))
+    _WHOLE.keep(key, made)
+    return made.together

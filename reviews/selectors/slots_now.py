@@ -124,18 +124,24 @@ def _of(decision: Decision, activations: Mapping[int, Activation]) -> tuple[str,
 
 
 def _reported(workspace: Workspace, slots: Collection[str], now: datetime) -> Mapping[tuple[str, str], Reported]:
-    """Return slot and subject -> what hosts say of it; hosts that say the same are counted in the database."""
+    """Return slot and subject -> what hosts say of it; hosts that say the same are counted in the database.
+
+    One that flaps differs, whatever it says just now.
+    """
     of_slots = HostReport.objects.filter(workspace=workspace, slot__in=slots).exclude(subject="")
     alike = of_slots.order_by().values("slot", "subject", "outcome")
+    counts = Q(collected_at__gte=counts_since(now))
     counted = alike.annotate(
-        counting=Count("pk", filter=Q(collected_at__gte=counts_since(now))), last_at=Max("collected_at")
+        counting=Count("pk", filter=counts),
+        flapping=Count("pk", filter=counts & Q(flaps_since__isnull=False)),
+        last_at=Max("collected_at"),
     )
     found: dict[tuple[str, str], Reported] = {}
-    for slot, subject, outcome, counting, last_at in counted.values_list(
-        "slot", "subject", "outcome", "counting", "last_at"
+    for slot, subject, outcome, counting, flapping, last_at in counted.values_list(
+        "slot", "subject", "outcome", "counting", "flapping", "last_at"
     ):
         known = found.get((slot, subject), Reported())
-        differing = counting if outcome != outcome_id(subject, Said()) else 0
+        differing = counting if outcome != outcome_id(subject, Said()) else flapping
         last = max(filter(None, (known.last_at, last_at)), default=None)
         found[slot, subject] = Reported(known.hosts + counting, known.differing + differing, last)
     return found

@@ -4,29 +4,33 @@ Rules kept: what speaks for the whole slot has to say everything, so a missing k
 another matter (``host_reports``).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from planner.canonical import canonical_bytes
-from planner.identity_live import said_by_whole, seen_in
-from reviews.audit import Act, append, refusals_recorded, workspace_write
+from planner.identity_check import KeyDifference
+from planner.identity_live import Said, said_by_whole, seen_in
+from reviews.audit import append, workspace_write
 from reviews.blobs import blob_keep
 from reviews.clock import database_now, utc_text
 from reviews.errors import ConflictError, Finding, InvalidRequestError, is_storable, printable
 from reviews.models import Decision, DecisionState, HostReport, IdentityReport, Person, Workspace
 from reviews.policies.host_reports import WHOLE, Sent
 from reviews.policies.permissions import may_report
-from reviews.policies.validity import also_text
-from reviews.selectors.decided import decided_by
-from reviews.selectors.live_identity import held_by
+from reviews.policies.report_news import News
+from reviews.policies.validity import Difference, owned
+from reviews.selectors.decided import decided_by, owners_of
+from reviews.selectors.live_identity import Held, held_by
 from reviews.selectors.people import standing_of
 from reviews.selectors.reported_keys import keys_text, keys_value
-from reviews.selectors.slot_check import SLOT_LENGTH, SlotCheck, checked_slot, difference_text
+from reviews.selectors.slot_check import SLOT_LENGTH, SlotCheck, checked_slot
 from reviews.services.acting import require
-from reviews.services.host_places import place_keep
+from reviews.services.host_places import Change, places_keep, places_known
 from reviews.services.people import UNTRACED, Trace
+from reviews.services.report_entries import course_value, told_differences, told_text
+from reviews.services.report_refusals import refusals_noted, report_act
 from reviews.services.states import decision_move
 
 
@@ -51,13 +55,7 @@ def identity_report(
         TamperedError: stored bytes that the answer rests on were changed.
     """
     standing = standing_of(actor, workspace)
-    attempt = Act(
-        action="identity.report_refused",
-        actor=standing.token,
-        authentication=trace.authentication,
-        request_id=trace.request_id,
-    )
-    with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
+    with refusals_noted(actor, workspace, slot, (), trace), workspace_write(workspace.pk):
         require(may_report(standing))
         raw = _raw(slot, live)
         require_slot(workspace, slot)
@@ -65,13 +63,19 @@ def identity_report(
         found = checked_slot(workspace, slot, live, now)
         if collected_at is not None:
             _require_after(workspace, slot, collected_at, found)
+        seen, at = seen_in(live), min(collected_at or now, now)
+        sent = Sent(place=WHOLE, host="", collected_at=at, raw=raw, identity=live, seen=seen)
+        held = held_by(workspace, slot, now)
+        said = said_by_whole(decided_by(held.activation), live, seen) if held is not None else None
+        change = _kept(actor, workspace, slot, sent, held, said, now)
+        found = replace(_compared(found, held, said), matches=found.matches and not change.is_flapping)
         ends = bool(found.differences) and found.state == DecisionState.EFFECTIVE
-        at = min(collected_at or now, now)
         # What was told while the decision was contested, say, and ended nothing, ends it now.
-        if not _is_new(actor, workspace, slot, raw, live, at, now) and not ends:
+        if change.news is News.NOTHING and not ends:
             return found
+        differences = told_differences(found.differences, _owned(held, change.before))
+        named = keys_value(differences)
         kept = blob_keep(raw).sha256
-        named = keys_value(found.differences)
         IdentityReport.objects.create(
             workspace=workspace,
             slot=slot,
@@ -84,22 +88,22 @@ def identity_report(
         )
         if ends and found.decision is not None:
             decision_move(found.decision, "differ", now)
-        append(workspace, replace(attempt, **_told(found, kept, named)))
+        told = {"slot": slot, "identity": kept, "matches": found.matches, "differences": named, **course_value(change)}
+        append(workspace, replace(report_act(standing.token, trace), **_told(found, change, differences, told)))
     return found
 
 
-def _told(found: SlotCheck, kept: str, named: list[dict[str, Any]]) -> dict[str, Any]:
+def _told(found: SlotCheck, change: Change, differences: Sequence[Difference], told: dict[str, Any]) -> dict[str, Any]:
     """Return what the entry of a report says of it."""
-    first = found.differences[0] if found.differences else None
     return {
-        "action": "identity.differs" if first else "identity.reported",
+        "action": "identity.differs" if differences else "identity.reported",
         "decision": found.decision.number if found.decision else None,
         "revision": found.activation.revision.number if found.activation else None,
         "subject": found.activation.subject if found.activation else None,
-        "team": first.team if first else None,
-        "reason": f"{difference_text(first)}{also_text(found.differences)}"[:2000] if first else None,
+        "team": differences[0].team if differences else None,
+        "reason": told_text(change, differences),
         "payload_type": "topogate.identity/v1",
-        "payload": {"slot": found.slot, "identity": kept, "matches": found.matches, "differences": named},
+        "payload": told,
     }
 
 
@@ -109,7 +113,7 @@ def require_slot(workspace: Workspace, slot: str) -> None:
     Raises:
         InvalidRequestError: there was none.
     """
-    if not Decision.objects.filter(workspace=workspace, slot=slot).exists():
+    if not (is_storable(slot) and Decision.objects.filter(workspace=workspace, slot=slot).exists()):
         wanted = "a slot of this workspace that has a decision"
         raise InvalidRequestError((Finding("request", "request/unknown_slot", "slot", wanted, printable(slot, 128)),))
 
@@ -131,23 +135,34 @@ def _require_after(workspace: Workspace, slot: str, collected_at: datetime, foun
         )
 
 
-def _is_new(
-    actor: Person,
-    workspace: Workspace,
-    slot: str,
-    raw: bytes,
-    live: Mapping[str, Any],
-    collected_at: datetime,
-    now: datetime,
-) -> bool:
-    """Keep what the slot says, and say whether it stands otherwise to what was decided than the last time."""
-    seen = seen_in(live)
-    sent = Sent(place=WHOLE, host="", collected_at=collected_at, raw=raw, identity=live, seen=seen)
-    held = held_by(workspace, slot, now)
-    if held is None:
-        return place_keep(workspace, slot, sent, person=actor, subject="", said=None, now=now)
-    said = said_by_whole(decided_by(held.activation), live, seen)
-    return place_keep(workspace, slot, sent, person=actor, subject=held.activation.subject, said=said, now=now)
+def _kept(
+    actor: Person, workspace: Workspace, slot: str, sent: Sent, held: Held | None, said: Said | None, now: datetime
+) -> Change:
+    """Keep what the slot says; return what that is after the last time."""
+    (change,) = places_keep(
+        workspace,
+        slot,
+        [(sent, said)],
+        known=places_known(workspace, slot, [WHOLE]),
+        person=actor,
+        subject=held.activation.subject if held is not None else "",
+        now=now,
+    )
+    return change
+
+
+def _compared(found: SlotCheck, held: Held | None, said: Said | None) -> SlotCheck:
+    """Return a check of nothing in force with what was put into force last, and how the slot differs from that."""
+    if found.decision is not None or held is None or said is None:
+        return found
+    return replace(found, decision=held.decision, activation=held.activation, differences=_owned(held, said.differs))
+
+
+def _owned(held: Held | None, differs: Sequence[KeyDifference]) -> tuple[Difference, ...]:
+    if held is None or not differs:
+        return ()
+    owners = owners_of(held.activation)
+    return tuple(owned(owners, one) for one in differs)
 
 
 def _raw(slot: str, live: Mapping[str, Any]) -> bytes:

@@ -24,6 +24,7 @@ from reviews.web.identity_rows import (
     host_lines,
     key_lines,
     rank_lines,
+    refused_text,
     verdict_strip,
 )
 from reviews.web.links import Query, number_or_none
@@ -65,6 +66,7 @@ def decision_identity(request: PersonRequest, slug: str, number: int) -> HttpRes
         ranks=_shown(ranks, query, "ranks"),
         map_href=_map_href(found, slug),
         hosts=_shown(host_lines(found, raw), query, "hosts"),
+        refused=refused_text(found.live, found.now),
         history=history_lines(found.reports, raw),
         older_href=query.link("history", before=found.older) if found.older else "",
         files=[(name, reverse("identity-download", args=[slug, number, name])) for name in ("json", "csv")],
@@ -151,6 +153,8 @@ def _tree(found: IdentityPage) -> dict[str, Any]:
             "nics": list(live.together.open_nics),
         },
         "contradictions": list(live.together.contradictions),
+        "flapping": list(live.flapping),
+        "refused": live.said.refused_because or None,
         "keys": [_key_tree(line) for line in key_lines(found, everything=True)],
         "ranks": [
             {"rank": line.rank, "decided": line.decided, "found": line.found, "hosts": line.hosts, "team": line.team}
@@ -163,6 +167,10 @@ def _tree(found: IdentityPage) -> dict[str, Any]:
                 "collected_at": utc_text(row.collected_at) if row.collected_at else None,
                 "since": utc_text(row.since),
                 "counts": row.is_fresh,
+                "is_decided": row.is_decided,
+                "flaps_since": utc_text(row.flaps_since) if row.flaps_since else None,
+                "changes": row.changes,
+                "flapped": list(row.flapped),
                 "report": row.sha256 or None,
                 "refused": row.refused_because or None,
             }

@@ -32,6 +32,7 @@ __all__ = [
     "host_lines",
     "key_lines",
     "rank_lines",
+    "refused_text",
     "verdict_strip",
 ]
 
@@ -39,13 +40,14 @@ DIFFERS = Word("Differs", "fail", "fail")
 MATCHES = Word("As decided", "pass", "pass")
 AWAITED = Word("Not reported", "unk", "unk")
 SILENT = Word("Silent", "stale", "unk")
+FLAPS = Word("Flaps", "fail", "fail")
 EARLIER = Word("From before", "na", "na")
 REFUSED = Word("Refused", "fail", "fail")
 NEWS = Word("News", "plain", "plain")
 FOUND = {"differs": DIFFERS, "missing": AWAITED, "unknown": Word("Unknown", "unk", "unk"), "": MATCHES}
 RANKS = "/placement/rank_map/"
 SAYS_NOTHING = Word("Says nothing", "unk", "unk")
-ORDER = ("Differs", "Refused", "Silent", "Says nothing", "From before", "As decided")
+ORDER = ("Differs", "Flaps", "Refused", "Silent", "Says nothing", "From before", "As decided")
 """Hosts in this order: what somebody has to look at comes first."""
 AWAITED_NAMED = 40
 MOST_SPANS = 400
@@ -125,6 +127,8 @@ def verdict_strip(found: IdentityPage) -> Strip:
         return Strip(lead="Nothing in force.", text=f"{live.because} {last}", icon="na")
     if live.together.differs:
         return Strip(lead="Differs.", text=live.because, icon="fail", css="fail", more=last)
+    if live.flapping:
+        return Strip(lead="Flaps.", text=live.because, icon="fail", css="fail", more=last)
     if live.matches:
         return Strip(lead="Matches.", text=live.because, icon="pass", more=last)
     if live.agrees:
@@ -276,17 +280,33 @@ def _host_word(row: HostRow) -> Word:
         return SILENT
     if row.differences:
         return DIFFERS
+    if row.flaps_since is not None:
+        return FLAPS
     return MATCHES if row.keys or row.ranks else SAYS_NOTHING
 
 
 def _host_text(row: HostRow, now: datetime) -> str:
-    refused = f"Refused {ago(row.refused_at, now)}: {row.refused_because}" if row.refused_at else ""
+    said = []
+    if not row.is_decided:
+        said.append("In no decided rank map.")
     if row.collected_at is not None and not row.is_compared:
-        return f"From before the decision came into force. {refused}".strip()
-    said = f"{count(len(row.differences), 'difference')}." if row.differences else ""
+        said.append("From before the decision came into force.")
+    if row.differences:
+        said.append(f"{count(len(row.differences), 'difference')}.")
     if row.is_fresh and not row.differences:
-        said = f"{count(row.keys.bit_count(), 'key')} and {count(row.ranks.bit_count(), 'rank')}."
-    return f"{said} {refused}".strip()
+        said.append(f"{count(row.keys.bit_count(), 'key')} and {count(row.ranks.bit_count(), 'rank')}.")
+    if row.flaps_since is not None:
+        keys = f" of {_names(list(row.flapped))}" if row.flapped else ""
+        said.append(f"Flaps since {when(row.flaps_since)} UTC: {count(row.changes, 'change')}{keys}.")
+    if row.refused_at:
+        said.append(f"Refused {ago(row.refused_at, now)}: {row.refused_because}")
+    return " ".join(said)
+
+
+def refused_text(live: LiveIdentity, now: datetime) -> str:
+    """Say what was refused last that is of no host in the list; empty where nothing was."""
+    said = live.said
+    return f"Refused {ago(said.refused_at, now)}: {said.refused_because}" if said.refused_at else ""
 
 
 def history_lines(rows: tuple[ReportRow, ...], raw: str) -> tuple[ReportLine, ...]:

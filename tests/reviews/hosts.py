@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from planner.times import time_text
-from reviews.models import Person, Revision
+from reviews.models import HostReport, Person, ReportedSlot, Revision
 from reviews.services.host_reports import Answer, identity_reports_take
 from tests.reviews.factories import IDENTITY, Cast, Pair, contract_tree, evidence_tree
 from tests.reviews.rules.test_rule_10_activation import activate, approved
@@ -89,6 +90,12 @@ def with_engine(tree: dict[str, Any], version: str) -> dict[str, Any]:
     changed = copy.deepcopy(tree)
     changed["identity"]["stack"]["engine"]["version"] = version
     return changed
+
+
+def rewritten(rows: QuerySet[HostReport], **fields: Any) -> None:
+    """Change rows of hosts, with the turn of their slot as whatever writes one does."""
+    ReportedSlot.objects.filter(slot=SLOT).update(turn=F("turn") + 1)
+    rows.update(**fields, turn=ReportedSlot.objects.get(slot=SLOT).turn)
 
 
 def post(people: Cast, *trees: Any, actor: Person | None = None, slot: str = SLOT) -> Answer:

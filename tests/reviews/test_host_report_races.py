@@ -1,5 +1,6 @@
 """Hosts that report at the same moment, and while a decision comes into force: one outcome, one log, nothing lost."""
 
+import json
 from functools import partial
 
 import pytest
@@ -42,7 +43,7 @@ def test_of_two_reports_of_one_host_and_second_one_is_taken(people: Cast) -> Non
     both = [report("node-a", collected_at=at), report("node-a", collected_at=at, host="gpu-99")]
     results = race([partial(post, people, tree) for tree in both])
     assert sorted(type(result).__name__ for result in results) == ["Answer", "ConflictError"]
-    assert HostReport.objects.get().refused_as == ConflictError.code
+    assert list(json.loads(HostReport.objects.get().refusals)) == [ConflictError.code]
     assert verify(people.workspace).holds
 
 

@@ -7,10 +7,11 @@ import pytest
 from django.test import Client
 
 from planner.contract_builder.draft import draft_from
+from reviews.errors import InvalidRequestError
 from reviews.models import Draft, HostReport
 from tests.queries import cost
 from tests.reviews.factories import Cast, planned
-from tests.reviews.hosts import RANKS, post, report, running, stamp, two_nodes, with_engine
+from tests.reviews.hosts import RANKS, post, report, rewritten, running, stamp, two_nodes, with_engine
 from tests.web.conftest import Visit
 
 pytestmark = pytest.mark.django_db
@@ -71,9 +72,8 @@ def test_a_machine_that_was_put_back_is_said_to_match_again(people: Cast, visit:
 def test_silence_is_said_with_the_age_of_the_last_report(people: Cast, visit: Visit) -> None:
     running(people)
     post(people, report("node-a"), report("node-b"))
-    for row in HostReport.objects.all():
-        row.collected_at = row.since.replace(year=row.since.year - 1)
-        row.save()
+    at = HostReport.objects.latest("pk").since
+    rewritten(HostReport.objects.all(), collected_at=at.replace(year=at.year - 1))
     text = shown(visit(people.bob))
     assert "<b>Silent.</b>" in text
     assert "Last report 365 d ago." in text
@@ -180,3 +180,24 @@ def test_ranks_that_nobody_placed_are_not_said_to_run_where_decided(people: Cast
     text = shown(visit(people.bob))
     assert "Every rank runs where it was decided." not in text
     assert "Where each rank runs was not reported" in text
+
+
+def test_hosts_that_flap_or_that_nobody_decided_say_so(people: Cast, visit: Visit) -> None:
+    running(people)
+    post(people, report("node-b"), report("node-a", node="x-1"))
+    for turn in range(7):
+        tree = report("node-a", collected_at=stamp(5 + turn))
+        post(people, with_engine(tree, "2.0") if turn % 2 else tree)
+    text = shown(visit(people.bob))
+    assert "<b>Flaps.</b>" in text
+    hosts = text[text.index('id="hosts"') :]
+    assert "6 changes of /stack/engine/version." in hosts[hosts.index('scope="row">node-a') :].split("</tr>")[0]
+    assert "In no decided rank map." in hosts[hosts.index('scope="row">x-1') :].split("</tr>")[0]
+
+
+def test_a_refusal_that_is_of_no_host_stands_below_the_hosts(people: Cast, visit: Visit) -> None:
+    running(people)
+    with pytest.raises(InvalidRequestError):
+        post(people, report("node-a", node="x-1", collected_at=stamp(90)))
+    text = shown(visit(people.bob))
+    assert "Of no host listed here: Refused" in text

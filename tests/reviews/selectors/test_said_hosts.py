@@ -1,17 +1,21 @@
 """What hosts said is read once for each report, whoever wrote it, and answers are what they are without that."""
 
+from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
-from planner.identity_live import Said
+from planner.identity_live import Decided, Said, Together, together
 from reviews.last_few import LastFew
-from reviews.models import HostReport
+from reviews.models import HostReport, ReportedSlot
 from reviews.policies.host_reports import said_from
 from reviews.selectors import said_hosts
 from reviews.selectors.live_identity import LiveIdentity, live_of_slot
 from tests.reviews.factories import Cast
-from tests.reviews.hosts import SLOT, post, report, running, stamp, with_engine
+from tests.reviews.hosts import SLOT, post, report, rewritten, running, stamp, with_engine
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
@@ -28,6 +32,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[Said]:
 
     monkeypatch.setattr(said_hosts, "said_from", counted)
     monkeypatch.setattr(said_hosts, "_KEPT", LastFew[Any](8))
+    monkeypatch.setattr(said_hosts, "_WHOLE", LastFew[Any](8))
     return seen
 
 
@@ -56,17 +61,18 @@ def test_what_another_process_wrote_counts_at_once(people: Cast, read: list[Said
     assert [(name, one.key) for name, one in found.differences] == [("node-b", "/stack/engine/version")]
 
 
-def test_a_host_that_is_gone_is_waited_for(people: Cast, read: list[Said]) -> None:
+def test_a_host_that_is_gone_is_waited_for(people: Cast, read: list[Said], monkeypatch: pytest.MonkeyPatch) -> None:
     running(people)
     post(people, report("node-a"), report("node-b"))
     HostReport.objects.filter(place="node-b").delete()
+    monkeypatch.setattr(said_hosts, "READ_AGAIN_SECONDS", 0.0)
     assert (asked(people).matches, asked(people).together.awaited) == (False, ("node-b",))
 
 
 def test_what_was_compared_with_another_decision_counts_for_nothing(people: Cast, read: list[Said]) -> None:
     running(people)
     post(people, report("node-a"), report("node-b"))
-    HostReport.objects.filter(place="node-b").update(subject="sha256:" + "0" * 64)
+    rewritten(HostReport.objects.filter(place="node-b"), subject="sha256:" + "0" * 64)
     found = asked(people)
     assert (found.matches, [row.is_compared for row in found.hosts]) == (False, [True, False])
 
@@ -82,10 +88,51 @@ def test_an_outcome_of_very_many_differences_is_not_kept(
     assert len(read) == before + 1
 
 
-def test_many_outcomes_are_read_in_one_question(
+def test_many_large_outcomes_are_read_in_one_question(
     people: Cast, read: list[Said], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(said_hosts, "MOST_DIFFERENCES", 0)
     monkeypatch.setattr(said_hosts, "READ_APART", 1)
     running(people)
-    assert post(people, report("node-a"), report("node-b")).live.matches
-    assert len(read) == 2
+    post(people, with_engine(report("node-a"), "2"), with_engine(report("node-b"), "2"))
+    with CaptureQueriesContext(connection) as queries:
+        assert [name for name, _ in asked(people).differences] == ["node-a", "node-b"]
+    assert len([query for query in queries if '"said"' in query["sql"]]) == 2
+
+
+def test_of_the_hosts_of_a_slot_only_those_that_changed_are_read(people: Cast, read: list[Said]) -> None:
+    running(people)
+    strangers = [report("node-a", node=f"x-{number}") for number in range(20)]
+    post(people, report("node-a"), report("node-b"), *strangers)
+    asked(people)
+    before = len(read)
+    post(people, report("node-b", collected_at=stamp(9)))
+    assert (len(asked(people).hosts), len(read) - before) == (22, 1)
+
+
+def test_a_database_that_was_put_back_is_read_anew(people: Cast, read: list[Said]) -> None:
+    running(people)
+    post(people, report("node-a"), report("node-b"))
+    assert asked(people).matches
+    slot = ReportedSlot.objects.get()
+    HostReport.objects.filter(place="node-b").delete()
+    ReportedSlot.objects.update(begun_at=slot.begun_at + timedelta(seconds=1))
+    assert not asked(people).matches
+
+
+def test_what_hosts_say_is_put_together_once_while_they_say_the_same(
+    people: Cast, read: list[Said], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Together] = []
+
+    def counted(decided: Decided, said: Mapping[str, Said]) -> Together:
+        made.append(together(decided, said))
+        return made[-1]
+
+    monkeypatch.setattr(said_hosts, "together", counted)
+    running(people)
+    post(people, report("node-a"), report("node-b"))
+    post(people, report("node-b", collected_at=stamp(9)))
+    assert (asked(people).matches, len(made)) == (True, 1)
+    post(people, with_engine(report("node-b", collected_at=stamp(10)), "2"))
+    assert (asked(people).matches, len(made)) == (False, 2)

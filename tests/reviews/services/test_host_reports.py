@@ -17,7 +17,7 @@ from reviews.selectors.inbox import inbox
 from reviews.selectors.live_identity import live_of_slot
 from reviews.services.host_places import places_prune
 from tests.reviews.factories import Cast, last_entry
-from tests.reviews.hosts import RANKS, SLOT, post, report, running, stamp, with_engine, with_nic
+from tests.reviews.hosts import RANKS, SLOT, post, report, rewritten, running, stamp, with_engine, with_nic
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
@@ -203,7 +203,7 @@ def test_hosts_that_fell_silent_match_no_more(people: Cast, settings: Any) -> No
     running(people)
     post(people, report("node-a"), report("node-b"))
     settings.IDENTITY_FRESH_SECONDS = 0
-    HostReport.objects.update(collected_at=HostReport.objects.order_by("pk")[0].since)
+    rewritten(HostReport.objects.all(), collected_at=HostReport.objects.order_by("pk")[0].since)
     found = live_of_slot(actor=people.bob, workspace=people.workspace, slot=SLOT)
     assert (found.matches, found.agrees) == (False, False)
     assert found.because.startswith("D-0001 r1 (tp2-pp1-ep1-dp1): No host reports any more. The last report is of 20")
