@@ -62,7 +62,8 @@ def print_check(found: dict[str, Any], form: str) -> Exit:
         print(f"emergency {emergency['incident']} until {found['valid_until']}: fails {gates}", file=sys.stderr)
     for difference in found["differences"][1 : SHOWN + 1]:
         print(f"also {difference['how']}: {difference['key']} ({difference['team']})", file=sys.stderr)
-    more = len(found["differences"]) - SHOWN - 1
+    # Of reports an answer lists the first, and counts all.
+    more = found.get("differences_in_all", len(found["differences"])) - SHOWN - 1
     if more > 0:
         print(f"and {more} more", file=sys.stderr)
     return Exit.OK if found["matches"] else Exit.NO

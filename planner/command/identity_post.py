@@ -59,7 +59,7 @@ def _say_awaited(found: dict[str, Any]) -> None:
     """Say on standard error what no host has reported, and which hosts contradict one another."""
     awaited = found["awaited"]
     for what, names, total in (
-        ("nodes", awaited["nodes"], len(awaited["nodes"])),
+        ("nodes", awaited["nodes"], awaited.get("nodes_in_all", len(awaited["nodes"]))),
         ("keys", awaited["keys"], awaited["keys_in_all"]),
         ("ranks", awaited["ranks"], awaited["ranks_in_all"]),
         ("NICs of ranks", awaited["nics"], awaited["nics_in_all"]),

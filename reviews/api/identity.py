@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
@@ -12,13 +13,13 @@ from rest_framework.response import Response
 
 from reviews.api.authentication import actor, authentication, request_id
 from reviews.api.base import WorkspaceView
-from reviews.api.documentation import DOCUMENT, READING, SENDING, body, refusals, text
-from reviews.api.queries import named_slot
+from reviews.api.documentation import DOCUMENT, PAGING, READING, SENDING, body, number, refusals, text
+from reviews.api.queries import MOST_PAGES, MOST_ROWS, integer, no_slot, printable, read_query
 from reviews.api.rows import Links
 from reviews.api.serializers_identity import LiveIdentity as LiveIdentitySerializer
 from reviews.api.slots import SLOT, check_value, slot_parts
 from reviews.api.throttles import ReadThrottle, ReportThrottle
-from reviews.errors import Finding, InvalidRequestError
+from reviews.errors import Finding, InvalidRequestError, NotFoundError
 from reviews.limits import passed_limit
 from reviews.models import Workspace
 from reviews.selectors.live_identity import HostRow, LiveIdentity, check_of, live_of_slot
@@ -28,7 +29,8 @@ from reviews.services.people import Trace
 from reviews.services.report_refusals import identity_report_refuse
 
 NAMED = 200
-"""Keys and ranks that are waited for and named; the counts are of all."""
+"""Names of each kind that an answer lists, however large the fleet; the counts are of all."""
+FILTERS = {"slot": printable, "page": integer(1, MOST_PAGES), "limit": integer(1, MOST_ROWS)}
 PARTS = body(
     ("slot", "identity"),
     slot=SLOT,
@@ -45,13 +47,30 @@ class IdentityReports(WorkspaceView):
 
     @extend_schema(
         operation_id="identity_read",
-        parameters=[text("slot", "exact slot", minLength=1)],
+        parameters=[
+            text("slot", "exact slot", minLength=1),
+            number("page", "which hosts; 1 where left out", lowest=1, highest=MOST_PAGES),
+            PAGING[1],
+        ],
         responses={200: LiveIdentitySerializer, **refusals(*READING)},
     )
     def get(self, request: Request, workspace: str) -> Response:
-        """Say how a slot stands by the last reports of its hosts."""
-        found = live_of_slot(actor=actor(request), workspace=self.space, slot=named_slot(request.GET))
-        return Response(LiveIdentitySerializer(live_value(check_of(found), found, found.hosts, self.links)).data)
+        """Say how a slot stands by the last reports of its hosts, and list them by name; 404 beyond the last page.
+
+        Everything but `hosts` is of all of them, on every page.
+        """
+        query = read_query(request.GET, FILTERS)
+        if "slot" not in query:
+            raise InvalidRequestError((no_slot(),))
+        page, limit = query.get("page", 1), query.get("limit", MOST_ROWS)
+        found = live_of_slot(actor=actor(request), workspace=self.space, slot=query["slot"])
+        pages = max(1, -(-len(found.said.hosts) // limit))
+        if page > pages:
+            raise NotFoundError(f"There is no page {page} of hosts; the last is {pages}.")
+        rows = found.rows(list(found.said.hosts)[(page - 1) * limit : page * limit])
+        value = live_value(check_of(found), found, rows, self.links)
+        value["next"] = self.links.with_query(page=page + 1) if page < pages else None
+        return Response(LiveIdentitySerializer(value).data)
 
     @extend_schema(
         operation_id="identity_report", request=PARTS, responses={200: LiveIdentitySerializer, **refusals(*SENDING)}
@@ -67,7 +86,7 @@ class IdentityReports(WorkspaceView):
         found = identity_reports_take(
             actor=actor(request), workspace=self.space, slot=slot, documents=documents, trace=trace
         )
-        sent = [row for row in found.live.hosts if row.place in found.places]
+        sent = found.live.rows(sorted(found.places))
         return Response(LiveIdentitySerializer(live_value(found.check, found.live, sent, self.links)).data)
 
 
@@ -75,11 +94,15 @@ def live_value(check: SlotCheck, live: LiveIdentity, hosts: Sequence[HostRow], l
     """Return how a slot stands as the API shows it, and ``hosts`` of it."""
     whole = live.together
     return {
-        **check_value(check, links),
+        **check_value(replace(check, differences=check.differences[:NAMED]), links),
+        "differences_in_all": len(check.differences),
         "last_report": live.last_report,
         "agrees": live.agrees,
+        "flapping": list(live.flapping[:NAMED]),
+        "flapping_in_all": len(live.flapping),
         "awaited": {
-            "nodes": list(whole.awaited),
+            "nodes": list(whole.awaited[:NAMED]),
+            "nodes_in_all": len(whole.awaited),
             "keys": list(whole.open_keys[:NAMED]),
             "keys_in_all": len(whole.open_keys),
             "ranks": list(whole.open_places[:NAMED]),
@@ -88,20 +111,29 @@ def live_value(check: SlotCheck, live: LiveIdentity, hosts: Sequence[HostRow], l
             "nics_in_all": len(whole.open_nics),
         },
         "contradictions": list(whole.contradictions),
-        "hosts": [
-            {
-                "place": row.place,
-                "host": row.host,
-                "collected_at": row.collected_at,
-                "counts": row.is_fresh,
-                "since": row.since,
-                "identity": row.sha256 or None,
-                "differences": [{"key": one.key, "how": one.how, "team": one.team} for one in row.differences[:NAMED]],
-                "refused": row.refused_because or None,
-                "refused_at": row.refused_at,
-            }
-            for row in hosts
-        ],
+        "refused": live.said.refused_because or None,
+        "refused_at": live.said.refused_at,
+        "hosts": [_host_value(row) for row in hosts],
+        "hosts_in_all": len(live.said.hosts),
+        "next": None,
+    }
+
+
+def _host_value(row: HostRow) -> dict[str, Any]:
+    return {
+        "place": row.place,
+        "host": row.host,
+        "is_decided": row.is_decided,
+        "collected_at": row.collected_at,
+        "counts": row.is_fresh,
+        "since": row.since,
+        "flaps_since": row.flaps_since,
+        "changes": row.changes,
+        "flapped": list(row.flapped),
+        "identity": row.sha256 or None,
+        "differences": [{"key": one.key, "how": one.how, "team": one.team} for one in row.differences[:NAMED]],
+        "refused": row.refused_because or None,
+        "refused_at": row.refused_at,
     }
 
 

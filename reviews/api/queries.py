@@ -15,6 +15,7 @@ Reader = Callable[[str], Any]
 TEXT_LENGTH = 200
 DIGEST_LENGTH = len("sha256:") + 64
 MOST_ROWS = 100
+MOST_PAGES = 999_999
 
 
 def integer(lowest: int, highest: int) -> Reader:

@@ -14,7 +14,7 @@ from reviews.api import serializers_slots
 from reviews.api.authentication import actor
 from reviews.api.base import WorkspaceView
 from reviews.api.documentation import PAGING, READING, STATE, number, refusals, text
-from reviews.api.queries import MOST_ROWS, integer, named_slot, printable, read_query, state
+from reviews.api.queries import MOST_PAGES, MOST_ROWS, integer, named_slot, printable, read_query, state
 from reviews.api.rows import Links
 from reviews.api.validity import SLOT
 from reviews.errors import NotFoundError
@@ -22,7 +22,6 @@ from reviews.selectors.slot_facts import DecisionFact, HeldFact
 from reviews.selectors.slot_page import slot_row
 from reviews.selectors.slots import PAGE_SIZE, SlotFilter, SlotRow, Totals, portfolio
 
-MOST_PAGES = 999_999
 FILTERS = {
     "page": integer(1, MOST_PAGES),
     "limit": integer(1, MOST_ROWS),

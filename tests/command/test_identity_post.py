@@ -14,7 +14,14 @@ Capture = pytest.CaptureFixture[str]
 
 def answer(**changes: Any) -> dict[str, Any]:
     """How a slot stands, as the API answers it, as far as the program reads it."""
-    awaited: dict[str, Any] = {"nodes": [], "keys": [], "keys_in_all": 0, "ranks": [], "ranks_in_all": 0}
+    awaited: dict[str, Any] = {
+        "nodes": [],
+        "nodes_in_all": 0,
+        "keys": [],
+        "keys_in_all": 0,
+        "ranks": [],
+        "ranks_in_all": 0,
+    }
     awaited |= {"nics": [], "nics_in_all": 0}
     base = {
         "matches": True,
@@ -33,6 +40,7 @@ WAITING = answer(
     because="D-0001 r1 (tp2): Not reported: 12 of 20 ranks. Waiting for node-b.",
     awaited={
         "nodes": ["node-b"],
+        "nodes_in_all": 1,
         "keys": [],
         "keys_in_all": 0,
         "ranks": list(range(8, 20)),
