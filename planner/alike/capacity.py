@@ -8,7 +8,8 @@ peaks, pools, injections, a recovery) leaves the gate to be asked.
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from planner.alike.form import DURATION, TOKENS, Column, Form, Ratios, Table, UnlikeError
+from planner.alike.columns import DURATION, SECONDS, TOKENS, Column, Ratios, Table, metric_column
+from planner.alike.form import Form, UnlikeError
 from planner.alike.measures import Batch, Likeness, Measure, where, worst_of
 from planner.failure import losses
 from planner.gates.failure import SHARE_LOST, FailureDomainLimit
@@ -48,8 +49,8 @@ def measured_peak(likeness: Likeness, limit: MemoryHeadroomLimit) -> tuple[Measu
             for column in columns(batch.tables[at]):
                 batch.only([tokens >= wanted for tokens in column])
         for at in places:
-            batch.only(_sampled_closely(batch.tables[at], limit))
-        peaks = [_peaks(batch, batch.tables[at]) for at in places]
+            batch.only(_sampled_closely(likeness.forms[at], batch.tables[at], limit))
+        peaks = [_peaks(likeness.forms[at], batch.tables[at], batch) for at in places]
         return Ratios(*all_parts(peaks[0] if len(peaks) == 1 else list(map(max, *peaks))))
 
     return measure, allowed.pop()
@@ -63,18 +64,18 @@ def _is_true_peak(form: Form, limit: MemoryHeadroomLimit) -> bool:
     return metric.scope in OF_A_DEVICE and metric.bound in EXACT
 
 
-def _sampled_closely(table: Table, limit: MemoryHeadroomLimit) -> list[bool]:
+def _sampled_closely(form: Form, table: Table, limit: MemoryHeadroomLimit) -> list[bool]:
     """Say of every window whether its samples are surely close enough, and enough of them, to have seen the peak."""
-    most, metric = limit.max_sample_interval_s, table.form.arrays[PEAK]
+    most, metric = limit.max_sample_interval_s, form.arrays[PEAK]
     if isinstance(most, UnsetType) or metric.sample_interval_s is UNSET:
         return [True] * table.size
-    intervals, samples = table.sampled[PEAK]
+    intervals, samples = (table.columns[metric_column(PEAK, field)] for field in ("sample_interval_s", "samples"))
     if metric.samples is UNSET:
         return [interval <= most for interval in intervals]
     # A sample more than the gate asks for leaves no doubt about the last digit.
     return [
         interval <= most and (interval == 0 or interval * count >= seconds)
-        for interval, count, seconds in zip(intervals, samples, table.seconds, strict=True)
+        for interval, count, seconds in zip(intervals, samples, table.columns[SECONDS], strict=True)
     ]
 
 
@@ -86,19 +87,19 @@ def _longest(likeness: Likeness, form: Form) -> Callable[[Table], Sequence[Colum
     """
     if len(likeness.view.serving_groups) == 1:
         if form.has(f"/load/{LONGEST}"):
-            return lambda table: [table.numbers[f"/load/{LONGEST}"]]
-    elif LONGEST in form.columns and likeness.view.replicas(form.window) is not None:
+            return lambda table: [table.columns[f"/load/{LONGEST}"]]
+    elif LONGEST in form.replicas.columns and likeness.view.replicas(form.window) is not None:
         return lambda table: table.replicas[LONGEST]
     raise UnlikeError
 
 
-def _peaks(batch: Batch, table: Table) -> Column:
+def _peaks(form: Form, table: Table, batch: Batch) -> Column:
     """Return the highest peak of every window; what components leave unexplained, where all are added up, is odd."""
-    form, peaks = table.form, table.arrays[PEAK]
     if form.window.breakdown_complete is True or form.arrays.keys() >= EVERY_COMPONENT:
-        recorded = [table.arrays[name] for name in (*COMPONENTS, *MORE_COMPONENTS) if name in table.arrays]
-        batch.only([all_explained(own, parts) for own, *parts in zip(peaks, *recorded, strict=True)])
-    return table.highest[PEAK]
+        names = [PEAK, *(name for name in (*COMPONENTS, *MORE_COMPONENTS) if name in form.arrays)]
+        recorded = [table.columns[metric_column(name, "values")] for name in names]
+        batch.only([all_explained(own, parts) for own, *parts in zip(*recorded, strict=True)])
+    return table.columns[metric_column(PEAK, "highest")]
 
 
 def measured_loss(likeness: Likeness, limit: FailureDomainLimit) -> Measure:
@@ -125,7 +126,7 @@ def measured_loss(likeness: Likeness, limit: FailureDomainLimit) -> Measure:
         columns = []
         for at, taken in places:
             most, whole, shares = taken(batch.tables[at])
-            durations = batch.tables[at].numbers[DURATION]
+            durations = batch.tables[at].columns[DURATION]
             lasting = [tokens > 0 and seconds > 0 for tokens, seconds in zip(whole, durations, strict=True)]
             batch.only(lasting)
             taken_of_it = Ratios(most, whole)
@@ -149,22 +150,22 @@ def _taken(likeness: Likeness, form: Form, lost: Sequence[Sequence[int]]) -> Tak
     view = likeness.view
     if not form.has_rate:
         raise UnlikeError
-    if not form.replicas:
+    if not form.replicas.recorded:
         if len(set(view.group_shapes)) > 1:
             raise UnlikeError
         heaviest, groups = max(map(len, lost)), len(view.serving_groups)
         return lambda table: _evenly(table, heaviest, groups)
     replicas = view.replicas(form.window)
-    if replicas is None or TOKENS_OF not in form.columns:
+    if replicas is None or TOKENS_OF not in form.replicas.columns:
         raise UnlikeError
     # Columns stand in the order of the document, groups in their own.
-    place = {name: index for index, name in enumerate(form.replicas)}
+    place = {name: index for index, name in enumerate(form.replicas.recorded)}
     places = [[place[replicas[group][0]] for group in groups] for groups in lost]
     return lambda table: _heaviest(table, places)
 
 
 def _evenly(table: Table, heaviest: int, groups: int) -> tuple[list[int], list[int], int]:
-    tokens = [int(value) for value in table.numbers[TOKENS]]
+    tokens = [int(value) for value in table.columns[TOKENS]]
     return [value * heaviest for value in tokens], [value * groups for value in tokens], groups
 
 
@@ -179,7 +180,7 @@ def _heaviest(table: Table, lost: Sequence[Sequence[int]]) -> tuple[list[int], l
 def _left(table: Table, taken: Ratios, of_need: Fraction) -> Ratios:
     """Return what is left, as a share of the need."""
     times, per = of_need.numerator, of_need.denominator
-    seconds, shares = all_parts(table.numbers[DURATION])
+    seconds, shares = all_parts(table.columns[DURATION])
     found = zip(taken.tops, taken.bottoms, shares, strict=True)
     left = [(whole - most) * share * times for most, whole, share in found]
     return Ratios(left, [value * per for value in seconds])

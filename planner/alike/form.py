@@ -3,94 +3,50 @@
 Rules kept: two windows have one form where they record the same fields, and say the same wherever they do not say a
 number; a number that is null or absent is part of the form, so that what one of them lacks all of them lack. Windows
 are read a field at a time and not one by one; a window of another form is a stranger, and has the figures of the form's
-own window in its place. Not handled: sections in which an identity reads numbers that are not read here (links,
-experts, hand-off, request shapes); a window with one of them has no form.
+own window in its place. Forms that differ only in which replicas there are are read together. Not handled: sections in
+which an identity reads numbers that are not read here (links, experts, hand-off, request shapes); a window with one of
+them has no form.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from operator import itemgetter, methodcaller, mul
-from typing import Any, TypeVar, cast
+from operator import itemgetter
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from planner.numbers import all_parts
+from planner.alike.columns import (
+    DURATION,
+    NUMBERS,
+    SECONDS,
+    SPAN,
+    TOKENS,
+    Column,
+    Table,
+    are_numbers,
+    hold,
+    instead,
+    metric_column,
+    numbers,
+    replica_column,
+)
+from planner.alike.replicas import Replicas, by_replica, replicas_of
 from planner.records.base import UNSET, UnsetType
-from planner.records.evidence import PerRank, Replica, Window
+from planner.records.evidence import PerRank, Window
 from planner.times import seconds_between
 
-__all__ = [
-    "AT_ONCE",
-    "DURATION",
-    "TOKENS",
-    "Column",
-    "Form",
-    "Number",
-    "Pair",
-    "Ratios",
-    "Table",
-    "UnlikeError",
-    "form_of",
-]
+__all__ = ["AT_ONCE", "Form", "UnlikeError", "form_of"]
 
-T = TypeVar("T")
-
-Number = int | float
-Column = Sequence[Number]
-Pair = tuple[int, int]
-"""Numerator and denominator (above 0), not always in lowest terms."""
-
-
-class Ratios(Struct, frozen=True, gc=False):
-    """One exact number of each trial: numerators over denominators."""
-
-    tops: Sequence[int]
-    bottoms: Sequence[int]
-
-    def at(self, place: int) -> Pair:
-        """Return the number of one trial."""
-        return self.tops[place], self.bottoms[place]
-
-
-NUMBERS = frozenset({int, float})
 APART = frozenset({"start", "end", "per_rank", "replicas"})
 """Fields of a window that are read by themselves."""
 NOT_READ = ("links", "experts", "handoff")
-TOKENS, DURATION = "/load/output_tokens_total", "/load/duration_s"
 AT_ONCE = 256
 """Windows that are read together: few enough for all of their records to stay in the processor's cache."""
 
 
 class UnlikeError(Exception):
     """Nothing is known of what trials of this form share: each is judged by itself."""
-
-
-class Table(Struct, gc=False):
-    """The columns of many windows of one form; entry i of each belongs to window i.
-
-    ``numbers`` are by pointer below a window, ``arrays`` by metric, ``highest`` beside them the highest value of each,
-    ``sampled`` the intervals and counts of samples of those that were sampled. ``replicas`` has, by field, a column for
-    each replica in the order of the form. ``strangers`` are the windows of another form.
-    """
-
-    form: "Form"
-    size: int
-    numbers: dict[str, Column]
-    arrays: dict[str, Sequence[Sequence[Number]]]
-    highest: dict[str, Column]
-    sampled: dict[str, tuple[Sequence[Any], Sequence[Any]]]
-    replicas: dict[str, list[Column]]
-    spans: list[tuple[str, str]]
-    seconds: list[int]
-    strangers: set[int]
-
-    def rates(self) -> Ratios:
-        """Return the output tokens per second of every window, over 0 where it took no time."""
-        tokens, durations = cast("Sequence[int]", self.numbers[TOKENS]), self.numbers[DURATION]
-        seconds, per = all_parts(durations)
-        return Ratios(tokens if set(per) == {1} else list(map(mul, tokens, per)), seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,44 +62,26 @@ class Node:
         """Read one record of each window; return the column of each of its fields."""
         own, only = astuple(self.record), {type(self.record)}
         if not only.issuperset(map(type, records)):
-            records = _instead([type(record) in only for record in records], records, self.record, into)
+            records = instead([type(record) in only for record in records], records, self.record, into)
         columns: list[Sequence[Any]] = list(zip(*map(astuple, records), strict=True))
         for index, expected in self.said:
-            _hold(columns[index], expected, into)
+            hold(columns[index], expected, into)
         for index, pointer in self.numbers:
-            into.numbers[pointer] = _numbers(columns[index], own[index], into)
+            into.columns[pointer] = numbers(columns[index], own[index], into)
         for index, node in self.inside:
             node.read(columns[index], into)
         return columns
 
-
-def _hold(column: Sequence[Any], expected: Any, into: Table) -> None:
-    """Find strangers by what windows say in a field."""
-    if column.count(expected) < into.size:
-        into.strangers.update(at for at, value in enumerate(column) if value != expected)
-
-
-def _instead(fits: Sequence[bool], column: Sequence[T], own: T, into: Table) -> Sequence[T]:
-    """Return the column with the form's own value in place of those that do not fit, which only strangers have."""
-    into.strangers.update(at for at, fit in enumerate(fits) if not fit)
-    return [value if fit else own for value, fit in zip(column, fits, strict=True)]
-
-
-def _numbers(column: Sequence[Any], own: Number, into: Table) -> Column:
-    """Return a column of numbers."""
-    return column if _are_numbers(column) else _instead([type(each) in NUMBERS for each in column], column, own, into)
-
-
-def _are_numbers(column: Sequence[Any]) -> bool:
-    """Say whether all values are numbers: of what documents hold, nothing else can be added up.
-
-    That is several times faster than to ask each for its type.
-    """
-    try:
-        sum(column)
-    except TypeError:
-        return False
-    return True
+    def fits(self, record: Any) -> bool:
+        """Say whether a record says the same, and has numbers where this one has them."""
+        if type(record) is not type(self.record):
+            return False
+        own = astuple(record)
+        return (
+            all(own[index] == expected for index, expected in self.said)
+            and all(type(own[index]) in NUMBERS for index, _ in self.numbers)
+            and all(node.fits(own[index]) for index, node in self.inside)
+        )
 
 
 def _highest(arrays: Sequence[Sequence[Any]]) -> Column | None:
@@ -153,23 +91,15 @@ def _highest(arrays: Sequence[Sequence[Any]]) -> Column | None:
     except TypeError:
         return None
     # One place alone is compared with nothing.
-    return found if _are_numbers(found) else None
+    return found if are_numbers(found) else None
 
 
 def _owed(column: Sequence[Any], own: Any, into: Table) -> Sequence[Any]:
     """Return a column of numbers where the form has one, else of nothing."""
     if type(own) in NUMBERS:
-        return _numbers(column, own, into)
-    _hold(column, own, into)
+        return numbers(column, own, into)
+    hold(column, own, into)
     return column
-
-
-def _named(recorded: Sequence[Any], own: Mapping[str, T], into: Table) -> Sequence[Mapping[str, T]]:
-    """Return what is recorded by the names that the form has, in its order."""
-    names = tuple(own)
-    if {dict}.issuperset(map(type, recorded)) and list(map(tuple, recorded)).count(names) == into.size:
-        return recorded
-    return _instead([type(each) is dict and tuple(each) == names for each in recorded], recorded, own, into)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,8 +116,7 @@ class Form:
     root: Node
     pointers: frozenset[str]
     arrays: Mapping[str, PerRank]
-    replicas: Mapping[str, Replica]
-    columns: tuple[str, ...]
+    replicas: Replicas
     reads_arrays: bool
 
     @property
@@ -199,77 +128,98 @@ class Form:
         """Say whether these numbers are recorded."""
         return self.pointers.issuperset(pointers)
 
+    def is_read_with(self, other: "Form") -> bool:
+        """Say whether windows of both forms can be read at once: they differ at most in which replicas there are."""
+        return (
+            self.root is other.root
+            and (self.window_id, self.ranks, self.arrays.keys()) == (other.window_id, other.ranks, other.arrays.keys())
+            and all(_say_the_same(metric, other.arrays[name]) for name, metric in self.arrays.items())
+            and self.replicas.are_read_with(other.replicas)
+        )
+
     def table(self, windows: Sequence[Window]) -> Table:
         """Return the columns of windows."""
-        table = Table(self, len(windows), {}, {}, {}, {}, {}, [], [], set())
-        columns = dict(zip(Window.__struct_fields__, self.root.read(windows, table), strict=True))
-        self._read_times(zip(columns["start"], columns["end"], strict=True), table)
-        read_arrays = self._read_arrays if self.reads_arrays else self._read_lengths
-        for section, read in (("per_rank", read_arrays), ("replicas", self._read_replicas)):
-            own = getattr(self.window, section)
-            if own is UNSET:
-                _hold(columns[section], own, table)
-            else:
-                read(_named(columns[section], own, table), table)
+        table = self.block(windows, [self.replicas] * len(windows))
+        table.replicas = {
+            field: by_replica(table.columns[replica_column(field)], len(self.replicas.recorded))
+            for field in self.replicas.columns
+        }
         return table
 
-    def _read_times(self, spans: Iterable[tuple[str, str]], table: Table) -> None:
-        table.spans = list(spans)
-        seconds = {span: seconds_between(*span) for span in set(table.spans)}
-        known = {span: int(found or 0) for span, found in seconds.items()}
-        table.seconds = list(map(known.__getitem__, table.spans))
-        if None in seconds.values():
-            table.strangers.update(at for at, span in enumerate(table.spans) if seconds[span] is None)
+    def block(self, windows: Sequence[Window], replicas: Sequence[Replicas]) -> Table:
+        """Return the columns of windows, each with the replicas of its own form, which is read with this one.
+
+        What replicas say is left in columns of all replicas.
+        """
+        table = Table(len(windows), {}, {}, set())
+        columns = dict(zip(Window.__struct_fields__, self.root.read(windows, table), strict=True))
+        _read_times(list(zip(columns["start"], columns["end"], strict=True)), table)
+        if self.window.per_rank is UNSET:
+            hold(columns["per_rank"], UNSET, table)
+        elif self.reads_arrays:
+            self._read_arrays(columns["per_rank"], table)
+        else:
+            self._read_lengths(columns["per_rank"], table)
+        if self.replicas.recorded:
+            self.replicas.read(columns["replicas"], replicas, table)
+        else:
+            hold(columns["replicas"], UNSET, table)
+        return table
 
     def _read_arrays(self, recorded: Sequence[Mapping[str, PerRank]], table: Table) -> None:
-        for name, metric in self.arrays.items():
-            columns: list[Sequence[Any]] = list(zip(*map(astuple, map(itemgetter(name), recorded)), strict=True))
-            *said, intervals, samples, values = columns
-            for column, expected in zip(said, astuple(metric), strict=False):
-                _hold(column, expected, table)
-            table.sampled[name] = (
-                _owed(intervals, metric.sample_interval_s, table),
-                _owed(samples, metric.samples, table),
-            )
+        for name, metrics in self._metrics(recorded, table):
+            own = self.arrays[name]
+            *said, intervals, samples, values = zip(*map(astuple, metrics), strict=True)
+            for column, expected in zip(said, astuple(own), strict=False):
+                hold(column, expected, table)
             highest = _highest(values) if set(map(len, values)) == {self.ranks} else None
             if highest is None:
-                values = _instead([_is_full(each, self.ranks) for each in values], values, metric.values, table)
+                full = [_is_full(each, self.ranks) for each in values]
+                values = tuple(instead(full, values, own.values, table))
                 highest = list(map(max, values))
-            table.arrays[name], table.highest[name] = values, highest
+            table.columns |= {
+                metric_column(name, "values"): values,
+                metric_column(name, "highest"): highest,
+                metric_column(name, "sample_interval_s"): _owed(intervals, own.sample_interval_s, table),
+                metric_column(name, "samples"): _owed(samples, own.samples, table),
+            }
 
     def _read_lengths(self, recorded: Sequence[Mapping[str, PerRank]], table: Table) -> None:
-        for name in self.arrays:
-            _hold([metrics[name].places for metrics in recorded], self.ranks, table)
+        for _, metrics in self._metrics(recorded, table):
+            hold([metric.places for metric in metrics], self.ranks, table)
 
-    def _read_replicas(self, recorded: Sequence[Mapping[str, Replica]], table: Table) -> None:
-        width = len(self.replicas)
-        every = zip(*map(astuple, chain.from_iterable(map(methodcaller("values"), recorded))), strict=True)
-        for field, column in zip(Replica.__struct_fields__, every, strict=True):
-            if field in self.columns:
-                table.replicas[field] = _split(column, width, table)
-            else:
-                own = [getattr(replica, field) for replica in self.replicas.values()]
-                self._hold_replicas(own, column, table)
-
-    def _hold_replicas(self, own: Sequence[Any], column: Sequence[Any], table: Table) -> None:
-        """Find strangers by what replicas say in a field; ``own`` are the form's."""
-        first, width = own[0], len(own)
-        if own.count(first) == width and column.count(first) == len(column):
-            return
-        for place, expected in enumerate(own):
-            _hold(column[place::width], expected, table)
+    def _metrics(self, recorded: Sequence[Any], table: Table) -> Iterable[tuple[str, list[PerRank]]]:
+        """Return the arrays of all windows by name; the form's own where a window has not these."""
+        try:
+            if set(map(len, recorded)) == {len(self.arrays)}:
+                return [(name, list(map(itemgetter(name), recorded))) for name in self.arrays]
+        except (KeyError, TypeError):
+            pass  # A name is missing, or the whole section.
+        fits = [isinstance(each, dict) and each.keys() == self.arrays.keys() for each in recorded]
+        named = instead(fits, recorded, self.arrays, table)
+        return [(name, list(map(itemgetter(name), named))) for name in self.arrays]
 
 
-def _split(column: Sequence[Any], width: int, table: Table) -> list[Column]:
-    """Return the numbers of each replica, where they follow each other window by window."""
-    if not _are_numbers(column):
-        table.strangers.update(at // width for at, value in enumerate(column) if type(value) not in NUMBERS)
-        column = [value if type(value) in NUMBERS else 0 for value in column]
-    return [column[place::width] for place in range(width)]
+def _read_times(spans: list[tuple[str, str]], table: Table) -> None:
+    seconds = {span: seconds_between(*span) for span in set(spans)}
+    known = {span: int(found or 0) for span, found in seconds.items()}
+    table.columns[SPAN], table.columns[SECONDS] = spans, list(map(known.__getitem__, spans))
+    if None in seconds.values():
+        table.strangers.update(at for at, span in enumerate(spans) if seconds[span] is None)
 
 
-def form_of(window_id: str, window: Window, ranks: int, *, reads_arrays: bool = True) -> Form:
-    """Return the form of a window.
+def _say_the_same(metric: PerRank, other: PerRank) -> bool:
+    """Say whether arrays say the same but in numbers."""
+    return all(
+        own == its or {type(own), type(its)} <= NUMBERS
+        for own, its in zip(astuple(metric)[:-1], astuple(other)[:-1], strict=True)
+    )
+
+
+def form_of(
+    window_id: str, window: Window, ranks: int, *, reads_arrays: bool = True, known: Iterable[Form] = ()
+) -> Form:
+    """Return the form of a window, which has its root in common with any of the ``known`` ones that say the same.
 
     Raises:
         UnlikeError: it has none: it is not counted, has a section that is not read, or an array lacks a rank.
@@ -284,7 +234,7 @@ def form_of(window_id: str, window: Window, ranks: int, *, reads_arrays: bool = 
         raise UnlikeError
     if reads_arrays and not all(_is_full(metric.values, ranks) for metric in metrics.values()):
         raise UnlikeError
-    root = _node(window, "", APART)
+    root = next((form.root for form in known if form.root.fits(window)), None) or _node(window, "", APART)
     return Form(
         window_id=window_id,
         window=window,
@@ -292,8 +242,7 @@ def form_of(window_id: str, window: Window, ranks: int, *, reads_arrays: bool = 
         root=root,
         pointers=frozenset(_pointers(root)),
         arrays=metrics,
-        replicas=replicas,
-        columns=tuple(name for name in Replica.__struct_fields__ if replicas and _in_all(name, replicas)),
+        replicas=replicas_of(replicas),
         reads_arrays=reads_arrays,
     )
 
@@ -321,7 +270,3 @@ def _pointers(node: Node) -> Iterable[str]:
 
 def _is_full(values: Sequence[Any], ranks: int) -> bool:
     return len(values) == ranks and NUMBERS.issuperset(map(type, values))
-
-
-def _in_all(name: str, replicas: Mapping[str, Replica]) -> bool:
-    return NUMBERS.issuperset(type(getattr(replica, name)) for replica in replicas.values())

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from msgspec import Struct
 
-from planner.alike.form import Pair, Ratios
+from planner.alike.columns import Pair, Ratios
 from planner.alike.limits import Answers
 from planner.alike.values import KeyValue, point_of
 from planner.evaluate import Verdict

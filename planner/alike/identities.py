@@ -13,14 +13,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from operator import add, eq, le, mul, or_
 
-from planner.alike.form import DURATION, TOKENS, Column, Form, Number, Table, UnlikeError
+from planner.alike.columns import DURATION, SECONDS, TOKENS, Column, Number, Table
+from planner.alike.form import Form, UnlikeError
 from planner.consistency import IDENTITIES, PER_REQUEST_DECODE, Facts
 from planner.consistency.counts import AMONG, ENDS, RATES
 from planner.consistency.latencies import LATENCIES, NAMES, OPEN_LOOP_TOLERANCE, ORDERED, PER_TOKEN, samples_several
 from planner.consistency.samples import PER_REQUEST
 from planner.records.base import UnsetType
 
-__all__ = ["Test", "tests_of"]
+__all__ = ["Test", "replica_tests_of", "shared_tests_of", "tests_of"]
 
 Test = Callable[[Table], list[bool]]
 """Says of every window of a table whether it surely holds."""
@@ -37,13 +38,31 @@ def tests_of(form: Form, facts: Facts) -> tuple[Test, ...]:
     Raises:
         UnlikeError: an identity reads what is not known here.
     """
-    found: list[Test] = []
-    for identity in IDENTITIES:
-        quick = QUICK.get(f"{identity.__module__.rpartition('.')[2]}.{identity.__name__}")
-        if quick is None:
-            raise UnlikeError
-        found += quick(form, facts)
-    return tuple(found)
+    return *shared_tests_of(form, facts), *replica_tests_of(form, facts)
+
+
+def shared_tests_of(form: Form, facts: Facts) -> tuple[Test, ...]:
+    """Return those of them that say the same of all forms that are read together.
+
+    Raises:
+        UnlikeError: as ``tests_of`` does.
+    """
+    if not QUICK.keys() >= {f"{each.__module__.rpartition('.')[2]}.{each.__name__}" for each in IDENTITIES}:
+        raise UnlikeError
+    return _tests([name for name in QUICK if name not in OF_REPLICAS], form, facts)
+
+
+def replica_tests_of(form: Form, facts: Facts) -> tuple[Test, ...]:
+    """Return those of them that read each replica.
+
+    Raises:
+        UnlikeError: as ``tests_of`` does.
+    """
+    return _tests(OF_REPLICAS, form, facts)
+
+
+def _tests(names: Iterable[str], form: Form, facts: Facts) -> tuple[Test, ...]:
+    return tuple(test for name in names for test in QUICK[name](form, facts))
 
 
 def surely_at_most(lefts: Iterable[Number], rights: Iterable[Number]) -> list[bool]:
@@ -72,7 +91,7 @@ def _times(column: Iterable[Number], factor: Number) -> list[Number]:
 
 def _at_most(left: str, right: str) -> Test:
     """Compare two numbers as they are written."""
-    return lambda table: list(map(le, table.numbers[left], table.numbers[right]))
+    return lambda table: list(map(le, table.columns[left], table.columns[right]))
 
 
 # Latencies
@@ -83,7 +102,7 @@ def _little_closed(form: Form, facts: Facts) -> Iterator[Test]:
     if form.has(COMPLETED, DURATION, mean) and allowed is not None:
         most = float(allowed * MILLISECONDS * (1 + facts.tolerance))
         yield lambda table: surely_at_most(
-            map(mul, table.numbers[COMPLETED], table.numbers[mean]), _times(table.numbers[DURATION], most)
+            map(mul, table.columns[COMPLETED], table.columns[mean]), _times(table.columns[DURATION], most)
         )
 
 
@@ -100,11 +119,11 @@ def _token_form(form: Form, facts: Facts) -> Iterator[Test]:
         return
     if _definition(form, "itl_ms") == PER_TOKEN:
         most = float(allowed * MILLISECONDS * (1 + facts.tolerance))
-        yield lambda table: [value > 0 for value in table.numbers[mean]]
+        yield lambda table: [value > 0 for value in table.columns[mean]]
         yield _at_most(COMPLETED, TOKENS)
         yield lambda table: surely_at_most(
-            map(mul, _less(table.numbers[TOKENS], table.numbers[COMPLETED]), table.numbers[mean]),
-            _times(table.numbers[DURATION], most),
+            map(mul, _less(table.columns[TOKENS], table.columns[COMPLETED]), table.columns[mean]),
+            _times(table.columns[DURATION], most),
         )
 
 
@@ -122,14 +141,14 @@ def _little_measured(form: Form, facts: Facts) -> Iterator[Test]:
         share = float(max(OPEN_LOOP_TOLERANCE, facts.tolerance))
         yield _lasting
         yield lambda table: surely_equal(
-            _times(map(mul, table.numbers[in_flight], table.numbers[DURATION]), MILLISECONDS),
-            map(mul, table.numbers[COMPLETED], table.numbers[mean]),
+            _times(map(mul, table.columns[in_flight], table.columns[DURATION]), MILLISECONDS),
+            map(mul, table.columns[COMPLETED], table.columns[mean]),
             share,
         )
 
 
 def _lasting(table: Table) -> list[bool]:
-    return [duration > 0 for duration in table.numbers[DURATION]]
+    return [duration > 0 for duration in table.columns[DURATION]]
 
 
 def _percentile_order(form: Form, facts: Facts) -> Iterator[Test]:
@@ -147,7 +166,7 @@ def _first_token_before_last(form: Form, facts: Facts) -> Iterator[Test]:
     counts = "/load/ttft_ms/n", "/load/e2e_ms/n"
     if found and form.has(*counts):
         # Over other requests they would not be compared.
-        yield lambda table: list(map(eq, *(table.numbers[at] for at in counts)))
+        yield lambda table: list(map(eq, *(table.columns[at] for at in counts)))
 
 
 def _end_to_end_sum(form: Form, facts: Facts) -> Iterator[Test]:
@@ -158,7 +177,7 @@ def _end_to_end_sum(form: Form, facts: Facts) -> Iterator[Test]:
     later, share = lengths.fixed - 1, float(facts.tolerance)
     if later >= 0 and _definition(form, "tpot_ms") == PER_REQUEST_DECODE:
         yield lambda table: surely_equal(
-            table.numbers[whole], map(add, table.numbers[first], _times(table.numbers[each], later)), share
+            table.columns[whole], map(add, table.columns[first], _times(table.columns[each], later)), share
         )
 
 
@@ -169,7 +188,7 @@ def _totals(form: Form, facts: Facts) -> Iterator[Test]:
     mean, share = "/load/output_tokens_mean", float(facts.tolerance)
     if form.has(TOKENS, mean, COMPLETED):
         yield lambda table: surely_equal(
-            table.numbers[TOKENS], map(mul, table.numbers[mean], table.numbers[COMPLETED]), share
+            table.columns[TOKENS], map(mul, table.columns[mean], table.columns[COMPLETED]), share
         )
 
 
@@ -182,7 +201,7 @@ def _longest_outputs(form: Form, facts: Facts) -> Iterator[Test]:
     requests = sent if form.has(sent) else COMPLETED
     if form.has(TOKENS, requests) and not isinstance(longest, UnsetType):
         most = float(longest * (1 + facts.tolerance))
-        yield lambda table: surely_at_most(table.numbers[TOKENS], _times(table.numbers[requests], most))
+        yield lambda table: surely_at_most(table.columns[TOKENS], _times(table.columns[requests], most))
 
 
 def _stated_rates(form: Form, facts: Facts) -> Iterator[Test]:
@@ -196,8 +215,8 @@ def _stated_rate(form: Form, facts: Facts, name: str, totals: tuple[str, ...]) -
     scope = getattr(getattr(form.window.load, name), "scope", None)
     times, share = facts.ranks if scope == "device" else 1, float(facts.tolerance)
     return lambda table: surely_equal(
-        _times(map(mul, table.numbers[f"/load/{name}/value"], table.numbers[DURATION]), times),
-        map(sum, zip(*(table.numbers[at] for at in totals), strict=True)),
+        _times(map(mul, table.columns[f"/load/{name}/value"], table.columns[DURATION]), times),
+        map(sum, zip(*(table.columns[at] for at in totals), strict=True)),
         share,
     )
 
@@ -205,17 +224,17 @@ def _stated_rate(form: Form, facts: Facts, name: str, totals: tuple[str, ...]) -
 def _duration(form: Form, facts: Facts) -> Iterator[Test]:
     share = float(facts.tolerance)
     if form.has(DURATION):
-        yield lambda table: same_or_surely_equal(table.numbers[DURATION], table.seconds, share)
+        yield lambda table: same_or_surely_equal(table.columns[DURATION], table.columns[SECONDS], share)
 
 
 def _request_counts(form: Form, facts: Facts) -> Iterator[Test]:
     sent, *ends = (f"/load/requests/{name}" for name in ("sent", *ENDS))
     if form.has(sent, *ends):
-        yield lambda table: list(map(eq, table.numbers[sent], _added(table, ends)))
+        yield lambda table: list(map(eq, table.columns[sent], _added(table, ends)))
 
 
 def _added(table: Table, pointers: Iterable[str]) -> Iterator[Number]:
-    return map(sum, zip(*(table.numbers[at] for at in pointers), strict=True))
+    return map(sum, zip(*(table.columns[at] for at in pointers), strict=True))
 
 
 def _request_parts(form: Form, facts: Facts) -> Iterator[Test]:
@@ -227,7 +246,7 @@ def _request_parts(form: Form, facts: Facts) -> Iterator[Test]:
 
 
 def _within(parts: list[str], whole: str) -> Test:
-    return lambda table: list(map(le, _added(table, parts), table.numbers[whole]))
+    return lambda table: list(map(le, _added(table, parts), table.columns[whole]))
 
 
 def _queue(form: Form, facts: Facts) -> Iterator[Test]:
@@ -238,13 +257,13 @@ def _queue(form: Form, facts: Facts) -> Iterator[Test]:
 
 def _replica_sums(form: Form, facts: Facts) -> Iterator[Test]:
     for name, whole in (("completed", COMPLETED), ("output_tokens_total", TOKENS)):
-        if name in form.columns and form.has(whole):
+        if name in form.replicas.columns and form.has(whole):
             yield _replica_sum(name, whole, float(facts.tolerance))
 
 
 def _replica_sum(name: str, whole: str, share: float) -> Test:
     return lambda table: same_or_surely_equal(
-        list(map(sum, zip(*table.replicas[name], strict=True))), table.numbers[whole], share
+        list(map(sum, zip(*table.replicas[name], strict=True))), table.columns[whole], share
     )
 
 
@@ -260,7 +279,7 @@ def _completed(form: Form, facts: Facts) -> Iterator[Test]:
 
 
 def _as_many(n: str, share: float) -> Test:
-    return lambda table: same_or_surely_equal(table.numbers[n], table.numbers[COMPLETED], share)
+    return lambda table: same_or_surely_equal(table.columns[n], table.columns[COMPLETED], share)
 
 
 def _in_all(form: Form, facts: Facts) -> Iterator[Test]:
@@ -281,7 +300,7 @@ def _not_evaluated(form: Form, facts: Facts) -> Iterator[Test]:
 
 def _longest_held(form: Form, facts: Facts) -> Iterator[Test]:
     fields = ("longest_sequence_tokens", "kv_capacity_tokens")
-    if form.columns and set(fields) <= set(form.columns):
+    if set(fields) <= set(form.replicas.columns):
         longest, capacity = fields
         yield lambda table: [
             all(held)
@@ -296,13 +315,13 @@ def _longest_held(form: Form, facts: Facts) -> Iterator[Test]:
 
 def _partly(form: Form, name: str) -> Iterable[object]:
     """Return the replicas where not all of them record a field."""
-    return () if name in form.columns else form.replicas.values()
+    return () if name in form.replicas.columns else form.replicas.recorded.values()
 
 
 def _full_concurrency(form: Form, facts: Facts) -> Iterator[Test]:
     lengths = (facts.workload.prompt_tokens, facts.workload.output_tokens)
     fixed = all(not isinstance(each, UnsetType) and not isinstance(each.fixed, UnsetType) for each in lengths)
-    if fixed and "kv_capacity_tokens" in form.columns:
+    if fixed and "kv_capacity_tokens" in form.replicas.columns:
         raise UnlikeError
     yield from ()
 
@@ -344,3 +363,4 @@ QUICK: Mapping[str, Callable[[Form, Facts], Iterator[Test]]] = {
     "states._energy": _energy,
 }
 """The test of each identity, by module and name."""
+OF_REPLICAS = ("counts._replica_sums", "states._longest_held")

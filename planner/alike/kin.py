@@ -7,18 +7,21 @@ hold or a number that is out of the ordinary, is left to the gates. Not handled:
 (``planner.alike.verdicts``).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 
 from msgspec import Struct
 
-from planner.alike.form import UnlikeError, form_of
+from planner.alike.columns import SPAN
+from planner.alike.form import Form, UnlikeError, form_of
 from planner.alike.glances import Block, Figure, Glance, figure_of
-from planner.alike.identities import Test, tests_of
+from planner.alike.identities import Test, replica_tests_of, shared_tests_of
 from planner.alike.limits import Rule, rule_of
 from planner.alike.measures import Batch, Likeness, Measure
+from planner.alike.reading import Reading
 from planner.alike.values import KeyValue, figure_measures, key_value_of
+from planner.consistency import Facts
 from planner.evaluate import ALWAYS, Called, Verdict, state_of
 from planner.gates.base import Finding
 from planner.gates.base import Verdict as Outcome
@@ -43,7 +46,7 @@ class Member(Struct, frozen=True, gc=False):
     content_id: str
 
 
-_WINDOWS, _FAILURES = attrgetter("trial.windows"), attrgetter("trial.failures")
+_FAILURES = attrgetter("trial.failures")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +72,12 @@ class Kin:
     """Trials alike. ``same`` is what gates say of all of them; ``read`` are the limits that are read off the numbers,
     ``asked`` those that their gates are asked for.
 
-    ``repeated`` are the windows of each load point, where the contract wants measurements repeated.
+    ``tests`` are those of identities that ``reading`` does not test for several kinds at once. ``repeated`` are the
+    windows of each load point, where the contract wants measurements repeated.
     """
 
     likeness: Likeness
+    reading: Reading
     tests: tuple[tuple[int, Test], ...]
     repeated: tuple[tuple[int, ...], ...]
     same: Mapping[str, Mapping[str, Figure]]
@@ -84,19 +89,13 @@ class Kin:
     speaking: tuple[str, ...]
     standings: dict[tuple[object, ...], Standing] = field(default_factory=dict)
 
-    def judged(
-        self, members: Sequence[Member], view_of: Callable[[str], TrialView]
-    ) -> tuple[list[Glance | None], set[int]]:
-        """Judge trials by their numbers; None for those that numbers do not settle, or that are no kin.
+    def judged(self, members: Sequence[Member], batch: Batch, view_of: Callable[[str], TrialView]) -> list[Glance]:
+        """Judge trials by their numbers, but for those that numbers do not settle; ``batch`` gets to know these.
 
-        ``view_of`` makes the view of a trial, to ask gates. Returned beside the verdicts are the places of strangers.
+        ``view_of`` makes the view of a trial, to ask gates.
         """
-        windows = list(map(_WINDOWS, members))
-        tables = tuple(form.table(list(map(itemgetter(form.window_id), windows))) for form in self.likeness.forms)
-        strangers = self._unlike_beside(members).union(*(table.strangers for table in tables))
-        batch = Batch(len(members), tables, set(strangers), {})
         for at, test in self.tests:
-            batch.only(test(tables[at]))
+            batch.only(test(batch.tables[at]))
         self._want_repeats(batch)
         block = Block(
             same=self.same,
@@ -108,9 +107,9 @@ class Kin:
             figures={name: None if measure is None else batch.of(measure) for name, measure in self.figures.items()},
             findings=self._findings(members, batch, view_of),
         )
-        return self._glances(members, block, batch.odd), strangers
+        return self._glances(members, block, batch.odd)
 
-    def _unlike_beside(self, members: Sequence[Member]) -> set[int]:
+    def unlike_beside(self, members: Sequence[Member]) -> set[int]:
         """Return the trials that are unlike beside their counted windows: with injections, or others for other ends."""
         unlike = {at for at, failures in enumerate(map(_FAILURES, members)) if failures is not UNSET}
         for name, window in self.likeness.others.items():
@@ -122,7 +121,7 @@ class Kin:
     def _want_repeats(self, batch: Batch) -> None:
         least = self.likeness.view.min_repeats
         for places in self.repeated:
-            spans = zip(*(batch.tables[at].spans for at in places), strict=True)
+            spans = zip(*(batch.tables[at].columns[SPAN] for at in places), strict=True)
             batch.only([repeats(each) >= least for each in spans])
 
     def _findings(
@@ -146,7 +145,7 @@ class Kin:
         checks = self.likeness.view.checks
         return replace(view, checked={name: (view.trial.windows[name], found) for name, found in checks.items()})
 
-    def _glances(self, members: Sequence[Member], block: Block, odd: set[int]) -> list[Glance | None]:
+    def _glances(self, members: Sequence[Member], block: Block, odd: set[int]) -> list[Glance]:
         passed = [[room >= 0 for room in answers.room] for answers in block.answers]
         outcomes: list[tuple[object, ...]] = list(zip(*passed, strict=True)) if passed else [()] * len(members)
         if self.asked:
@@ -156,8 +155,9 @@ class Kin:
         for found in settled - self.standings.keys():
             self.standings[found] = self._standing(found)
         return [
-            None if at in odd else Glance(block, at, member.id, member.content_id, *self.standings[found])
+            Glance(block, at, member.id, member.content_id, *self.standings[found])
             for at, (member, found) in enumerate(zip(members, outcomes, strict=True))
+            if at not in odd
         ]
 
     def _standing(self, found: tuple[object, ...]) -> Standing:
@@ -171,8 +171,8 @@ class Kin:
         return state_of(failing, unknown, self.missing_keys), failing, unknown
 
 
-def kin_of(view: TrialView, verdict: Verdict, order: Order) -> Kin:
-    """Return the kin of a trial that the gates have judged.
+def kin_of(view: TrialView, verdict: Verdict, order: Order, known: Sequence[Reading]) -> Kin:
+    """Return the kin of a trial that the gates have judged, to be read by one of the known readings where that can be.
 
     Raises:
         UnlikeError: what holds for this trial need not hold for others of its form.
@@ -180,10 +180,14 @@ def kin_of(view: TrialView, verdict: Verdict, order: Order) -> Kin:
     if not _is_sound(view, verdict):
         raise UnlikeError
     windows = sorted(view.trial.windows.items())
-    forms = tuple(form_of(name, window, view.ranks) for name, window in windows if window.purpose == "counted")
+    counted = [(name, window) for name, window in windows if window.purpose == "counted"]
+    forms = tuple(
+        form_of(name, window, view.ranks, known=[form for reading in known for form in reading.forms])
+        for name, window in counted
+    )
     others = {name: window for name, window in windows if window.purpose != "counted"}
     likeness = Likeness(view=view, forms=forms, others=others)
-    tests = [(at, test) for at, form in enumerate(forms) for test in tests_of(form, view.facts(form.window))]
+    reading = next((each for each in known if each.takes(forms)), None) or _reading_of(view, forms)
     same: dict[str, dict[str, Figure]] = {gate: {} for gate in verdict.docket.speaking}
     differing: list[Differing] = []
     for called in (*verdict.docket.grounds, *verdict.docket.others):
@@ -196,7 +200,8 @@ def kin_of(view: TrialView, verdict: Verdict, order: Order) -> Kin:
     points = dict.fromkeys(form.window.load_point for form in forms)
     return Kin(
         likeness=likeness,
-        tests=tuple(tests),
+        reading=reading,
+        tests=_tests(replica_tests_of, view, forms),
         repeated=tuple(likeness.at(point) for point in points) if view.min_repeats > 1 else (),
         same=same,
         read=tuple(each for each in differing if each.rule is not None),
@@ -206,6 +211,17 @@ def kin_of(view: TrialView, verdict: Verdict, order: Order) -> Kin:
         figures=figure_measures(likeness, order),
         speaking=verdict.docket.speaking,
     )
+
+
+def _reading_of(view: TrialView, forms: Sequence[Form]) -> Reading:
+    return Reading(forms=tuple(forms), tests=_tests(shared_tests_of, view, forms))
+
+
+def _tests(
+    of_form: Callable[[Form, Facts], Iterable[Test]], view: TrialView, forms: Sequence[Form]
+) -> tuple[tuple[int, Test], ...]:
+    """Return tests, each with the place of its form."""
+    return tuple((at, test) for at, form in enumerate(forms) for test in of_form(form, view.facts(form.window)))
 
 
 def _is_sound(view: TrialView, verdict: Verdict) -> bool:

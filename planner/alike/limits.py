@@ -11,7 +11,8 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from planner.alike.capacity import measured_loss, measured_peak
-from planner.alike.form import Ratios, UnlikeError
+from planner.alike.columns import SPAN, Ratios
+from planner.alike.form import UnlikeError
 from planner.alike.measures import (
     Batch,
     Likeness,
@@ -111,7 +112,7 @@ def _freshness(likeness: Likeness, standing: Standing) -> Built:
     places = [at for at, form in enumerate(likeness.forms) if form.window_id in read]
 
     def measure(batch: Batch) -> Ratios:
-        ages = [_ages(end for _, end in batch.tables[at].spans) for at in places]
+        ages = [_ages(end for _, end in batch.tables[at].columns[SPAN]) for at in places]
         for column in ages:
             batch.only([age >= 0 for age in column])
         return Ratios(ages[0] if len(ages) == 1 else list(map(max, *ages)), [1] * batch.size)

@@ -9,11 +9,12 @@ no tokens, nothing sent) is odd, and has any number in its place. Not handled: c
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal, cast
+from typing import Literal
 
 from msgspec import Struct
 
-from planner.alike.form import Column, Form, Ratios, Table, UnlikeError
+from planner.alike.columns import Column, Ratios, Table
+from planner.alike.form import Form, UnlikeError
 from planner.numbers import all_parts
 from planner.readings import FROM_START, samples_needed, side_of
 from planner.records.base import UnsetType
@@ -130,10 +131,10 @@ def _statistic(likeness: Likeness, field: str, name: str, load_point: str) -> Me
     def measure(batch: Batch) -> Ratios:
         values: list[Column] = []
         for at in places:
-            samples = batch.tables[at].numbers[n]
+            samples = batch.tables[at].columns[n]
             if min(samples) < least:
                 batch.only([found >= least for found in samples])
-            values.append(batch.tables[at].numbers[value])
+            values.append(batch.tables[at].columns[value])
         # Values as written order as the decimals that they mean.
         return Ratios(*all_parts(values[0] if len(values) == 1 else list(map(max, *values))))
 
@@ -188,15 +189,15 @@ def measured_share(likeness: Likeness, part: str, load_point: str, worst_is: Lit
     in_flight = None if point is None or isinstance(point.concurrent_requests, UnsetType) else point.concurrent_requests
 
     def measure(batch: Batch) -> Ratios:
-        columns = []
+        found = []
         for at in places:
-            numbers = batch.tables[at].numbers
-            cut = numbers.get(cut_off, (0,) * batch.size)
-            whole = _whole(numbers[sent], cut if in_flight is None else [min(each, in_flight) for each in cut])
+            columns = batch.tables[at].columns
+            cut = columns[cut_off] if likeness.forms[at].has(cut_off) else (0,) * batch.size
+            whole = _whole(columns[sent], cut if in_flight is None else [min(each, in_flight) for each in cut])
             fits = [of > 0 for of in whole]
             batch.only(fits)
-            columns.append(where(Ratios(cast("Sequence[int]", numbers[some]), whole), fits))
-        return worst_of(columns, worst_is)
+            found.append(where(Ratios(columns[some], whole), fits))
+        return worst_of(found, worst_is)
 
     return measure
 

@@ -8,7 +8,8 @@ itself.
 from dataclasses import dataclass
 from fractions import Fraction
 
-from planner.alike.form import Pair, Ratios, UnlikeError
+from planner.alike.columns import Pair, Ratios
+from planner.alike.form import UnlikeError
 from planner.alike.measures import (
     Batch,
     Likeness,

@@ -4,12 +4,16 @@ Rules kept: every trial gets the verdict that the gates alone would give it, whi
 handled: sentences; ``planner.evaluate.judge`` writes those, of one trial at a time.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
-from planner.alike.form import AT_ONCE, UnlikeError
+from planner.alike.form import UnlikeError
 from planner.alike.glances import Glance
 from planner.alike.kin import Kin, Member, kin_of
+from planner.alike.measures import Batch
+from planner.alike.reading import Reading
 from planner.evaluate import Verdict, weigh
 from planner.frontier import FIGURES, figure_of, frontier_point, unbeaten_trials
 from planner.numbers import Exactable
@@ -53,90 +57,125 @@ class Verdicts:
 
 def weigh_all(members: Iterable[Member], order: Order, view_of: Callable[[str], TrialView]) -> Verdicts:
     """Judge trials by every gate; read their keys and frontier figures. ``view_of`` makes the view of a trial."""
-    every = list(members)
-    judging = _Judging(order, view_of, {}, {})
-    for alike in _placed_alike(every, view_of):
-        judging.judge(alike)
-    names = [member.id for member in every]
-    found = map(judging.verdicts.__getitem__, names)
+    judging = _Judging(list(members), order, view_of, {}, {})
+    for placements in _of_one_identity(judging.members, view_of):
+        judging.judge([_Alike(places) for places in placements])
+    names = [member.id for member in judging.members]
+    found = map(judging.verdicts.__getitem__, range(len(names)))
     return Verdicts(verdicts=dict(zip(names, found, strict=True)), drawn=judging.drawn)
 
 
-def _placed_alike(members: Sequence[Member], view_of: Callable[[str], TrialView]) -> Iterable[list[Member]]:
-    """Yield trials that are placed alike, ran one identity and have windows of the same names."""
-    found: dict[tuple[object, ...], list[Member]] = {}
-    for same in _of_same_records(members):
-        first = same[0]
-        likely = (id(view_of(first.id).placed), first.trial.identity_id, *sorted(first.trial.windows))
-        found.setdefault(likely, []).extend(same)
-    return found.values()
+def _of_one_identity(
+    members: Sequence[Member], view_of: Callable[[str], TrialView]
+) -> Iterable[Iterable[Sequence[int]]]:
+    """Yield the places of trials that ran one identity and have windows of the same names: of each placement apart."""
+    found: dict[tuple[object, ...], dict[int, list[int]]] = {}
+    for places in _of_same_records(members):
+        first = members[places[0]]
+        likely = (first.trial.identity_id, *sorted(first.trial.windows))
+        placements = found.setdefault(likely, {})
+        placements.setdefault(id(view_of(first.id).placed), []).extend(places)
+    return [placements.values() for placements in found.values()]
 
 
-def _of_same_records(members: Sequence[Member]) -> Iterable[list[Member]]:
-    """Yield trials that have one topology and one rank map, which mostly are the very same records."""
-    found: dict[tuple[object, ...], list[Member]] = {}
-    for member in members:
+def _of_same_records(members: Sequence[Member]) -> Iterable[list[int]]:
+    """Yield the places of trials that have one topology and one rank map, which mostly are the very same records."""
+    found: dict[tuple[object, ...], list[int]] = {}
+    for place, member in enumerate(members):
         trial = member.trial
         same = (id(trial.topology), id(trial.rank_map), trial.identity_id, *trial.windows)
         if same in found:
-            found[same].append(member)
+            found[same].append(place)
         else:
-            found[same] = [member]
+            found[same] = [place]
     return found.values()
+
+
+@dataclass(slots=True)
+class _Alike:
+    """The places of trials placed alike that are not judged yet, and the patience that is left with them."""
+
+    left: Sequence[int]
+    patience: int = PATIENCE
+
+    @property
+    def may_be_kin(self) -> bool:
+        """Say whether it is worth while to look for kin among them."""
+        return len(self.left) > WORTH_IT and self.patience > 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Judging:
-    """The verdicts so far."""
+    """The verdicts so far, by the place of a trial among the members."""
 
+    members: Sequence[Member]
     order: Order
     view_of: Callable[[str], TrialView]
-    verdicts: dict[str, Verdict | Glance]
+    verdicts: dict[int, Verdict | Glance]
     drawn: dict[str, FrontierPoint]
 
-    def judge(self, members: list[Member]) -> None:
-        """Judge trials that are placed alike: kind by kind, the first of each by the gates."""
-        left, patience = members, PATIENCE
-        while len(left) > WORTH_IT and patience > 0:
-            first, *others = left
-            kin = self._by_gates(first, look_for_kin=True)
-            left = others if kin is None else self._by_kin(kin, others)
-            if kin is None:
-                patience -= 1
-            elif (len(others) - len(left)) * FEW_KIN < len(others):
-                patience -= A_READING
-        for member in left:
-            self._by_gates(member)
+    def judge(self, placements: Sequence[_Alike]) -> None:
+        """Judge trials of several placements: kind by kind, the first of each by the gates, the others together."""
+        known: deque[Reading] = deque(maxlen=PATIENCE)
+        while hopeful := [alike for alike in placements if alike.may_be_kin]:
+            together: dict[Reading, list[tuple[Kin, _Alike]]] = {}
+            for alike in hopeful:
+                kin = self._first_by_gates(alike, known)
+                if kin is not None:
+                    together.setdefault(kin.reading, []).append((kin, alike))
+            for reading, kinds in together.items():
+                self._by_numbers(reading, kinds)
+        for place in chain.from_iterable(alike.left for alike in placements):
+            self._by_gates(place)
 
-    def _by_kin(self, kin: Kin, members: Sequence[Member]) -> list[Member]:
-        """Judge all that are kin, and return the others."""
-        left: list[Member] = []
-        for start in range(0, len(members), AT_ONCE):
-            block = members[start : start + AT_ONCE]
-            glances, strangers = kin.judged(block, self.view_of)
-            self.verdicts.update({glance.trial: glance for glance in glances if glance is not None})
-            for at in [at for at, glance in enumerate(glances) if glance is None]:
-                if at in strangers:
-                    left.append(block[at])
-                else:
-                    self._by_gates(block[at])
-        return left
-
-    def _by_gates(self, member: Member, *, look_for_kin: bool = False) -> Kin | None:
-        view = self.view_of(member.id)
-        verdict = self.verdicts[member.id] = weigh(view, self.order.keys)
-        self.drawn[member.id] = frontier_point(view, verdict, self.order)
-        kin = _kin_of(view, verdict, self.order) if look_for_kin else None
-        if kin is None:
+    def _first_by_gates(self, alike: _Alike, known: deque[Reading]) -> Kin | None:
+        """Judge the first trial by the gates, and return its kin, of which it is one."""
+        view, verdict = self._weigh(alike.left[0])
+        try:
+            kin = kin_of(view, verdict, self.order, known)
+        except UnlikeError:
             view.forget()
+            alike.left, alike.patience = alike.left[1:], alike.patience - 1
+            return None
+        if kin.reading not in known:
+            known.append(kin.reading)
         return kin
 
+    def _by_numbers(self, reading: Reading, kinds: Sequence[tuple[Kin, _Alike]]) -> None:
+        """Read trials of several kinds and judge all that are kin; what is left of each are the others."""
+        places = sorted(chain.from_iterable(alike.left for _, alike in kinds))
+        forms = {place: kin.likeness.forms for kin, alike in kinds for place in alike.left}
+        rows = reading.read(
+            [self.members[place].trial.windows for place in places], list(map(forms.__getitem__, places))
+        )
+        row_of = {place: row for row, place in enumerate(places)}
+        for kin, alike in kinds:
+            batch, strangers = rows.part(list(map(row_of.__getitem__, alike.left)), kin.likeness.forms)
+            self._judge_kind(kin, alike, batch, strangers)
 
-def _kin_of(view: TrialView, verdict: Verdict, order: Order) -> Kin | None:
-    """Return the kin of a trial, if it has any and is itself one that numbers settle."""
-    try:
-        kin = kin_of(view, verdict, order)
-    except UnlikeError:
-        return None
-    glances, _ = kin.judged([Member(view.id, view.trial, view.content_id)], lambda _: view)
-    return kin if glances[0] is not None else None
+    def _judge_kind(self, kin: Kin, alike: _Alike, batch: Batch, strangers: set[int]) -> None:
+        others = len(alike.left) - 1
+        members = [self.members[place] for place in alike.left]
+        strangers |= kin.unlike_beside(members)
+        batch.odd |= strangers
+        glances = kin.judged(members, batch, self.view_of)
+        if 0 in batch.odd:
+            # Numbers do not settle the trial of which the gates said what holds for all.
+            alike.left, alike.patience = alike.left[1:], alike.patience - A_READING
+            return
+        self.verdicts.update({alike.left[glance.at]: glance for glance in glances[1:]})
+        for at in sorted(batch.odd - strangers):
+            self._by_gates(alike.left[at])
+        alike.left = [alike.left[at] for at in sorted(strangers)]
+        if (others - len(alike.left)) * FEW_KIN < others:
+            alike.patience -= A_READING
+
+    def _by_gates(self, place: int) -> None:
+        view, _ = self._weigh(place)
+        view.forget()
+
+    def _weigh(self, place: int) -> tuple[TrialView, Verdict]:
+        view = self.view_of(self.members[place].id)
+        verdict = self.verdicts[place] = weigh(view, self.order.keys)
+        self.drawn[view.id] = frontier_point(view, verdict, self.order)
+        return view, verdict

@@ -1,0 +1,127 @@
+"""Columns of many windows: what is read of all of them at once, and which of them are strangers.
+
+Rules kept: a column has an entry for every window; a window that says something else, or has no number where numbers
+are read, is a stranger, and any number stands in its place. Not handled: what is read (``planner.alike.form``).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from operator import mul
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from planner.numbers import all_parts
+
+__all__ = [
+    "DURATION",
+    "NUMBERS",
+    "SECONDS",
+    "SPAN",
+    "TOKENS",
+    "Column",
+    "Lazy",
+    "Number",
+    "Pair",
+    "Ratios",
+    "Table",
+    "are_numbers",
+    "hold",
+    "instead",
+    "metric_column",
+    "numbers",
+    "replica_column",
+]
+
+T = TypeVar("T")
+
+Number = int | float
+Column = Sequence[Number]
+Pair = tuple[int, int]
+"""Numerator and denominator (above 0), not always in lowest terms."""
+
+NUMBERS = frozenset({int, float})
+TOKENS, DURATION = "/load/output_tokens_total", "/load/duration_s"
+SPAN, SECONDS = "span", "seconds"
+"""Columns of start and end, and of the whole seconds between them, 0 where they are no times."""
+
+
+class Ratios(Struct, frozen=True, gc=False):
+    """One exact number of each trial: numerators over denominators."""
+
+    tops: Sequence[int]
+    bottoms: Sequence[int]
+
+    def at(self, place: int) -> Pair:
+        """Return the number of one trial."""
+        return self.tops[place], self.bottoms[place]
+
+
+class Table(Struct, gc=False):
+    """The columns of many windows of one form; entry i of each belongs to window i.
+
+    ``columns`` are those of numbers, by pointer below a window, and others by the names that are given here.
+    ``replicas`` has, by field, a column for each replica in the order of the form.
+    """
+
+    size: int
+    columns: dict[str, Sequence[Any]]
+    replicas: Mapping[str, Sequence[Column]]
+    strangers: set[int]
+
+    def rates(self) -> Ratios:
+        """Return the output tokens per second of every window, over 0 where it took no time."""
+        tokens, durations = self.columns[TOKENS], self.columns[DURATION]
+        seconds, per = all_parts(durations)
+        return Ratios(tokens if set(per) == {1} else list(map(mul, tokens, per)), seconds)
+
+
+class Lazy(dict[str, T]):
+    """Values by name that are made when they are first asked for."""
+
+    def __init__(self, make: Callable[[str], T]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, name: str) -> T:
+        made = self[name] = self._make(name)
+        return made
+
+
+def metric_column(name: str, field: str) -> str:
+    """Name the column of a field of an array of ranks: ``values``, of which ``highest`` is the highest one, and of
+    those that were sampled ``sample_interval_s`` and ``samples``."""
+    return f"/per_rank/{name}/{field}"
+
+
+def replica_column(field: str) -> str:
+    """Name the column of a field of all replicas, window by window."""
+    return f"/replicas/*/{field}"
+
+
+def hold(column: Sequence[Any], expected: Any, into: Table) -> None:
+    """Find strangers by what windows say in a field."""
+    if column.count(expected) < into.size:
+        into.strangers.update(at for at, value in enumerate(column) if value != expected)
+
+
+def instead(fits: Sequence[bool], column: Sequence[T], own: T, into: Table) -> Sequence[T]:
+    """Return the column with the form's own value in place of those that do not fit, which only strangers have."""
+    into.strangers.update(at for at, fit in enumerate(fits) if not fit)
+    return [value if fit else own for value, fit in zip(column, fits, strict=True)]
+
+
+def numbers(column: Sequence[Any], own: Number, into: Table) -> Column:
+    """Return a column of numbers."""
+    return column if are_numbers(column) else instead([type(each) in NUMBERS for each in column], column, own, into)
+
+
+def are_numbers(column: Sequence[Any]) -> bool:
+    """Say whether all values are numbers: of what documents hold, nothing else can be added up.
+
+    That is several times faster than to ask each for its type.
+    """
+    try:
+        sum(column)
+    except TypeError:
+        return False
+    return True
