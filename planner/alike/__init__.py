@@ -13,8 +13,8 @@ A plan has a sentence for every limit of every trial, so its gates are all asked
 checked together (``held``).
 """
 
-from planner.alike.glances import Figure, Glance, figures_of, outcomes_of
+from planner.alike.glances import Figure, Glance, Member, figures_of, outcomes_of
 from planner.alike.held import checked_together
-from planner.alike.verdicts import Member, Verdicts, weigh_all
+from planner.alike.verdicts import Verdicts, weigh_all
 
 __all__ = ["Figure", "Glance", "Member", "Verdicts", "checked_together", "figures_of", "outcomes_of", "weigh_all"]

@@ -8,7 +8,7 @@ peaks, pools, injections, a recovery) leaves the gate to be asked.
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from planner.alike.columns import DURATION, SECONDS, TOKENS, Column, Ratios, Table, metric_column
+from planner.alike.columns import DURATION, SECONDS, TOKENS, Column, Ratios, Table, above_zero, metric_column
 from planner.alike.form import Form, UnlikeError
 from planner.alike.measures import Batch, Likeness, Measure, where, worst_of
 from planner.failure import losses
@@ -47,7 +47,7 @@ def measured_peak(likeness: Likeness, limit: MemoryHeadroomLimit) -> tuple[Measu
     def measure(batch: Batch) -> Ratios:
         for at, columns in longest:
             for column in columns(batch.tables[at]):
-                batch.only([tokens >= wanted for tokens in column])
+                batch.at_least(column, wanted)
         for at in places:
             batch.only(_sampled_closely(likeness.forms[at], batch.tables[at], limit))
         peaks = [_peaks(likeness.forms[at], batch.tables[at], batch) for at in places]
@@ -127,17 +127,17 @@ def measured_loss(likeness: Likeness, limit: FailureDomainLimit) -> Measure:
         for at, taken in places:
             most, whole, shares = taken(batch.tables[at])
             durations = batch.tables[at].columns[DURATION]
-            lasting = [tokens > 0 and seconds > 0 for tokens, seconds in zip(whole, durations, strict=True)]
-            batch.only(lasting)
+            for column in (whole, durations):
+                batch.only(above_zero(column))
             taken_of_it = Ratios(most, whole)
             ratios = taken_of_it if is_share else _left(batch.tables[at], taken_of_it, of_need / shares)
-            columns.append(where(ratios, lasting))
+            columns.append(where(ratios, above_zero(ratios.bottoms)))
         return worst_of(columns, "highest" if is_share else "lowest")
 
     return measure
 
 
-Taken = Callable[[Table], tuple[list[int], list[int], int]]
+Taken = Callable[[Table], tuple[Sequence[int], Sequence[int], int]]
 """Gives, of every window, the tokens of the loss that takes most, those of all groups, and how often each counts."""
 
 
@@ -164,17 +164,16 @@ def _taken(likeness: Likeness, form: Form, lost: Sequence[Sequence[int]]) -> Tak
     return lambda table: _heaviest(table, places)
 
 
-def _evenly(table: Table, heaviest: int, groups: int) -> tuple[list[int], list[int], int]:
-    tokens = [int(value) for value in table.columns[TOKENS]]
+def _evenly(table: Table, heaviest: int, groups: int) -> tuple[Sequence[int], Sequence[int], int]:
+    tokens = table.columns[TOKENS]
     return [value * heaviest for value in tokens], [value * groups for value in tokens], groups
 
 
-def _heaviest(table: Table, lost: Sequence[Sequence[int]]) -> tuple[list[int], list[int], int]:
+def _heaviest(table: Table, lost: Sequence[Sequence[int]]) -> tuple[Sequence[int], Sequence[int], int]:
     tokens = table.replicas[TOKENS_OF]
     each = [list(map(sum, zip(*(tokens[place] for place in places), strict=True))) for places in lost]
-    whole = list(map(sum, zip(*tokens, strict=True)))
     most = each[0] if len(each) == 1 else list(map(max, *each))
-    return [int(value) for value in most], [int(value) for value in whole], 1
+    return most, table.sums(TOKENS_OF), 1
 
 
 def _left(table: Table, taken: Ratios, of_need: Fraction) -> Ratios:

@@ -24,6 +24,7 @@ __all__ = [
     "Pair",
     "Ratios",
     "Table",
+    "above_zero",
     "are_numbers",
     "hold",
     "instead",
@@ -68,11 +69,23 @@ class Table(Struct, gc=False):
     replicas: Mapping[str, Sequence[Column]]
     strangers: set[int]
 
+    def sums(self, field: str) -> Sequence[int]:
+        """Return what all replicas of every window count together."""
+        name = f"/replicas/sum/{field}"
+        if name not in self.columns:
+            self.columns[name] = list(map(sum, zip(*self.replicas[field], strict=True)))
+        return self.columns[name]
+
     def rates(self) -> Ratios:
         """Return the output tokens per second of every window, over 0 where it took no time."""
         tokens, durations = self.columns[TOKENS], self.columns[DURATION]
         seconds, per = all_parts(durations)
         return Ratios(tokens if set(per) == {1} else list(map(mul, tokens, per)), seconds)
+
+
+def above_zero(column: Column) -> Sequence[bool]:
+    """Say which numbers are above 0; nothing where all of them are."""
+    return () if min(column) > 0 else [value > 0 for value in column]
 
 
 class Lazy(dict[str, T]):

@@ -11,9 +11,18 @@ from planner.alike.values import KeyValue, point_of
 from planner.evaluate import Verdict
 from planner.gates.base import Finding, Quantity
 from planner.gates.base import Verdict as Outcome
+from planner.records.evidence import Trial
 from planner.records.plan import Candidate, FrontierPoint, LimitOutcome, State, Value
 
-__all__ = ["Block", "Figure", "Glance", "figure_of", "figures_of", "outcomes_of"]
+__all__ = ["Block", "Figure", "Glance", "Member", "figure_of", "figures_of", "outcomes_of"]
+
+
+class Member(Struct, frozen=True, gc=False):
+    """A trial among others."""
+
+    id: str
+    trial: Trial
+    content_id: str
 
 
 class Figure(Struct, frozen=True, gc=False):
@@ -50,8 +59,7 @@ class Glance(Struct, frozen=True, gc=False):
 
     block: Block
     at: int
-    trial: str
-    content_id: str
+    member: Member
     state: State
     failing: tuple[str, ...]
     unknown: tuple[str, ...]
@@ -60,7 +68,7 @@ class Glance(Struct, frozen=True, gc=False):
     def keys(self) -> dict[str, Value]:
         """The value of every selection key."""
         return {
-            label: key.written(None if column is None else column.at(self.at), self.content_id)
+            label: key.written(None if column is None else column.at(self.at), self.member.content_id)
             for label, (key, column) in self.block.keys.items()
         }
 
@@ -102,7 +110,7 @@ class Glance(Struct, frozen=True, gc=False):
     @property
     def point(self) -> FrontierPoint:
         """Where the trial stands beside the frontier; which trials nothing beats is not known here."""
-        return point_of(self.trial, self.state, {name: self.measured(name) for name in self.block.figures})
+        return point_of(self.member.id, self.state, {name: self.measured(name) for name in self.block.figures})
 
 
 def _read(measured: Pair, room: int, limit: Fraction | None) -> Figure:

@@ -4,16 +4,17 @@ Rules kept: for every identity of ``planner.consistency`` there is a test here t
 evaluated and holds, or the answer that no window of the form evaluates it; a trial whose windows do not meet all tests
 is judged by itself. An identity that is not known here makes every form unlike, so that a new one is never passed over.
 
-Why a test may use doubles: the numbers are at least 0, so each product and sum of a test is off by less than 10^-15 of
-its size, while it asks for 10^-12 of the size beyond what the identity allows. Infinities, and values so small that
-doubles lose digits, meet no test. Comparisons without arithmetic are exact: decimals as written order as doubles do.
+Why a test may use doubles: the numbers are at least 0, so each product, sum and ratio of a test is off by less than
+10^-15 of its size, while it asks for 10^-12 of the size beyond what the identity allows. Infinities, and values so
+small that doubles lose digits, meet no test. Comparisons without arithmetic are exact: decimals as written order as
+doubles do.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from operator import add, eq, le, mul, or_
+from operator import add, eq, le, mul, or_, sub, truediv
 
-from planner.alike.columns import DURATION, SECONDS, TOKENS, Column, Number, Table
+from planner.alike.columns import DURATION, SECONDS, TOKENS, Column, Number, Table, above_zero
 from planner.alike.form import Form, UnlikeError
 from planner.consistency import IDENTITIES, PER_REQUEST_DECODE, Facts
 from planner.consistency.counts import AMONG, ENDS, RATES
@@ -23,8 +24,8 @@ from planner.records.base import UnsetType
 
 __all__ = ["Test", "replica_tests_of", "shared_tests_of", "tests_of"]
 
-Test = Callable[[Table], list[bool]]
-"""Says of every window of a table whether it surely holds."""
+Test = Callable[[Table], Sequence[bool]]
+"""Says of every window of a table whether it surely holds; nothing where all of them do."""
 
 COMPLETED = "/load/requests/completed"
 MILLISECONDS = 1000
@@ -65,33 +66,54 @@ def _tests(names: Iterable[str], form: Form, facts: Facts) -> tuple[Test, ...]:
     return tuple(test for name in names for test in QUICK[name](form, facts))
 
 
-def surely_at_most(lefts: Iterable[Number], rights: Iterable[Number]) -> list[bool]:
-    """Say where left <= right for certain, whatever doubles lost on the way."""
-    return [left < right * (1 - ROOM) and LEAST < right < MOST for left, right in zip(lefts, rights, strict=True)]
+def surely_at_most(lefts: Sequence[Number], rights: Sequence[Number], times: float = 1) -> Sequence[bool]:
+    """Say where left <= times right for certain, whatever doubles lost on the way."""
+    return _ratios(lefts, rights, -1, times * (1 - ROOM))
 
 
-def surely_equal(lefts: Iterable[Number], rights: Iterable[Number], share: float) -> list[bool]:
-    """Say where two values surely differ by at most a share of the larger."""
+def surely_equal(lefts: Sequence[Number], rights: Sequence[Number], share: float, times: float = 1) -> Sequence[bool]:
+    """Say where left and times right surely differ by at most a share of the larger."""
     within = share - ROOM
-    return [
-        abs(left - right) < within * (larger := left if left > right else right) and LEAST < larger < MOST
-        for left, right in zip(lefts, rights, strict=True)
-    ]
+    return _ratios(lefts, rights, times * (1 - within), times * (1 + within))
 
 
-def same_or_surely_equal(lefts: Column, rights: Column, share: float) -> list[bool]:
+def _ratios(lefts: Sequence[Number], rights: Sequence[Number], low: float, high: float) -> Sequence[bool]:
+    """Say where left over right lies between two numbers; lowest and highest mostly tell it of all at once."""
+    if min(rights) > LEAST and max(rights) < MOST:
+        ratios = list(map(truediv, lefts, rights))
+        return () if low < min(ratios) and max(ratios) < high else [low < ratio < high for ratio in ratios]
+    return [LEAST < right < MOST and low < left / right < high for left, right in zip(lefts, rights, strict=True)]
+
+
+def same_or_surely_equal(lefts: Column, rights: Column, share: float) -> Sequence[bool]:
     """Say the same of numbers as they are written, or of whole numbers, which may be the very same ones."""
-    same = list(map(eq, lefts, rights))
-    return same if all(same) else list(map(or_, same, surely_equal(lefts, rights, share)))
+    same = _where(eq, lefts, rights)
+    sure = surely_equal(lefts, rights, share) if same else ()
+    return list(map(or_, same, sure)) if sure else ()
 
 
-def _times(column: Iterable[Number], factor: Number) -> list[Number]:
-    return [value * factor for value in column]
+def _where(holds: Callable[..., bool], *columns: Column) -> Sequence[bool]:
+    return () if all(map(holds, *columns)) else list(map(holds, *columns))
 
 
 def _at_most(left: str, right: str) -> Test:
     """Compare two numbers as they are written."""
-    return lambda table: list(map(le, table.columns[left], table.columns[right]))
+    return lambda table: _where(le, table.columns[left], table.columns[right])
+
+
+def _above_zero(pointer: str) -> Test:
+    return lambda table: above_zero(table.columns[pointer])
+
+
+def _product(table: Table, left: str, right: str) -> list[Number]:
+    return list(map(mul, table.columns[left], table.columns[right]))
+
+
+def _sum(table: Table, pointers: Iterable[str]) -> Column:
+    whole, *parts = (table.columns[at] for at in pointers)
+    for part in parts:
+        whole = list(map(add, whole, part))
+    return whole
 
 
 # Latencies
@@ -101,9 +123,7 @@ def _little_closed(form: Form, facts: Facts) -> Iterator[Test]:
     mean, allowed = "/load/e2e_ms/mean", _in_flight(facts)
     if form.has(COMPLETED, DURATION, mean) and allowed is not None:
         most = float(allowed * MILLISECONDS * (1 + facts.tolerance))
-        yield lambda table: surely_at_most(
-            map(mul, table.columns[COMPLETED], table.columns[mean]), _times(table.columns[DURATION], most)
-        )
+        yield lambda table: surely_at_most(_product(table, COMPLETED, mean), table.columns[DURATION], most)
 
 
 def _in_flight(facts: Facts) -> int | None:
@@ -119,16 +139,13 @@ def _token_form(form: Form, facts: Facts) -> Iterator[Test]:
         return
     if _definition(form, "itl_ms") == PER_TOKEN:
         most = float(allowed * MILLISECONDS * (1 + facts.tolerance))
-        yield lambda table: [value > 0 for value in table.columns[mean]]
+        yield _above_zero(mean)
         yield _at_most(COMPLETED, TOKENS)
         yield lambda table: surely_at_most(
-            map(mul, _less(table.columns[TOKENS], table.columns[COMPLETED]), table.columns[mean]),
-            _times(table.columns[DURATION], most),
+            list(map(mul, map(sub, table.columns[TOKENS], table.columns[COMPLETED]), table.columns[mean])),
+            table.columns[DURATION],
+            most,
         )
-
-
-def _less(column: Column, other: Column) -> list[Number]:
-    return [value - taken for value, taken in zip(column, other, strict=True)]
 
 
 def _definition(form: Form, latency: str) -> object:
@@ -139,16 +156,10 @@ def _little_measured(form: Form, facts: Facts) -> Iterator[Test]:
     in_flight, mean = "/load/in_flight_mean", "/load/e2e_ms/mean"
     if form.has(in_flight, COMPLETED, DURATION, mean):
         share = float(max(OPEN_LOOP_TOLERANCE, facts.tolerance))
-        yield _lasting
+        yield _above_zero(DURATION)
         yield lambda table: surely_equal(
-            _times(map(mul, table.columns[in_flight], table.columns[DURATION]), MILLISECONDS),
-            map(mul, table.columns[COMPLETED], table.columns[mean]),
-            share,
+            _product(table, COMPLETED, mean), _product(table, in_flight, DURATION), share, MILLISECONDS
         )
-
-
-def _lasting(table: Table) -> list[bool]:
-    return [duration > 0 for duration in table.columns[DURATION]]
 
 
 def _percentile_order(form: Form, facts: Facts) -> Iterator[Test]:
@@ -166,18 +177,20 @@ def _first_token_before_last(form: Form, facts: Facts) -> Iterator[Test]:
     counts = "/load/ttft_ms/n", "/load/e2e_ms/n"
     if found and form.has(*counts):
         # Over other requests they would not be compared.
-        yield lambda table: list(map(eq, *(table.columns[at] for at in counts)))
+        yield lambda table: _where(eq, *(table.columns[at] for at in counts))
 
 
 def _end_to_end_sum(form: Form, facts: Facts) -> Iterator[Test]:
     lengths = facts.workload.output_tokens
-    whole, first, each = "/load/e2e_ms/mean", "/load/ttft_ms/mean", "/load/tpot_ms/mean"
-    if isinstance(lengths, UnsetType) or isinstance(lengths.fixed, UnsetType) or not form.has(whole, first, each):
+    whole, *parts = "/load/e2e_ms/mean", "/load/ttft_ms/mean", "/load/tpot_ms/mean"
+    if isinstance(lengths, UnsetType) or isinstance(lengths.fixed, UnsetType) or not form.has(whole, *parts):
         return
     later, share = lengths.fixed - 1, float(facts.tolerance)
     if later >= 0 and _definition(form, "tpot_ms") == PER_REQUEST_DECODE:
         yield lambda table: surely_equal(
-            table.columns[whole], map(add, table.columns[first], _times(table.columns[each], later)), share
+            [first + each * later for first, each in zip(*(table.columns[at] for at in parts), strict=True)],
+            table.columns[whole],
+            share,
         )
 
 
@@ -187,9 +200,7 @@ def _end_to_end_sum(form: Form, facts: Facts) -> Iterator[Test]:
 def _totals(form: Form, facts: Facts) -> Iterator[Test]:
     mean, share = "/load/output_tokens_mean", float(facts.tolerance)
     if form.has(TOKENS, mean, COMPLETED):
-        yield lambda table: surely_equal(
-            table.columns[TOKENS], map(mul, table.columns[mean], table.columns[COMPLETED]), share
-        )
+        yield lambda table: surely_equal(_product(table, mean, COMPLETED), table.columns[TOKENS], share)
 
 
 def _longest_outputs(form: Form, facts: Facts) -> Iterator[Test]:
@@ -201,13 +212,13 @@ def _longest_outputs(form: Form, facts: Facts) -> Iterator[Test]:
     requests = sent if form.has(sent) else COMPLETED
     if form.has(TOKENS, requests) and not isinstance(longest, UnsetType):
         most = float(longest * (1 + facts.tolerance))
-        yield lambda table: surely_at_most(table.columns[TOKENS], _times(table.columns[requests], most))
+        yield lambda table: surely_at_most(table.columns[TOKENS], table.columns[requests], most)
 
 
 def _stated_rates(form: Form, facts: Facts) -> Iterator[Test]:
     for name, totals in RATES:
         if form.has(f"/load/{name}/value", DURATION, *totals):
-            yield _lasting
+            yield _above_zero(DURATION)
             yield _stated_rate(form, facts, name, totals)
 
 
@@ -215,9 +226,7 @@ def _stated_rate(form: Form, facts: Facts, name: str, totals: tuple[str, ...]) -
     scope = getattr(getattr(form.window.load, name), "scope", None)
     times, share = facts.ranks if scope == "device" else 1, float(facts.tolerance)
     return lambda table: surely_equal(
-        _times(map(mul, table.columns[f"/load/{name}/value"], table.columns[DURATION]), times),
-        map(sum, zip(*(table.columns[at] for at in totals), strict=True)),
-        share,
+        _sum(table, totals), _product(table, f"/load/{name}/value", DURATION), share, times
     )
 
 
@@ -230,11 +239,7 @@ def _duration(form: Form, facts: Facts) -> Iterator[Test]:
 def _request_counts(form: Form, facts: Facts) -> Iterator[Test]:
     sent, *ends = (f"/load/requests/{name}" for name in ("sent", *ENDS))
     if form.has(sent, *ends):
-        yield lambda table: list(map(eq, table.columns[sent], _added(table, ends)))
-
-
-def _added(table: Table, pointers: Iterable[str]) -> Iterator[Number]:
-    return map(sum, zip(*(table.columns[at] for at in pointers), strict=True))
+        yield lambda table: _where(eq, table.columns[sent], _sum(table, ends))
 
 
 def _request_parts(form: Form, facts: Facts) -> Iterator[Test]:
@@ -246,7 +251,7 @@ def _request_parts(form: Form, facts: Facts) -> Iterator[Test]:
 
 
 def _within(parts: list[str], whole: str) -> Test:
-    return lambda table: list(map(le, _added(table, parts), table.columns[whole]))
+    return lambda table: _where(le, _sum(table, parts), table.columns[whole])
 
 
 def _queue(form: Form, facts: Facts) -> Iterator[Test]:
@@ -262,9 +267,7 @@ def _replica_sums(form: Form, facts: Facts) -> Iterator[Test]:
 
 
 def _replica_sum(name: str, whole: str, share: float) -> Test:
-    return lambda table: same_or_surely_equal(
-        list(map(sum, zip(*table.replicas[name], strict=True))), table.columns[whole], share
-    )
+    return lambda table: same_or_surely_equal(table.sums(name), table.columns[whole], share)
 
 
 # Samples

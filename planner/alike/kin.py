@@ -9,13 +9,11 @@ hold or a number that is out of the ordinary, is left to the gates. Not handled:
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
-
-from msgspec import Struct
+from itertools import repeat
 
 from planner.alike.columns import SPAN
 from planner.alike.form import Form, UnlikeError, form_of
-from planner.alike.glances import Block, Figure, Glance, figure_of
+from planner.alike.glances import Block, Figure, Glance, Member, figure_of
 from planner.alike.identities import Test, replica_tests_of, shared_tests_of
 from planner.alike.limits import Rule, rule_of
 from planner.alike.measures import Batch, Likeness, Measure
@@ -27,26 +25,14 @@ from planner.gates.base import Finding
 from planner.gates.base import Verdict as Outcome
 from planner.order import Order
 from planner.records.base import UNSET
-from planner.records.evidence import Trial
 from planner.records.plan import State
 from planner.times import repeats
 from planner.view import TrialView
 
-__all__ = ["Kin", "Member", "kin_of"]
+__all__ = ["Kin", "kin_of"]
 
 Standing = tuple[State, tuple[str, ...], tuple[str, ...]]
 """State, failing and unknown gates."""
-
-
-class Member(Struct, frozen=True, gc=False):
-    """A trial among others."""
-
-    id: str
-    trial: Trial
-    content_id: str
-
-
-_FAILURES = attrgetter("trial.failures")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +96,8 @@ class Kin:
         return self._glances(members, block, batch.odd)
 
     def unlike_beside(self, members: Sequence[Member]) -> set[int]:
-        """Return the trials that are unlike beside their counted windows: with injections, or others for other ends."""
-        unlike = {at for at, failures in enumerate(map(_FAILURES, members)) if failures is not UNSET}
+        """Return the trials that are unlike beside their counted windows: they have others for other ends."""
+        unlike: set[int] = set()
         for name, window in self.likeness.others.items():
             end = (window.purpose, window.load_point)
             found = enumerate(member.trial.windows[name] for member in members)
@@ -146,19 +132,19 @@ class Kin:
         return replace(view, checked={name: (view.trial.windows[name], found) for name, found in checks.items()})
 
     def _glances(self, members: Sequence[Member], block: Block, odd: set[int]) -> list[Glance]:
-        passed = [[room >= 0 for room in answers.room] for answers in block.answers]
+        passed = [answers.passed() for answers in block.answers]
         outcomes: list[tuple[object, ...]] = list(zip(*passed, strict=True)) if passed else [()] * len(members)
         if self.asked:
             asked = ([finding.outcome for finding in found.values()] for found in block.findings)
             outcomes = [(*read, *said) for read, said in zip(outcomes, asked, strict=True)]
-        settled = {found for at, found in enumerate(outcomes) if at not in odd} if odd else set(outcomes)
-        for found in settled - self.standings.keys():
+        settled: Sequence[int] = range(len(members))
+        if odd:
+            settled = [at for at in settled if at not in odd]
+            members, outcomes = [members[at] for at in settled], [outcomes[at] for at in settled]
+        for found in set(outcomes) - self.standings.keys():
             self.standings[found] = self._standing(found)
-        return [
-            Glance(block, at, member.id, member.content_id, *self.standings[found])
-            for at, (member, found) in enumerate(zip(members, outcomes, strict=True))
-            if at not in odd
-        ]
+        standings = zip(*map(self.standings.__getitem__, outcomes), strict=True)
+        return list(map(Glance, repeat(block), settled, members, *standings))
 
     def _standing(self, found: tuple[object, ...]) -> Standing:
         """Return what follows from the outcomes of all limits that differ: True and False for those that are read."""

@@ -5,9 +5,10 @@ What a gate takes of text (definitions, bounds, scopes) is the form's, so it is 
 whole ones over a common denominator. A gate without a rule here is asked for every trial.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import sub
 from typing import Any, Literal
 
 from planner.alike.capacity import measured_loss, measured_peak
@@ -21,6 +22,7 @@ from planner.alike.measures import (
     measured_rate,
     measured_share,
     measured_statistic,
+    scaled,
 )
 from planner.gates.base import Standing
 from planner.gates.cost import CostLimit
@@ -51,7 +53,11 @@ class Answers:
     """
 
     measured: Ratios
-    room: list[int]
+    room: Sequence[int]
+
+    def passed(self) -> list[bool]:
+        """Say which trials pass."""
+        return [True] * len(self.room) if min(self.room) >= 0 else [room >= 0 for room in self.room]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +73,8 @@ class Rule:
         measured = batch.of(self.measure)
         if self.limit is None:
             return Answers(measured, [0] * batch.size)
-        bound, per = self.limit.numerator, self.limit.denominator
-        pairs = zip(measured.tops, measured.bottoms, strict=True)
-        if self.comparator == "<=":
-            return Answers(measured, [bound * bottom - top * per for top, bottom in pairs])
-        return Answers(measured, [top * per - bound * bottom for top, bottom in pairs])
+        found, most = scaled(measured.tops, self.limit.denominator), scaled(measured.bottoms, self.limit.numerator)
+        return Answers(measured, list(map(sub, most, found) if self.comparator == "<=" else map(sub, found, most)))
 
 
 Built = Rule | None
@@ -112,16 +115,15 @@ def _freshness(likeness: Likeness, standing: Standing) -> Built:
     places = [at for at, form in enumerate(likeness.forms) if form.window_id in read]
 
     def measure(batch: Batch) -> Ratios:
-        ages = [_ages(end for _, end in batch.tables[at].columns[SPAN]) for at in places]
+        ages = [_ages(batch.tables[at].columns[SPAN]) for at in places]
         for column in ages:
-            batch.only([age >= 0 for age in column])
+            batch.at_least(column, 0)
         return Ratios(ages[0] if len(ages) == 1 else list(map(max, *ages)), [1] * batch.size)
 
-    def _ages(ends: Iterable[str]) -> list[int]:
-        listed = list(ends)
-        known = {end: parsed_time(end) for end in set(listed)}
-        ages = {end: -1 if ended is None else int((view.as_of - ended).total_seconds()) for end, ended in known.items()}
-        return [ages[end] for end in listed]
+    def _ages(spans: Sequence[tuple[str, str]]) -> list[int]:
+        ends = {span: parsed_time(span[1]) for span in set(spans)}
+        ages = {span: -1 if end is None else int((view.as_of - end).total_seconds()) for span, end in ends.items()}
+        return list(map(ages.__getitem__, spans))
 
     return Rule(measure, "<=", most)
 

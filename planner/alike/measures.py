@@ -6,14 +6,15 @@ no tokens, nothing sent) is odd, and has any number in its place. Not handled: c
 (``planner.alike.limits``).
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from operator import sub
 from typing import Literal
 
 from msgspec import Struct
 
-from planner.alike.columns import Column, Ratios, Table
+from planner.alike.columns import Column, Number, Ratios, Table, above_zero
 from planner.alike.form import Form, UnlikeError
 from planner.numbers import all_parts
 from planner.readings import FROM_START, samples_needed, side_of
@@ -30,6 +31,7 @@ __all__ = [
     "measured_share",
     "measured_statistic",
     "multiple_of",
+    "scaled",
     "where",
     "worst_of",
 ]
@@ -78,8 +80,13 @@ class Batch(Struct, gc=False):
             found = self.measured[measure] = measure(self)
         return found
 
+    def at_least(self, column: Column, least: Number) -> None:
+        """Put the trials whose number is lower among the odd ones."""
+        if min(column) < least:
+            self.odd.update(at for at, value in enumerate(column) if value < least)
+
     def only(self, fits: Sequence[bool]) -> None:
-        """Put the trials that do not fit among the odd ones."""
+        """Put the trials that do not fit among the odd ones; nothing is said where all do."""
         if not all(fits):
             self.odd.update(at for at, fit in enumerate(fits) if not fit)
 
@@ -131,9 +138,7 @@ def _statistic(likeness: Likeness, field: str, name: str, load_point: str) -> Me
     def measure(batch: Batch) -> Ratios:
         values: list[Column] = []
         for at in places:
-            samples = batch.tables[at].columns[n]
-            if min(samples) < least:
-                batch.only([found >= least for found in samples])
+            batch.at_least(batch.tables[at].columns[n], least)
             values.append(batch.tables[at].columns[value])
         # Values as written order as the decimals that they mean.
         return Ratios(*all_parts(values[0] if len(values) == 1 else list(map(max, *values))))
@@ -165,11 +170,10 @@ def _rate(likeness: Likeness, load_point: str) -> Measure:
         columns = []
         for at in places:
             rates = batch.tables[at].rates()
-            fits = [True] * batch.size
-            if not all(rates.tops) or not all(rates.bottoms):
-                fits = [top > 0 and bottom > 0 for top, bottom in zip(rates.tops, rates.bottoms, strict=True)]
+            for fits in (above_zero(rates.tops), above_zero(rates.bottoms)):
                 batch.only(fits)
-            columns.append(where(rates, fits))
+                rates = where(rates, fits)
+            columns.append(rates)
         return worst_of(columns, "lowest")
 
     return measure
@@ -193,8 +197,9 @@ def measured_share(likeness: Likeness, part: str, load_point: str, worst_is: Lit
         for at in places:
             columns = batch.tables[at].columns
             cut = columns[cut_off] if likeness.forms[at].has(cut_off) else (0,) * batch.size
-            whole = _whole(columns[sent], cut if in_flight is None else [min(each, in_flight) for each in cut])
-            fits = [of > 0 for of in whole]
+            most = cut if in_flight is None else [min(each, in_flight) for each in cut]
+            whole = list(map(sub, columns[sent], most))
+            fits = above_zero(whole)
             batch.only(fits)
             found.append(where(Ratios(columns[some], whole), fits))
         return worst_of(found, worst_is)
@@ -202,16 +207,12 @@ def measured_share(likeness: Likeness, part: str, load_point: str, worst_is: Lit
     return measure
 
 
-def _whole(sent: Iterable[int | float], cut_off: Iterable[int | float]) -> list[int]:
-    return [int(all_of_them - cut) for all_of_them, cut in zip(sent, cut_off, strict=True)]
-
-
 def inverse_of(measure: Measure, times: Fraction) -> Measure:
     """Return how to read ``times`` over what is measured, which is above 0."""
 
     def inverse(batch: Batch) -> Ratios:
         ratios = batch.of(measure)
-        return Ratios(_times(ratios.bottoms, times.numerator), _times(ratios.tops, times.denominator))
+        return Ratios(scaled(ratios.bottoms, times.numerator), scaled(ratios.tops, times.denominator))
 
     return inverse
 
@@ -221,10 +222,17 @@ def multiple_of(measure: Measure, times: Fraction) -> Measure:
 
     def multiple(batch: Batch) -> Ratios:
         ratios = batch.of(measure)
-        return Ratios(_times(ratios.tops, times.numerator), _times(ratios.bottoms, times.denominator))
+        return Ratios(scaled(ratios.tops, times.numerator), scaled(ratios.bottoms, times.denominator))
 
     return multiple
 
 
-def _times(column: Sequence[int], factor: int) -> Sequence[int]:
-    return column if factor == 1 else [value * factor for value in column]
+def scaled(column: Sequence[int], factor: int) -> Sequence[int]:
+    """Return the column times a factor."""
+    if factor == 1:
+        return column
+    # Many denominators are one and the same.
+    first = column[0]
+    return (
+        [first * factor] * len(column) if column.count(first) == len(column) else [value * factor for value in column]
+    )

@@ -6,7 +6,7 @@ by kind. The identities that no replica matters to are tested while the records 
 picks its own columns. Not handled: which trials are of one kind (``planner.alike.verdicts``).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 from operator import itemgetter
@@ -16,11 +16,11 @@ from planner.alike.columns import Column, Lazy, Table, replica_column
 from planner.alike.form import AT_ONCE, Form
 from planner.alike.identities import Test
 from planner.alike.measures import Batch
-from planner.records.evidence import Window
+from planner.records.base import UNSET
+from planner.records.evidence import Trial
 
 __all__ = ["Reading", "Rows"]
 
-Windows = Mapping[str, Window]
 Forms = tuple[Form, ...]
 
 
@@ -73,18 +73,20 @@ class Reading:
         """Say whether windows of these forms can be read with those of the reading's own."""
         return all(own.is_read_with(form) for own, form in zip(self.forms, forms, strict=True))
 
-    def read(self, windows: Sequence[Windows], forms: Sequence[Forms]) -> Rows:
-        """Read the windows of trials; ``forms`` are those of each trial's kind."""
+    def read(self, trials: Sequence[Trial], forms: Sequence[Forms]) -> Rows:
+        """Read the windows of trials; ``forms`` are those of each one's kind. Trials with injections are strangers."""
         blocks: list[list[Table]] = [[] for _ in self.forms]
         odd, strangers = set[int](), set[int]()
         replicas = [[own[at].replicas for own in forms] for at in range(len(self.forms))]
-        for start in range(0, len(windows), AT_ONCE):
+        for start in range(0, len(trials), AT_ONCE):
             block = slice(start, start + AT_ONCE)
+            strangers.update(start + at for at, trial in enumerate(trials[block]) if trial.failures is not UNSET)
+            windows = [trial.windows for trial in trials[block]]
             for at, form in enumerate(self.forms):
-                of_id = list(map(itemgetter(form.window_id), windows[block]))
+                of_id = list(map(itemgetter(form.window_id), windows))
                 blocks[at].append(form.block(of_id, replicas[at][block]))
             tables = tuple(tables[-1] for tables in blocks)
-            batch = Batch(len(windows[block]), tables, set())
+            batch = Batch(len(windows), tables, set())
             for at, test in self.tests:
                 batch.only(test(tables[at]))
             strangers.update(start + at for table in tables for at in table.strangers)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from planner.alike.form import UnlikeError
-from planner.alike.glances import Glance
-from planner.alike.kin import Kin, Member, kin_of
+from planner.alike.glances import Glance, Member
+from planner.alike.kin import Kin, kin_of
 from planner.alike.measures import Batch
 from planner.alike.reading import Reading
 from planner.evaluate import Verdict, weigh
@@ -21,7 +21,7 @@ from planner.order import Order
 from planner.records.plan import FrontierPoint
 from planner.view import TrialView
 
-__all__ = ["Member", "Verdicts", "weigh_all"]
+__all__ = ["Verdicts", "weigh_all"]
 
 PATIENCE = 16
 """How many trials without kin are tried among those placed alike before the gates judge all that are left."""
@@ -145,9 +145,7 @@ class _Judging:
         """Read trials of several kinds and judge all that are kin; what is left of each are the others."""
         places = sorted(chain.from_iterable(alike.left for _, alike in kinds))
         forms = {place: kin.likeness.forms for kin, alike in kinds for place in alike.left}
-        rows = reading.read(
-            [self.members[place].trial.windows for place in places], list(map(forms.__getitem__, places))
-        )
+        rows = reading.read([self.members[place].trial for place in places], list(map(forms.__getitem__, places)))
         row_of = {place: row for row, place in enumerate(places)}
         for kin, alike in kinds:
             batch, strangers = rows.part(list(map(row_of.__getitem__, alike.left)), kin.likeness.forms)
