@@ -28,6 +28,9 @@ def number_runs(things: Sequence[T], values: Sequence[Exactable], *, reverse: bo
     near = list(map(nearest_double, values))
     # Most have a double of their own; exact values tell those apart that share one.
     for places in runs(range(len(things)), near, reverse=reverse):
+        if len(places) == 1:
+            yield [things[places[0]]]
+            continue
         alike, own = [things[place] for place in places], [values[place] for place in places]
         if own.count(own[0]) == len(own):
             yield alike

@@ -7,10 +7,21 @@ peaks, pools, injections, a recovery) leaves the gate to be asked.
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from operator import mul, sub
 
-from planner.alike.columns import DURATION, SECONDS, TOKENS, Column, Ratios, Table, above_zero, metric_column
+from planner.alike.columns import (
+    DURATION,
+    SECONDS,
+    TOKENS,
+    Column,
+    Ratios,
+    Table,
+    above_zero,
+    metric_column,
+    replica_column,
+)
 from planner.alike.form import Form, UnlikeError
-from planner.alike.measures import Batch, Likeness, Measure, where, worst_of
+from planner.alike.measures import Batch, Likeness, Measure, scaled, where, worst_of
 from planner.failure import losses
 from planner.gates.failure import SHARE_LOST, FailureDomainLimit
 from planner.gates.failure_capacity import distinct_in
@@ -41,19 +52,27 @@ def measured_peak(likeness: Likeness, limit: MemoryHeadroomLimit) -> tuple[Measu
         raise UnlikeError
     if not all(_is_true_peak(likeness.forms[at], limit) for at in places):
         raise UnlikeError
-    wanted = view.workload.context_tokens
-    longest = [(at, _longest(likeness, likeness.forms[at])) for at in places]
+    longest = tuple((at, _longest(likeness, likeness.forms[at])) for at in places)
+    key = ("peak", longest, limit.max_sample_interval_s)
+    return likeness.once_for_all(key, lambda: _peak(likeness, limit, longest)), allowed.pop()
+
+
+def _peak(likeness: Likeness, limit: MemoryHeadroomLimit, longest: Sequence[tuple[int, str]]) -> Measure:
+    wanted = likeness.view.workload.context_tokens
 
     def measure(batch: Batch) -> Ratios:
-        for at, columns in longest:
-            for column in columns(batch.tables[at]):
-                batch.at_least(column, wanted)
-        for at in places:
-            batch.only(_sampled_closely(likeness.forms[at], batch.tables[at], limit))
-        peaks = [_peaks(likeness.forms[at], batch.tables[at], batch) for at in places]
+        peaks = []
+        for at, name in longest:
+            form, table = likeness.forms[at], batch.tables[at]
+            column = table.columns[name]
+            if min(column) < wanted:
+                fits = [tokens >= wanted for tokens in column]
+                batch.only(fits if name in form.pointers else table.of_windows(fits))
+            batch.only(_sampled_closely(form, table, limit))
+            peaks.append(_peaks(form, table, batch))
         return Ratios(*all_parts(peaks[0] if len(peaks) == 1 else list(map(max, *peaks))))
 
-    return measure, allowed.pop()
+    return measure
 
 
 def _is_true_peak(form: Form, limit: MemoryHeadroomLimit) -> bool:
@@ -79,17 +98,17 @@ def _sampled_closely(form: Form, table: Table, limit: MemoryHeadroomLimit) -> li
     ]
 
 
-def _longest(likeness: Likeness, form: Form) -> Callable[[Table], Sequence[Column]]:
-    """Return how to find the longest sequence of every serving group, a column for each.
+def _longest(likeness: Likeness, form: Form) -> str:
+    """Name the column of the longest sequence of every serving group.
 
     Raises:
         UnlikeError: nothing records it.
     """
     if len(likeness.view.serving_groups) == 1:
         if form.has(f"/load/{LONGEST}"):
-            return lambda table: [table.columns[f"/load/{LONGEST}"]]
+            return f"/load/{LONGEST}"
     elif LONGEST in form.replicas.columns and likeness.view.replicas(form.window) is not None:
-        return lambda table: table.replicas[LONGEST]
+        return replica_column(LONGEST)
     raise UnlikeError
 
 
@@ -120,66 +139,79 @@ def measured_loss(likeness: Likeness, limit: FailureDomainLimit) -> Measure:
         raise UnlikeError
     of_need = (1 - reserve) / required if required else Fraction(0)
     lost = [loss.groups for loss in distinct_in(view, limit.domain, found)]
-    places = [(at, _taken(likeness, likeness.forms[at], lost)) for at in likeness.at(limit.load_point)]
+    places = [(_taken(likeness, at, lost), _lasting(likeness, at)) for at in likeness.at(limit.load_point)]
 
     def measure(batch: Batch) -> Ratios:
         columns = []
-        for at, taken in places:
-            most, whole, shares = taken(batch.tables[at])
-            durations = batch.tables[at].columns[DURATION]
-            for column in (whole, durations):
-                batch.only(above_zero(column))
+        for taken, lasting in places:
+            most, whole, shares = taken(batch)
+            seconds = batch.of(lasting)
+            batch.only(above_zero(whole))
             taken_of_it = Ratios(most, whole)
-            ratios = taken_of_it if is_share else _left(batch.tables[at], taken_of_it, of_need / shares)
+            ratios = taken_of_it if is_share else _left(seconds, taken_of_it, of_need / shares)
             columns.append(where(ratios, above_zero(ratios.bottoms)))
         return worst_of(columns, "highest" if is_share else "lowest")
 
     return measure
 
 
-Taken = Callable[[Table], tuple[Sequence[int], Sequence[int], int]]
+def _lasting(likeness: Likeness, at: int) -> Measure:
+    """Return how to read how long a window took, which has to be some time."""
+
+    def measure(batch: Batch) -> Ratios:
+        durations = batch.tables[at].columns[DURATION]
+        batch.only(above_zero(durations))
+        return Ratios(*all_parts(durations))
+
+    return likeness.once_for_all(("duration", at), lambda: measure)
+
+
+Taken = Callable[[Batch], tuple[Sequence[int], Sequence[int], int]]
 """Gives, of every window, the tokens of the loss that takes most, those of all groups, and how often each counts."""
 
 
-def _taken(likeness: Likeness, form: Form, lost: Sequence[Sequence[int]]) -> Taken:
+def _taken(likeness: Likeness, at: int, lost: Sequence[Sequence[int]]) -> Taken:
     """Return how to find what the heaviest loss takes: by the tokens of each replica, or by equal shares of them all.
 
     Raises:
         UnlikeError: groups differ in shape and nothing is recorded of each, or replicas are not the groups.
     """
-    view = likeness.view
+    view, form = likeness.view, likeness.forms[at]
     if not form.has_rate:
         raise UnlikeError
     if not form.replicas.recorded:
         if len(set(view.group_shapes)) > 1:
             raise UnlikeError
         heaviest, groups = max(map(len, lost)), len(view.serving_groups)
-        return lambda table: _evenly(table, heaviest, groups)
+        tokens = likeness.once_for_all(("tokens", at), lambda: lambda batch: _tokens(batch, at))
+        return lambda batch: _evenly(batch.of(tokens).tops, heaviest, groups)
     replicas = view.replicas(form.window)
     if replicas is None or TOKENS_OF not in form.replicas.columns:
         raise UnlikeError
     # Columns stand in the order of the document, groups in their own.
     place = {name: index for index, name in enumerate(form.replicas.recorded)}
     places = [[place[replicas[group][0]] for group in groups] for groups in lost]
-    return lambda table: _heaviest(table, places)
+    return lambda batch: _heaviest(batch.of_replicas(at, TOKENS_OF), places)
 
 
-def _evenly(table: Table, heaviest: int, groups: int) -> tuple[Sequence[int], Sequence[int], int]:
-    tokens = table.columns[TOKENS]
-    return [value * heaviest for value in tokens], [value * groups for value in tokens], groups
+def _tokens(batch: Batch, at: int) -> Ratios:
+    return Ratios(batch.tables[at].columns[TOKENS], [1] * batch.size)
 
 
-def _heaviest(table: Table, lost: Sequence[Sequence[int]]) -> tuple[Sequence[int], Sequence[int], int]:
-    tokens = table.replicas[TOKENS_OF]
+def _evenly(tokens: Sequence[int], heaviest: int, groups: int) -> tuple[Sequence[int], Sequence[int], int]:
+    return scaled(tokens, heaviest), scaled(tokens, groups), groups
+
+
+def _heaviest(
+    tokens: Sequence[Sequence[int]], lost: Sequence[Sequence[int]]
+) -> tuple[Sequence[int], Sequence[int], int]:
     each = [list(map(sum, zip(*(tokens[place] for place in places), strict=True))) for places in lost]
     most = each[0] if len(each) == 1 else list(map(max, *each))
-    return most, table.sums(TOKENS_OF), 1
+    return most, list(map(sum, zip(*tokens, strict=True))), 1
 
 
-def _left(table: Table, taken: Ratios, of_need: Fraction) -> Ratios:
+def _left(seconds: Ratios, taken: Ratios, of_need: Fraction) -> Ratios:
     """Return what is left, as a share of the need."""
     times, per = of_need.numerator, of_need.denominator
-    seconds, shares = all_parts(table.columns[DURATION])
-    found = zip(taken.tops, taken.bottoms, shares, strict=True)
-    left = [(whole - most) * share * times for most, whole, share in found]
-    return Ratios(left, [value * per for value in seconds])
+    left = map(mul, map(sub, taken.bottoms, taken.tops), seconds.bottoms)
+    return Ratios(scaled(list(left), times), scaled(seconds.tops, per))

@@ -4,8 +4,9 @@ Rules kept: a column has an entry for every window; a window that says something
 are read, is a stranger, and any number stands in its place. Not handled: what is read (``planner.alike.form``).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from operator import mul
+from collections.abc import Sequence
+from itertools import accumulate, chain
+from operator import mul, sub
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -19,7 +20,6 @@ __all__ = [
     "SPAN",
     "TOKENS",
     "Column",
-    "Lazy",
     "Number",
     "Pair",
     "Ratios",
@@ -61,20 +61,13 @@ class Table(Struct, gc=False):
     """The columns of many windows of one form; entry i of each belongs to window i.
 
     ``columns`` are those of numbers, by pointer below a window, and others by the names that are given here.
-    ``replicas`` has, by field, a column for each replica in the order of the form.
+    ``replicas`` says how many replicas each window has.
     """
 
     size: int
     columns: dict[str, Sequence[Any]]
-    replicas: Mapping[str, Sequence[Column]]
+    replicas: Sequence[int]
     strangers: set[int]
-
-    def sums(self, field: str) -> Sequence[int]:
-        """Return what all replicas of every window count together."""
-        name = f"/replicas/sum/{field}"
-        if name not in self.columns:
-            self.columns[name] = list(map(sum, zip(*self.replicas[field], strict=True)))
-        return self.columns[name]
 
     def rates(self) -> Ratios:
         """Return the output tokens per second of every window, over 0 where it took no time."""
@@ -82,22 +75,21 @@ class Table(Struct, gc=False):
         seconds, per = all_parts(durations)
         return Ratios(tokens if set(per) == {1} else list(map(mul, tokens, per)), seconds)
 
+    def sums(self, field: str) -> Sequence[int]:
+        """Return what all replicas of a window count together."""
+        so_far = list(accumulate(self.columns[replica_column(field)], initial=0))
+        ends = list(map(so_far.__getitem__, accumulate(self.replicas)))
+        return list(map(sub, ends, chain((0,), ends)))
+
+    def of_windows(self, fits: Sequence[bool]) -> Sequence[bool]:
+        """Say which windows fit, of what is said of every replica; nothing where nothing is said."""
+        ends = list(accumulate(self.replicas)) if fits else []
+        return [all(fits[start:end]) for start, end in zip(chain((0,), ends), ends, strict=False)]
+
 
 def above_zero(column: Column) -> Sequence[bool]:
     """Say which numbers are above 0; nothing where all of them are."""
     return () if min(column) > 0 else [value > 0 for value in column]
-
-
-class Lazy(dict[str, T]):
-    """Values by name that are made when they are first asked for."""
-
-    def __init__(self, make: Callable[[str], T]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, name: str) -> T:
-        made = self[name] = self._make(name)
-        return made
 
 
 def metric_column(name: str, field: str) -> str:

@@ -29,9 +29,8 @@ from planner.alike.columns import (
     instead,
     metric_column,
     numbers,
-    replica_column,
 )
-from planner.alike.replicas import Replicas, by_replica, replicas_of
+from planner.alike.replicas import Replicas, replicas_of
 from planner.records.base import UNSET, UnsetType
 from planner.records.evidence import PerRank, Window
 from planner.times import seconds_between
@@ -137,21 +136,9 @@ class Form:
             and self.replicas.are_read_with(other.replicas)
         )
 
-    def table(self, windows: Sequence[Window]) -> Table:
-        """Return the columns of windows."""
-        table = self.block(windows, [self.replicas] * len(windows))
-        table.replicas = {
-            field: by_replica(table.columns[replica_column(field)], len(self.replicas.recorded))
-            for field in self.replicas.columns
-        }
-        return table
-
-    def block(self, windows: Sequence[Window], replicas: Sequence[Replicas]) -> Table:
-        """Return the columns of windows, each with the replicas of its own form, which is read with this one.
-
-        What replicas say is left in columns of all replicas.
-        """
-        table = Table(len(windows), {}, {}, set())
+    def table(self, windows: Sequence[Window], replicas: Sequence[Replicas] | None = None) -> Table:
+        """Return the columns of windows; ``replicas`` are those of each one's form, where forms are read together."""
+        table = Table(len(windows), {}, (), set())
         columns = dict(zip(Window.__struct_fields__, self.root.read(windows, table), strict=True))
         _read_times(list(zip(columns["start"], columns["end"], strict=True)), table)
         if self.window.per_rank is UNSET:
@@ -161,7 +148,7 @@ class Form:
         else:
             self._read_lengths(columns["per_rank"], table)
         if self.replicas.recorded:
-            self.replicas.read(columns["replicas"], replicas, table)
+            self.replicas.read(columns["replicas"], replicas or [self.replicas] * len(windows), table)
         else:
             hold(columns["replicas"], UNSET, table)
         return table
@@ -217,9 +204,9 @@ def _say_the_same(metric: PerRank, other: PerRank) -> bool:
 
 
 def form_of(
-    window_id: str, window: Window, ranks: int, *, reads_arrays: bool = True, known: Iterable[Form] = ()
+    window_id: str, window: Window, ranks: int, *, reads_arrays: bool = True, roots: Iterable[Node] = ()
 ) -> Form:
-    """Return the form of a window, which has its root in common with any of the ``known`` ones that say the same.
+    """Return the form of a window, which has one of the ``roots`` where that says the same.
 
     Raises:
         UnlikeError: it has none: it is not counted, has a section that is not read, or an array lacks a rank.
@@ -234,7 +221,7 @@ def form_of(
         raise UnlikeError
     if reads_arrays and not all(_is_full(metric.values, ranks) for metric in metrics.values()):
         raise UnlikeError
-    root = next((form.root for form in known if form.root.fits(window)), None) or _node(window, "", APART)
+    root = next((root for root in roots if root.fits(window)), None) or _node(window, "", APART)
     return Form(
         window_id=window_id,
         window=window,

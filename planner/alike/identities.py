@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import add, eq, le, mul, or_, sub, truediv
 
-from planner.alike.columns import DURATION, SECONDS, TOKENS, Column, Number, Table, above_zero
+from planner.alike.columns import DURATION, SECONDS, TOKENS, Column, Number, Table, above_zero, replica_column
 from planner.alike.form import Form, UnlikeError
 from planner.consistency import IDENTITIES, PER_REQUEST_DECODE, Facts
 from planner.consistency.counts import AMONG, ENDS, RATES
@@ -22,7 +22,7 @@ from planner.consistency.latencies import LATENCIES, NAMES, OPEN_LOOP_TOLERANCE,
 from planner.consistency.samples import PER_REQUEST
 from planner.records.base import UnsetType
 
-__all__ = ["Test", "replica_tests_of", "shared_tests_of", "tests_of"]
+__all__ = ["Test", "tests_of"]
 
 Test = Callable[[Table], Sequence[bool]]
 """Says of every window of a table whether it surely holds; nothing where all of them do."""
@@ -39,31 +39,13 @@ def tests_of(form: Form, facts: Facts) -> tuple[Test, ...]:
     Raises:
         UnlikeError: an identity reads what is not known here.
     """
-    return *shared_tests_of(form, facts), *replica_tests_of(form, facts)
-
-
-def shared_tests_of(form: Form, facts: Facts) -> tuple[Test, ...]:
-    """Return those of them that say the same of all forms that are read together.
-
-    Raises:
-        UnlikeError: as ``tests_of`` does.
-    """
-    if not QUICK.keys() >= {f"{each.__module__.rpartition('.')[2]}.{each.__name__}" for each in IDENTITIES}:
-        raise UnlikeError
-    return _tests([name for name in QUICK if name not in OF_REPLICAS], form, facts)
-
-
-def replica_tests_of(form: Form, facts: Facts) -> tuple[Test, ...]:
-    """Return those of them that read each replica.
-
-    Raises:
-        UnlikeError: as ``tests_of`` does.
-    """
-    return _tests(OF_REPLICAS, form, facts)
-
-
-def _tests(names: Iterable[str], form: Form, facts: Facts) -> tuple[Test, ...]:
-    return tuple(test for name in names for test in QUICK[name](form, facts))
+    found: list[Test] = []
+    for identity in IDENTITIES:
+        quick = QUICK.get(f"{identity.__module__.rpartition('.')[2]}.{identity.__name__}")
+        if quick is None:
+            raise UnlikeError
+        found += quick(form, facts)
+    return tuple(found)
 
 
 def surely_at_most(lefts: Sequence[Number], rights: Sequence[Number], times: float = 1) -> Sequence[bool]:
@@ -304,14 +286,8 @@ def _not_evaluated(form: Form, facts: Facts) -> Iterator[Test]:
 def _longest_held(form: Form, facts: Facts) -> Iterator[Test]:
     fields = ("longest_sequence_tokens", "kv_capacity_tokens")
     if set(fields) <= set(form.replicas.columns):
-        longest, capacity = fields
-        yield lambda table: [
-            all(held)
-            for held in zip(
-                *(map(le, *pair) for pair in zip(table.replicas[longest], table.replicas[capacity], strict=True)),
-                strict=True,
-            )
-        ]
+        longest, capacity = map(replica_column, fields)
+        yield lambda table: table.of_windows(_where(le, table.columns[longest], table.columns[capacity]))
     elif any(type(getattr(each, name)) is int for name in fields for each in _partly(form, name)):
         raise UnlikeError
 
@@ -366,4 +342,3 @@ QUICK: Mapping[str, Callable[[Form, Facts], Iterator[Test]]] = {
     "states._energy": _energy,
 }
 """The test of each identity, by module and name."""
-OF_REPLICAS = ("counts._replica_sums", "states._longest_held")

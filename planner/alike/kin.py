@@ -7,26 +7,23 @@ hold or a number that is out of the ordinary, is left to the gates. Not handled:
 (``planner.alike.verdicts``).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 
-from planner.alike.columns import SPAN
 from planner.alike.form import Form, UnlikeError, form_of
 from planner.alike.glances import Block, Figure, Glance, Member, figure_of
-from planner.alike.identities import Test, replica_tests_of, shared_tests_of
+from planner.alike.identities import tests_of
 from planner.alike.limits import Rule, rule_of
 from planner.alike.measures import Batch, Likeness, Measure
 from planner.alike.reading import Reading
 from planner.alike.values import KeyValue, figure_measures, key_value_of
-from planner.consistency import Facts
 from planner.evaluate import ALWAYS, Called, Verdict, state_of
 from planner.gates.base import Finding
 from planner.gates.base import Verdict as Outcome
 from planner.order import Order
 from planner.records.base import UNSET
 from planner.records.plan import State
-from planner.times import repeats
 from planner.view import TrialView
 
 __all__ = ["Kin", "kin_of"]
@@ -57,15 +54,10 @@ class Differing:
 class Kin:
     """Trials alike. ``same`` is what gates say of all of them; ``read`` are the limits that are read off the numbers,
     ``asked`` those that their gates are asked for.
-
-    ``tests`` are those of identities that ``reading`` does not test for several kinds at once. ``repeated`` are the
-    windows of each load point, where the contract wants measurements repeated.
     """
 
     likeness: Likeness
     reading: Reading
-    tests: tuple[tuple[int, Test], ...]
-    repeated: tuple[tuple[int, ...], ...]
     same: Mapping[str, Mapping[str, Figure]]
     read: tuple[Differing, ...]
     asked: tuple[Differing, ...]
@@ -80,9 +72,6 @@ class Kin:
 
         ``view_of`` makes the view of a trial, to ask gates.
         """
-        for at, test in self.tests:
-            batch.only(test(batch.tables[at]))
-        self._want_repeats(batch)
         block = Block(
             same=self.same,
             missing_keys=self.missing_keys,
@@ -94,21 +83,6 @@ class Kin:
             findings=self._findings(members, batch, view_of),
         )
         return self._glances(members, block, batch.odd)
-
-    def unlike_beside(self, members: Sequence[Member]) -> set[int]:
-        """Return the trials that are unlike beside their counted windows: they have others for other ends."""
-        unlike: set[int] = set()
-        for name, window in self.likeness.others.items():
-            end = (window.purpose, window.load_point)
-            found = enumerate(member.trial.windows[name] for member in members)
-            unlike.update(at for at, own in found if (own.purpose, own.load_point) != end)
-        return unlike
-
-    def _want_repeats(self, batch: Batch) -> None:
-        least = self.likeness.view.min_repeats
-        for places in self.repeated:
-            spans = zip(*(batch.tables[at].columns[SPAN] for at in places), strict=True)
-            batch.only([repeats(each) >= least for each in spans])
 
     def _findings(
         self, members: Sequence[Member], batch: Batch, view_of: Callable[[str], TrialView]
@@ -165,15 +139,10 @@ def kin_of(view: TrialView, verdict: Verdict, order: Order, known: Sequence[Read
     """
     if not _is_sound(view, verdict):
         raise UnlikeError
-    windows = sorted(view.trial.windows.items())
-    counted = [(name, window) for name, window in windows if window.purpose == "counted"]
-    forms = tuple(
-        form_of(name, window, view.ranks, known=[form for reading in known for form in reading.forms])
-        for name, window in counted
-    )
-    others = {name: window for name, window in windows if window.purpose != "counted"}
-    likeness = Likeness(view=view, forms=forms, others=others)
-    reading = next((each for each in known if each.takes(forms)), None) or _reading_of(view, forms)
+    reading, forms = _read_with(view, known)
+    windows = view.trial.windows
+    others = {name: window for name, window in windows.items() if window.purpose != "counted"}
+    likeness = Likeness(view=view, forms=forms, others=others, shared=reading.measures)
     same: dict[str, dict[str, Figure]] = {gate: {} for gate in verdict.docket.speaking}
     differing: list[Differing] = []
     for called in (*verdict.docket.grounds, *verdict.docket.others):
@@ -183,12 +152,9 @@ def kin_of(view: TrialView, verdict: Verdict, order: Order, known: Sequence[Read
                 same[called.gate.id][limit_id] = figure_of(verdict.findings[called.gate.id][limit_id])
             else:
                 differing.append(found)
-    points = dict.fromkeys(form.window.load_point for form in forms)
     return Kin(
         likeness=likeness,
         reading=reading,
-        tests=_tests(replica_tests_of, view, forms),
-        repeated=tuple(likeness.at(point) for point in points) if view.min_repeats > 1 else (),
         same=same,
         read=tuple(each for each in differing if each.rule is not None),
         asked=tuple(each for each in differing if each.rule is None),
@@ -199,15 +165,31 @@ def kin_of(view: TrialView, verdict: Verdict, order: Order, known: Sequence[Read
     )
 
 
-def _reading_of(view: TrialView, forms: Sequence[Form]) -> Reading:
-    return Reading(forms=tuple(forms), tests=_tests(shared_tests_of, view, forms))
+def _read_with(view: TrialView, known: Sequence[Reading]) -> tuple[Reading, tuple[Form, ...]]:
+    """Return how trials like this one are read, and the form of each counted window.
 
-
-def _tests(
-    of_form: Callable[[Form, Facts], Iterable[Test]], view: TrialView, forms: Sequence[Form]
-) -> tuple[tuple[int, Test], ...]:
-    """Return tests, each with the place of its form."""
-    return tuple((at, test) for at, form in enumerate(forms) for test in of_form(form, view.facts(form.window)))
+    Raises:
+        UnlikeError: a window has no form, or an identity reads what is not known.
+    """
+    windows = sorted(view.trial.windows.items())
+    counted = [(name, window) for name, window in windows if window.purpose == "counted"]
+    beside = {name: (each.purpose, each.load_point) for name, each in windows if each.purpose != "counted"}
+    roots = [form.root for reading in known for form in reading.forms]
+    forms = tuple(form_of(name, window, view.ranks, roots=roots) for name, window in counted)
+    for reading in known:
+        if reading.takes(forms, beside):
+            return reading, forms
+    points: dict[str, list[int]] = {}
+    for at, form in enumerate(forms):
+        points.setdefault(form.window.load_point, []).append(at)
+    reading = Reading(
+        forms=forms,
+        tests=tuple((at, test) for at, form in enumerate(forms) for test in tests_of(form, view.facts(form.window))),
+        beside=beside,
+        repeated=tuple(map(tuple, points.values())) if view.min_repeats > 1 else (),
+        min_repeats=view.min_repeats,
+    )
+    return reading, forms
 
 
 def _is_sound(view: TrialView, verdict: Verdict) -> bool:

@@ -125,7 +125,7 @@ def _freshness(likeness: Likeness, standing: Standing) -> Built:
         ages = {span: -1 if end is None else int((view.as_of - end).total_seconds()) for span, end in ends.items()}
         return list(map(ages.__getitem__, spans))
 
-    return Rule(measure, "<=", most)
+    return Rule(likeness.once_for_all(("age", tuple(places)), lambda: measure), "<=", most)
 
 
 def _latency(field: str, definition: str | None = None) -> Callable[[Likeness, LatencyLimit], Built]:

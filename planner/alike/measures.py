@@ -14,7 +14,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from planner.alike.columns import Column, Number, Ratios, Table, above_zero
+from planner.alike.columns import Column, Number, Ratios, Table, above_zero, replica_column
 from planner.alike.form import Form, UnlikeError
 from planner.numbers import all_parts
 from planner.readings import FROM_START, samples_needed, side_of
@@ -39,18 +39,27 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Likeness:
-    """What trials alike share: the view of one of them, the form of each counted window, and the other windows."""
+    """What trials alike share: the view of one of them, the form of each counted window, and the other windows.
+
+    ``shared`` are the measures that are read once for all kinds of trials that are read together, ``built`` those of
+    this kind alone, ``used`` which of the shared ones it needs.
+    """
 
     view: TrialView
     forms: tuple[Form, ...]
     others: Mapping[str, Window]
+    shared: dict[Hashable, "Measure"]
     built: dict[Hashable, "Measure"] = field(default_factory=dict, repr=False)
+    used: set["Measure"] = field(default_factory=set, repr=False)
 
     def once(self, key: Hashable, build: Callable[[], "Measure"]) -> "Measure":
         """Return the measure that was built the first time, so that what it reads is read once."""
-        found = self.built.get(key)
-        if found is None:
-            found = self.built[key] = build()
+        return _once(self.built, key, build)
+
+    def once_for_all(self, key: Hashable, build: Callable[[], "Measure"]) -> "Measure":
+        """Return the same for a measure that no placement and no replica's ranks matter to."""
+        found = _once(self.shared, key, build)
+        self.used.add(found)
         return found
 
     def at(self, load_point: str) -> tuple[int, ...]:
@@ -65,6 +74,13 @@ class Likeness:
         return found
 
 
+def _once(kept: dict[Hashable, "Measure"], key: Hashable, build: Callable[[], "Measure"]) -> "Measure":
+    found = kept.get(key)
+    if found is None:
+        found = kept[key] = build()
+    return found
+
+
 class Batch(Struct, gc=False):
     """Many trials alike: a table for each window. ``odd`` are the trials that have to be judged by themselves."""
 
@@ -72,6 +88,11 @@ class Batch(Struct, gc=False):
     tables: tuple[Table, ...]
     odd: set[int]
     measured: dict["Measure", Ratios] = {}
+
+    def of_replicas(self, at: int, field: str) -> list[Sequence[int]]:
+        """Return a column for each replica of a window, where all trials have as many, in the order of their form."""
+        column, replicas = self.tables[at].columns[replica_column(field)], self.tables[at].replicas[0]
+        return [column[place::replicas] for place in range(replicas)]
 
     def of(self, measure: "Measure") -> Ratios:
         """Return what a measure reads of every trial."""
@@ -122,7 +143,7 @@ def measured_statistic(likeness: Likeness, field: str, name: str, load_point: st
     Raises:
         UnlikeError: it is not recorded in all of them, or bounds the true one on one side only.
     """
-    return likeness.once((field, name, load_point), lambda: _statistic(likeness, field, name, load_point))
+    return likeness.once_for_all((field, name, load_point), lambda: _statistic(likeness, field, name, load_point))
 
 
 def _statistic(likeness: Likeness, field: str, name: str, load_point: str) -> Measure:
@@ -158,7 +179,7 @@ def measured_rate(likeness: Likeness, load_point: str) -> Measure:
     Raises:
         UnlikeError: it is not recorded in all of them.
     """
-    return likeness.once(("rate", load_point), lambda: _rate(likeness, load_point))
+    return likeness.once_for_all(("rate", load_point), lambda: _rate(likeness, load_point))
 
 
 def _rate(likeness: Likeness, load_point: str) -> Measure:
@@ -185,6 +206,12 @@ def measured_share(likeness: Likeness, part: str, load_point: str, worst_is: Lit
     Raises:
         UnlikeError: one of them is not recorded in all windows at the load point.
     """
+    return likeness.once_for_all(
+        ("share", part, load_point, worst_is), lambda: _share(likeness, part, load_point, worst_is)
+    )
+
+
+def _share(likeness: Likeness, part: str, load_point: str, worst_is: Literal["highest", "lowest"]) -> Measure:
     places = likeness.at(load_point)
     sent, some, cut_off = (f"/load/requests/{name}" for name in ("sent", part, "cut_off"))
     if not all(likeness.forms[at].has(sent, some) for at in places):

@@ -1,102 +1,139 @@
 """Reading the windows of many trials at once, of however many kinds: by blocks, in the order in which trials came.
 
 Rules kept: trials of several kinds are read together where their windows differ at most in which replicas there are.
-That is once for all of them, and in the order in which records mostly lie in memory, which takes a third less than kind
-by kind. The identities that no replica matters to are tested while the records of a block are at hand; each kind then
-picks its own columns. Not handled: which trials are of one kind (``planner.alike.verdicts``).
+What neither a placement nor the ranks of replicas matter to (identities, repeats, most measures) is worked out once for
+all of them, while the records of a block are at hand; each kind then picks what is its own. Records mostly lie in
+memory in the order of trials: to read them kind by kind takes half as long again. Not handled: which trials are of one
+kind (``planner.alike.verdicts``).
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from operator import itemgetter
-from typing import Any
 
-from planner.alike.columns import Column, Lazy, Table, replica_column
+from planner.alike.columns import SPAN, Ratios, Table, replica_column
 from planner.alike.form import AT_ONCE, Form
 from planner.alike.identities import Test
-from planner.alike.measures import Batch
+from planner.alike.measures import Batch, Measure
 from planner.records.base import UNSET
 from planner.records.evidence import Trial
+from planner.times import repeats
 
 __all__ = ["Reading", "Rows"]
 
-Forms = tuple[Form, ...]
+Ends = tuple[str, str]
+"""Purpose and load point of a window."""
+KEPT = replica_column("output_tokens_total")
+"""What measures of one kind read of every replica; all other columns are let go of block by block."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """The columns of all trials that were read together, a sheet for each window of a trial.
+    """All trials that were read together, in the order in which they came.
 
-    ``odd`` are the trials that may break an identity; ``strangers`` among them have windows of another form.
+    Of ``odd`` ones an identity may not hold; ``strangers`` among them are of another form.
     """
 
-    sheets: tuple["Sheet", ...]
-    odd: set[int]
-    strangers: set[int]
+    def __init__(self, windows: int, measures: Iterable[Measure]) -> None:
+        self.size = 0
+        self.odd = set[int]()
+        self.strangers = set[int]()
+        self._kept: list[tuple[list[int], list[int]]] = [([0], []) for _ in range(windows)]
+        self._measured: dict[Measure, tuple[list[int], list[int], set[int]]] = {
+            measure: ([], [], set()) for measure in measures
+        }
 
-    def part(self, rows: Sequence[int], forms: Forms) -> tuple[Batch, set[int]]:
-        """Return the columns of the trials of one kind, and which of them are strangers."""
-        tables = tuple(sheet.part(rows, form) for sheet, form in zip(self.sheets, forms, strict=True))
-        odd, strangers = ({at for at, row in enumerate(rows) if row in some} for some in (self.odd, self.strangers))
-        return Batch(len(rows), tables, odd), strangers
+    def add(self, batch: Batch, strangers: set[int]) -> None:
+        """Measure more trials; those that are odd so far are so whatever is measured."""
+        self.odd.update(self.size + at for at in batch.odd)
+        self.strangers.update(self.size + at for at in strangers)
+        for measure, (tops, bottoms, odd) in self._measured.items():
+            batch.odd = set()
+            ratios = measure(batch)
+            tops += ratios.tops
+            bottoms += ratios.bottoms
+            odd.update(self.size + at for at in batch.odd)
+        for table, (ends, kept) in zip(batch.tables, self._kept, strict=True):
+            if KEPT in table.columns:
+                ends += accumulate(table.replicas, initial=ends.pop())
+                kept += table.columns[KEPT]
+        self.size += batch.size
+
+    def part(self, rows: Sequence[int], measures: Iterable[Measure]) -> tuple[Batch, set[int]]:
+        """Return what was measured of the trials of one kind, and which of them are strangers."""
+        picked, odd = _picking(rows), self.odd | self.strangers
+        batch = Batch(len(rows), tuple(_part(rows, *kept) for kept in self._kept), set(), {})
+        for measure in measures:
+            tops, bottoms, unsettled = self._measured[measure]
+            batch.measured[measure] = Ratios(picked(tops), picked(bottoms))
+            odd |= unsettled
+        batch.odd = _found(odd, rows)
+        return batch, _found(self.strangers, rows)
 
 
-class Sheet:
-    """The columns of the windows of one id, joined from those of blocks when they are asked for."""
+def _part(rows: Sequence[int], ends: Sequence[int], kept: Sequence[int]) -> Table:
+    """Return what is kept of the replicas of some windows."""
+    if not kept:
+        return Table(len(rows), {}, (), set())
+    column = chain.from_iterable([kept[ends[row] : ends[row + 1]] for row in rows])
+    return Table(len(rows), {KEPT: list(column)}, [ends[row + 1] - ends[row] for row in rows[:1]] * len(rows), set())
 
-    def __init__(self, blocks: Sequence[Table], replicas: Sequence[int]) -> None:
-        self.columns = Lazy(lambda name: list(chain.from_iterable(block.columns[name] for block in blocks)))
-        self.starts = list(accumulate(replicas, initial=0))
 
-    def part(self, rows: Sequence[int], form: Form) -> Table:
-        """Return the columns of some windows, all of one form."""
-        picked, replicas = _picking(rows), range(len(form.replicas.recorded))
-        starts = picked(self.starts) if replicas else ()
-        of_each = [_picking([start + place for start in starts]) for place in replicas]
+def _found(some: set[int], rows: Sequence[int]) -> set[int]:
+    return {at for at, row in enumerate(rows) if row in some} if some else set()
 
-        def by_replica(field: str) -> list[Column]:
-            column = self.columns[replica_column(field)]
-            return [pick(column) for pick in of_each]
 
-        return Table(len(rows), Lazy(lambda name: picked(self.columns[name])), Lazy(by_replica), set())
+def _picking(places: Sequence[int]) -> Callable[[Sequence[int]], Sequence[int]]:
+    """Return what picks the entries at some places of a column."""
+    return itemgetter(*places) if len(places) > 1 else lambda column: [column[place] for place in places]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Reading:
-    """How the counted windows of trials are read: in which forms, and by which tests of identities."""
+    """How trials are read: in which forms of their counted windows, by which tests of identities, for which measures.
 
-    forms: Forms
+    ``beside`` says what the other windows are for, ``repeated`` which windows have to be at least ``min_repeats``
+    measurements.
+    """
+
+    forms: tuple[Form, ...]
     tests: tuple[tuple[int, Test], ...]
+    beside: Mapping[str, Ends]
+    repeated: tuple[tuple[int, ...], ...]
+    min_repeats: int
+    measures: dict[Hashable, Measure] = field(default_factory=dict)
 
-    def takes(self, forms: Forms) -> bool:
-        """Say whether windows of these forms can be read with those of the reading's own."""
-        return all(own.is_read_with(form) for own, form in zip(self.forms, forms, strict=True))
+    def takes(self, forms: Sequence[Form], beside: Mapping[str, Ends]) -> bool:
+        """Say whether trials with windows of these forms can be read with those of the reading's own."""
+        return beside == self.beside and all(map(Form.is_read_with, self.forms, forms))
 
-    def read(self, trials: Sequence[Trial], forms: Sequence[Forms]) -> Rows:
-        """Read the windows of trials; ``forms`` are those of each one's kind. Trials with injections are strangers."""
-        blocks: list[list[Table]] = [[] for _ in self.forms]
-        odd, strangers = set[int](), set[int]()
+    def read(self, trials: Sequence[Trial], forms: Sequence[tuple[Form, ...]]) -> Rows:
+        """Read trials; ``forms`` are those of each one's kind. Trials with injections are strangers."""
         replicas = [[own[at].replicas for own in forms] for at in range(len(self.forms))]
+        rows = Rows(len(self.forms), self.measures.values())
         for start in range(0, len(trials), AT_ONCE):
             block = slice(start, start + AT_ONCE)
-            strangers.update(start + at for at, trial in enumerate(trials[block]) if trial.failures is not UNSET)
             windows = [trial.windows for trial in trials[block]]
-            for at, form in enumerate(self.forms):
-                of_id = list(map(itemgetter(form.window_id), windows))
-                blocks[at].append(form.block(of_id, replicas[at][block]))
-            tables = tuple(tables[-1] for tables in blocks)
-            batch = Batch(len(windows), tables, set())
-            for at, test in self.tests:
-                batch.only(test(tables[at]))
-            strangers.update(start + at for table in tables for at in table.strangers)
-            odd.update(start + at for at in batch.odd)
-        sheets = tuple(
-            Sheet(tables, [len(own.recorded) for own in owns]) for tables, owns in zip(blocks, replicas, strict=True)
-        )
-        return Rows(sheets=sheets, odd=odd | strangers, strangers=strangers)
+            tables = tuple(
+                form.table(list(map(itemgetter(form.window_id), windows)), owns[block])
+                for form, owns in zip(self.forms, replicas, strict=True)
+            )
+            batch = Batch(len(windows), tables, set(), {})
+            self._test(batch)
+            rows.add(batch, self._strangers(trials[block], tables))
+        return rows
 
+    def _test(self, batch: Batch) -> None:
+        """Find trials of which an identity may not hold, or with too few measurements."""
+        for at, test in self.tests:
+            batch.only(test(batch.tables[at]))
+        for places in self.repeated:
+            spans = zip(*(batch.tables[at].columns[SPAN] for at in places), strict=True)
+            batch.only([repeats(each) >= self.min_repeats for each in spans])
 
-def _picking(places: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Return what picks the entries at some places of a column."""
-    return itemgetter(*places) if len(places) > 1 else lambda column: [column[place] for place in places]
+    def _strangers(self, trials: Sequence[Trial], tables: Sequence[Table]) -> set[int]:
+        found = {at for at, trial in enumerate(trials) if trial.failures is not UNSET}
+        for name, ends in self.beside.items():
+            others = enumerate(trial.windows[name] for trial in trials)
+            found.update(at for at, own in others if (own.purpose, own.load_point) != ends)
+        return found.union(*(table.strangers for table in tables))

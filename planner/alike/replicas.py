@@ -6,16 +6,16 @@ form says of that replica. Not handled: sections other than replicas (``planner.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress
-from operator import itemgetter, ne
+from itertools import chain
+from operator import eq, itemgetter
 from typing import Any
 
 from msgspec.structs import astuple
 
-from planner.alike.columns import NUMBERS, Column, Table, are_numbers, replica_column
+from planner.alike.columns import NUMBERS, Table, are_numbers, replica_column
 from planner.records.evidence import Replica
 
-__all__ = ["Replicas", "by_replica", "replicas_of"]
+__all__ = ["Replicas", "replicas_of"]
 
 Recorded = Mapping[str, Replica]
 
@@ -35,34 +35,36 @@ class Replicas:
     picked: Callable[[Recorded], Sequence[Replica]]
 
     def are_read_with(self, other: "Replicas") -> bool:
-        """Say whether windows of both can be read at once."""
-        return (self.columns, self.agreed, self.told.keys()) == (other.columns, other.agreed, other.told.keys())
+        """Say whether windows of both can be read at once: how many there are, and of which ranks, may differ."""
+        return (self.columns, self.agreed) == (other.columns, other.agreed) and (
+            self.told == other.told or self.told.keys() == other.told.keys() == {"ranks"}
+        )
 
     def read(self, recorded: Sequence[Recorded], owns: Sequence["Replicas"], into: Table) -> None:
         """Read the replicas of windows, each with those of its form, which are read with these."""
+        into.replicas = [len(own.recorded) for own in owns]
         every = list(chain.from_iterable(_in_order(recorded, owns, into)))
         for field, column in zip(Replica.__struct_fields__, zip(*map(astuple, every), strict=True), strict=True):
-            unfit: Sequence[bool] = ()
+            fits: Sequence[bool] = ()
             if field in self.columns:
                 if not are_numbers(column):
-                    unfit = [type(value) not in NUMBERS for value in column]
-                    column = tuple(0 if odd else value for odd, value in zip(unfit, column, strict=True))
+                    fits = [type(value) in NUMBERS for value in column]
+                    column = tuple(value if fit else 0 for value, fit in zip(column, fits, strict=True))
                 into.columns[replica_column(field)] = column
             elif field in self.agreed:
                 expected = self.agreed[field]
-                if column.count(expected) < len(column):
-                    unfit = [value != expected for value in column]
-            elif column != (own := tuple(chain.from_iterable([each.told[field] for each in owns]))):
-                unfit = list(map(ne, column, own))
-            if unfit:
-                window_of = chain.from_iterable([at] * len(each.recorded) for at, each in enumerate(owns))
-                into.strangers.update(compress(window_of, unfit))
+                fits = () if column.count(expected) == len(column) else [value == expected for value in column]
+            else:
+                told = tuple(chain.from_iterable([own.told[field] for own in owns]))
+                fits = () if column == told else list(map(eq, column, told))
+            if fits:
+                into.strangers.update(at for at, fit in enumerate(into.of_windows(fits)) if not fit)
 
 
 def _in_order(recorded: Sequence[Any], owns: Sequence[Replicas], into: Table) -> Sequence[Sequence[Replica]]:
     """Return the replicas of each window in the order of its form; the form's own where a window has not these."""
     try:
-        if list(map(len, recorded)) == [len(own.recorded) for own in owns]:
+        if list(map(len, recorded)) == into.replicas:
             return [own.picked(each) for own, each in zip(owns, recorded, strict=True)]
     except (KeyError, TypeError):
         pass  # A name is missing, or the whole section.
@@ -73,27 +75,20 @@ def _in_order(recorded: Sequence[Any], owns: Sequence[Replicas], into: Table) ->
     return [own.picked(each if fit else own.recorded) for each, own, fit in zip(recorded, owns, fits, strict=True)]
 
 
-def by_replica(column: Column, replicas: int) -> list[Column]:
-    """Return a column for each replica, of windows that all have as many."""
-    return [column[place::replicas] for place in range(replicas)]
-
-
 def replicas_of(recorded: Recorded) -> Replicas:
     """Return what the replicas of a window say."""
     values = {field: tuple([getattr(each, field) for each in recorded.values()]) for field in Replica.__struct_fields__}
     columns = tuple(field for field, found in values.items() if found and NUMBERS.issuperset(map(type, found)))
-    told = {field: found for field, found in values.items() if field not in columns}
+    others = {field: found for field, found in values.items() if found and field not in columns}
     # Ranks are those of each replica, even of the only one.
     agreed = {
-        field: found[0]
-        for field, found in told.items()
-        if found and field != "ranks" and found.count(found[0]) == len(found)
+        field: found[0] for field, found in others.items() if field != "ranks" and found.count(found[0]) == len(found)
     }
     names = tuple(recorded)
     return Replicas(
         recorded=recorded,
         columns=columns,
         agreed=agreed,
-        told={field: found for field, found in told.items() if field not in agreed},
+        told={field: found for field, found in others.items() if field not in agreed},
         picked=itemgetter(*names) if len(names) > 1 else lambda own: [own[name] for name in names],
     )

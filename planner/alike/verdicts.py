@@ -4,10 +4,12 @@ Rules kept: every trial gets the verdict that the gates alone would give it, whi
 handled: sentences; ``planner.evaluate.judge`` writes those, of one trial at a time.
 """
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, count, repeat
+from operator import attrgetter
+from typing import cast
 
 from planner.alike.form import UnlikeError
 from planner.alike.glances import Glance, Member
@@ -23,6 +25,7 @@ from planner.view import TrialView
 
 __all__ = ["Verdicts", "weigh_all"]
 
+OF_A_KIND = ("topology", "rank_map", "identity_id", "windows")
 PATIENCE = 16
 """How many trials without kin are tried among those placed alike before the gates judge all that are left."""
 FEW_KIN, A_READING = 8, 5
@@ -57,12 +60,12 @@ class Verdicts:
 
 def weigh_all(members: Iterable[Member], order: Order, view_of: Callable[[str], TrialView]) -> Verdicts:
     """Judge trials by every gate; read their keys and frontier figures. ``view_of`` makes the view of a trial."""
-    judging = _Judging(list(members), order, view_of, {}, {})
-    for placements in _of_one_identity(judging.members, view_of):
+    every = list(members)
+    judging = _Judging(every, order, view_of, [None] * len(every), {})
+    for placements in _of_one_identity(every, view_of):
         judging.judge([_Alike(places) for places in placements])
-    names = [member.id for member in judging.members]
-    found = map(judging.verdicts.__getitem__, range(len(names)))
-    return Verdicts(verdicts=dict(zip(names, found, strict=True)), drawn=judging.drawn)
+    found = cast("list[Verdict | Glance]", judging.verdicts)
+    return Verdicts(verdicts=dict(zip(map(attrgetter("id"), every), found, strict=True)), drawn=judging.drawn)
 
 
 def _of_one_identity(
@@ -80,14 +83,11 @@ def _of_one_identity(
 
 def _of_same_records(members: Sequence[Member]) -> Iterable[list[int]]:
     """Yield the places of trials that have one topology and one rank map, which mostly are the very same records."""
-    found: dict[tuple[object, ...], list[int]] = {}
-    for place, member in enumerate(members):
-        trial = member.trial
-        same = (id(trial.topology), id(trial.rank_map), trial.identity_id, *trial.windows)
-        if same in found:
-            found[same].append(place)
-        else:
-            found[same] = [place]
+    found: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
+    topologies, rank_maps, identities, windows = (map(attrgetter(f"trial.{name}"), members) for name in OF_A_KIND)
+    same = zip(map(id, topologies), map(id, rank_maps), identities, map(tuple, windows), strict=True)
+    for place, likely in enumerate(same):
+        found[likely].append(place)
     return found.values()
 
 
@@ -111,7 +111,7 @@ class _Judging:
     members: Sequence[Member]
     order: Order
     view_of: Callable[[str], TrialView]
-    verdicts: dict[int, Verdict | Glance]
+    verdicts: list[Verdict | Glance | None]
     drawn: dict[str, FrontierPoint]
 
     def judge(self, placements: Sequence[_Alike]) -> None:
@@ -144,24 +144,26 @@ class _Judging:
     def _by_numbers(self, reading: Reading, kinds: Sequence[tuple[Kin, _Alike]]) -> None:
         """Read trials of several kinds and judge all that are kin; what is left of each are the others."""
         places = sorted(chain.from_iterable(alike.left for _, alike in kinds))
-        forms = {place: kin.likeness.forms for kin, alike in kinds for place in alike.left}
+        forms = dict(
+            chain.from_iterable(zip(alike.left, repeat(kin.likeness.forms), strict=False) for kin, alike in kinds)
+        )
         rows = reading.read([self.members[place].trial for place in places], list(map(forms.__getitem__, places)))
-        row_of = {place: row for row, place in enumerate(places)}
+        row_of = dict(zip(places, count(), strict=False))
         for kin, alike in kinds:
-            batch, strangers = rows.part(list(map(row_of.__getitem__, alike.left)), kin.likeness.forms)
+            batch, strangers = rows.part(list(map(row_of.__getitem__, alike.left)), kin.likeness.used)
             self._judge_kind(kin, alike, batch, strangers)
 
     def _judge_kind(self, kin: Kin, alike: _Alike, batch: Batch, strangers: set[int]) -> None:
         others = len(alike.left) - 1
         members = [self.members[place] for place in alike.left]
-        strangers |= kin.unlike_beside(members)
-        batch.odd |= strangers
         glances = kin.judged(members, batch, self.view_of)
         if 0 in batch.odd:
             # Numbers do not settle the trial of which the gates said what holds for all.
             alike.left, alike.patience = alike.left[1:], alike.patience - A_READING
             return
-        self.verdicts.update({alike.left[glance.at]: glance for glance in glances[1:]})
+        places = [place for at, place in enumerate(alike.left) if at not in batch.odd] if batch.odd else alike.left
+        for place, glance in zip(places[1:], glances[1:], strict=True):
+            self.verdicts[place] = glance
         for at in sorted(batch.odd - strangers):
             self._by_gates(alike.left[at])
         alike.left = [alike.left[at] for at in sorted(strangers)]
