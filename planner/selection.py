@@ -129,7 +129,7 @@ def _eligible(trial: str, candidate: Weighed, order: Order, units: int) -> Eligi
 
 def _scaled(key: OrderKey, value: Value, units: int | None) -> Value:
     """Return the value for ``units`` units; None where it depends on their number and that is not known."""
-    if key.key not in SCALED_BY_UNITS or units == 1:
+    if units == 1 or key.key not in SCALED_BY_UNITS:
         return value
     one = number(value)
     if one is None:

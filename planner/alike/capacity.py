@@ -183,7 +183,7 @@ def _taken(likeness: Likeness, at: int, lost: Sequence[Sequence[int]]) -> Taken:
         if len(set(view.group_shapes)) > 1:
             raise UnlikeError
         heaviest, groups = max(map(len, lost)), len(view.serving_groups)
-        tokens = likeness.once_for_all(("tokens", at), lambda: lambda batch: _tokens(batch, at))
+        tokens = likeness.once_for_all(("tokens", at), lambda: lambda batch: _whole(batch.tables[at].columns[TOKENS]))
         return lambda batch: _evenly(batch.of(tokens).tops, heaviest, groups)
     replicas = view.replicas(form.window)
     if replicas is None or TOKENS_OF not in form.replicas.columns:
@@ -191,23 +191,21 @@ def _taken(likeness: Likeness, at: int, lost: Sequence[Sequence[int]]) -> Taken:
     # Columns stand in the order of the document, groups in their own.
     place = {name: index for index, name in enumerate(form.replicas.recorded)}
     places = [[place[replicas[group][0]] for group in groups] for groups in lost]
-    return lambda batch: _heaviest(batch.of_replicas(at, TOKENS_OF), places)
+    whole = likeness.once_for_all((TOKENS_OF, at), lambda: lambda batch: _whole(batch.tables[at].sums(TOKENS_OF)))
+    return lambda batch: (_heaviest(batch.of_replicas(at, TOKENS_OF), places), batch.of(whole).tops, 1)
 
 
-def _tokens(batch: Batch, at: int) -> Ratios:
-    return Ratios(batch.tables[at].columns[TOKENS], [1] * batch.size)
+def _whole(tokens: Sequence[int]) -> Ratios:
+    return Ratios(tokens, [1] * len(tokens))
 
 
 def _evenly(tokens: Sequence[int], heaviest: int, groups: int) -> tuple[Sequence[int], Sequence[int], int]:
     return scaled(tokens, heaviest), scaled(tokens, groups), groups
 
 
-def _heaviest(
-    tokens: Sequence[Sequence[int]], lost: Sequence[Sequence[int]]
-) -> tuple[Sequence[int], Sequence[int], int]:
+def _heaviest(tokens: Sequence[Sequence[int]], lost: Sequence[Sequence[int]]) -> Sequence[int]:
     each = [list(map(sum, zip(*(tokens[place] for place in places), strict=True))) for places in lost]
-    most = each[0] if len(each) == 1 else list(map(max, *each))
-    return most, list(map(sum, zip(*tokens, strict=True))), 1
+    return each[0] if len(each) == 1 else list(map(max, *each))
 
 
 def _left(seconds: Ratios, taken: Ratios, of_need: Fraction) -> Ratios:

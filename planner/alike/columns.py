@@ -77,9 +77,12 @@ class Table(Struct, gc=False):
 
     def sums(self, field: str) -> Sequence[int]:
         """Return what all replicas of a window count together."""
-        so_far = list(accumulate(self.columns[replica_column(field)], initial=0))
-        ends = list(map(so_far.__getitem__, accumulate(self.replicas)))
-        return list(map(sub, ends, chain((0,), ends)))
+        name = f"/replicas/sum/{field}"
+        if name not in self.columns:
+            so_far = list(accumulate(self.columns[replica_column(field)], initial=0))
+            ends = list(map(so_far.__getitem__, accumulate(self.replicas)))
+            self.columns[name] = list(map(sub, ends, chain((0,), ends)))
+        return self.columns[name]
 
     def of_windows(self, fits: Sequence[bool]) -> Sequence[bool]:
         """Say which windows fit, of what is said of every replica; nothing where nothing is said."""

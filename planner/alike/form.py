@@ -3,9 +3,9 @@
 Rules kept: two windows have one form where they record the same fields, and say the same wherever they do not say a
 number; a number that is null or absent is part of the form, so that what one of them lacks all of them lack. Windows
 are read a field at a time and not one by one; a window of another form is a stranger, and has the figures of the form's
-own window in its place. Forms that differ only in which replicas there are are read together. Not handled: sections in
-which an identity reads numbers that are not read here (links, experts, hand-off, request shapes); a window with one of
-them has no form.
+own window in its place. Forms that differ only in which replicas there are can be read together. Not handled: sections
+in which an identity reads numbers that are not read here (links, experts, hand-off, request shapes); a window with one
+of them has no form.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

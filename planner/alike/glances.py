@@ -7,10 +7,11 @@ from msgspec import Struct
 
 from planner.alike.columns import Pair, Ratios
 from planner.alike.limits import Answers
-from planner.alike.values import KeyValue, point_of
+from planner.alike.values import point_of
 from planner.evaluate import Verdict
 from planner.gates.base import Finding, Quantity
 from planner.gates.base import Verdict as Outcome
+from planner.numbers import plain_ratio
 from planner.records.evidence import Trial
 from planner.records.plan import Candidate, FrontierPoint, LimitOutcome, State, Value
 
@@ -37,8 +38,9 @@ class Figure(Struct, frozen=True, gc=False):
 class Block(Struct, frozen=True, kw_only=True, gc=False):
     """What many trials alike share, and their figures in columns.
 
-    ``limits`` are gate, id and number of the limits that ``answers`` are about. ``findings`` are what gates said that
-    were asked, by gate and limit id, for every trial.
+    ``keys`` has the values of selection keys that are the same for all, with ``read_keys`` read off the numbers, and
+    ``id_keys`` the content id of each. ``limits`` are gate, id and number of the limits that ``answers`` are about.
+    ``findings`` are what gates said that were asked, by gate and limit id, for every trial.
     """
 
     same: Mapping[str, Mapping[str, Figure]]
@@ -46,7 +48,9 @@ class Block(Struct, frozen=True, kw_only=True, gc=False):
     topology: str
     limits: tuple[tuple[str, str, Fraction | None], ...]
     answers: tuple[Answers, ...]
-    keys: Mapping[str, tuple[KeyValue, Ratios | None]]
+    keys: Mapping[str, Value]
+    read_keys: tuple[tuple[str, Ratios], ...]
+    id_keys: tuple[str, ...]
     figures: Mapping[str, Ratios | None]
     findings: list[dict[tuple[str, str], Finding]]
 
@@ -67,10 +71,12 @@ class Glance(Struct, frozen=True, gc=False):
     @property
     def keys(self) -> dict[str, Value]:
         """The value of every selection key."""
-        return {
-            label: key.written(None if column is None else column.at(self.at), self.member.content_id)
-            for label, (key, column) in self.block.keys.items()
-        }
+        keys = dict(self.block.keys)
+        for label, column in self.block.read_keys:
+            keys[label] = plain_ratio(*column.at(self.at))
+        for label in self.block.id_keys:
+            keys[label] = self.member.content_id
+        return keys
 
     @property
     def missing_keys(self) -> tuple[str, ...]:

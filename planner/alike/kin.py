@@ -78,7 +78,9 @@ class Kin:
             topology=self.likeness.view.placed.name,
             limits=tuple((each.gate, each.limit_id, each.rule.limit if each.rule else None) for each in self.read),
             answers=tuple(each.rule.answers(batch) for each in self.read if each.rule),
-            keys={key.key.label: (key, key.read(batch)) for key in self.keys},
+            keys={key.label: key.same for key in self.keys},
+            read_keys=tuple((key.label, batch.of(key.measure)) for key in self.keys if key.measure is not None),
+            id_keys=tuple(key.label for key in self.keys if key.is_content_id),
             figures={name: None if measure is None else batch.of(measure) for name, measure in self.figures.items()},
             findings=self._findings(members, batch, view_of),
         )
@@ -88,10 +90,8 @@ class Kin:
         self, members: Sequence[Member], batch: Batch, view_of: Callable[[str], TrialView]
     ) -> list[dict[tuple[str, str], Finding]]:
         """Ask the gates for what is not read off the numbers; a trial that they doubt as a whole is odd."""
-        found: list[dict[tuple[str, str], Finding]] = [{} for _ in members]
-        if not self.asked:
-            return found
-        for at, member in enumerate(members):
+        found: list[dict[tuple[str, str], Finding]] = [{}] * len(members)
+        for at, member in enumerate(members if self.asked else ()):
             if at in batch.odd:
                 continue
             view = self._checked(view_of(member.id))

@@ -8,10 +8,9 @@ itself.
 from dataclasses import dataclass
 from fractions import Fraction
 
-from planner.alike.columns import Pair, Ratios
+from planner.alike.columns import Pair
 from planner.alike.form import UnlikeError
 from planner.alike.measures import (
-    Batch,
     Likeness,
     Measure,
     inverse_of,
@@ -30,21 +29,12 @@ __all__ = ["KeyValue", "figure_measures", "key_value_of", "point_of"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyValue:
-    """One selection key. ``measure`` reads it off the numbers; without one all trials alike have the value ``same``."""
+    """One selection key, by its label: what ``measure`` reads off the numbers, the content id, or what is the same."""
 
-    key: OrderKey
-    measure: Measure | None
-    same: Value
-
-    def read(self, batch: Batch) -> Ratios | None:
-        """Return what is measured; None for a key that is the same for all."""
-        return None if self.measure is None else batch.of(self.measure)
-
-    def written(self, found: Pair | None, content_id: str) -> Value:
-        """Return the value as a plan writes it."""
-        if found is not None:
-            return plain_ratio(*found)
-        return content_id if self.key.key == "trial_content_id" else self.same
+    label: str
+    measure: Measure | None = None
+    is_content_id: bool = False
+    same: Value = None
 
 
 def key_value_of(likeness: Likeness, key: OrderKey) -> KeyValue:
@@ -55,12 +45,14 @@ def key_value_of(likeness: Likeness, key: OrderKey) -> KeyValue:
     """
     view, load_point = likeness.view, key.load_point
     if load_point is None:
-        return KeyValue(key=key, measure=None, same=key_value(view, key))
+        if key.key == "trial_content_id":
+            return KeyValue(label=key.label, is_content_id=True)
+        return KeyValue(label=key.label, same=key_value(view, key))
     if key.key == "ttft":
         measure: Measure | None = measured_statistic(likeness, "ttft_ms", str(key.statistic), load_point)
     else:
         measure = _from_rate(likeness, key.key, load_point)
-    return KeyValue(key=key, measure=measure, same=None)
+    return KeyValue(label=key.label, measure=measure)
 
 
 def _from_rate(likeness: Likeness, key: str, load_point: str) -> Measure | None:

@@ -25,7 +25,6 @@ from planner.view import TrialView
 
 __all__ = ["Verdicts", "weigh_all"]
 
-OF_A_KIND = ("topology", "rank_map", "identity_id", "windows")
 PATIENCE = 16
 """How many trials without kin are tried among those placed alike before the gates judge all that are left."""
 FEW_KIN, A_READING = 8, 5
@@ -84,10 +83,9 @@ def _of_one_identity(
 def _of_same_records(members: Sequence[Member]) -> Iterable[list[int]]:
     """Yield the places of trials that have one topology and one rank map, which mostly are the very same records."""
     found: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
-    topologies, rank_maps, identities, windows = (map(attrgetter(f"trial.{name}"), members) for name in OF_A_KIND)
-    same = zip(map(id, topologies), map(id, rank_maps), identities, map(tuple, windows), strict=True)
-    for place, likely in enumerate(same):
-        found[likely].append(place)
+    for place, member in enumerate(members):
+        trial = member.trial
+        found[id(trial.topology), id(trial.rank_map), trial.identity_id, tuple(trial.windows)].append(place)
     return found.values()
 
 

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from planner.alike import Glance, Member, Verdicts, checked_together, figures_of, outcomes_of, weigh_all
+from planner.alike.form import form_of
 from planner.alike.identities import QUICK
 from planner.consistency import IDENTITIES
 from planner.documents import ContractDocument, EvidenceDocument
@@ -69,6 +70,12 @@ TRIALS: dict[str, tuple[Change, ...]] = {
     "one window": (("/windows/w2", ABSENT),),
     "other load point": (("/windows/w2/load_point", "open"),),
     "one group": (("/topology/instances/0/pp", 2), ("/topology/instances/0/dp", 1)),
+    "one replica": (
+        ("/topology/instances/0/pp", 2),
+        ("/topology/instances/0/dp", 1),
+        *((f"/windows/{window}/replicas/r0/ranks", [0, 1, 2, 3]) for window in ("w1", "w2")),
+        *((f"/windows/{window}/replicas/r1", ABSENT) for window in ("w1", "w2")),
+    ),
     "pools": (
         (
             "/topology/instances",
@@ -83,6 +90,10 @@ TRIALS: dict[str, tuple[Change, ...]] = {
         for window in ("w1", "w2")
         for field, value in (("sample_interval_s", 1), ("samples", 100))
     ),
+    "requests of replicas": tuple(
+        (f"/windows/{window}/replicas/{replica}/completed", 100) for window in ("w1", "w2") for replica in ("r0", "r1")
+    ),
+    "one replica queues": (("/windows/w1/replicas/r0/queued_requests_mean", 3),),
     "capacity of KV": tuple(
         (f"/windows/{window}/replicas/{replica}/kv_capacity_tokens", 40_000)
         for window in ("w1", "w2")
@@ -99,9 +110,13 @@ def a_trial(kind: str, *, completed: int = 200, ttft: float = 336, peak: int = 5
         del window["links"]
         window["load"] = a_load(completed=own, e2e_mean=ttft + 3366, ttft=(ttft, ttft + 64), tpot=34)
         window["per_rank"]["device_used_peak_bytes"]["values"][index] = peak
-        for replica in window["replicas"].values():
-            replica["output_tokens_total"] = own * 50
     tree: dict[str, Any] = changed(trial, *TRIALS[kind])
+    for window in tree["windows"].values():
+        replicas = window.get("replicas", {}).values()
+        for replica in replicas:
+            replica["output_tokens_total"] = window["load"]["output_tokens_total"] // len(replicas)
+            if "completed" in replica:
+                replica["completed"] = window["load"]["requests"]["completed"] // len(replicas)
     return tree
 
 
@@ -126,7 +141,7 @@ def campaigns(draw: st.DrawFn) -> tuple[ContractDocument, EvidenceDocument]:
     contract = changed(contract, *CONTRACTS[draw(st.sampled_from(sorted(CONTRACTS)))])
     kinds = draw(st.lists(st.sampled_from(sorted(TRIALS)), min_size=1, max_size=2))
     trials = {}
-    for index in range(draw(st.integers(5, 8))):
+    for index in range(draw(st.integers(5, 12))):
         trial = a_trial(kinds[index % len(kinds)], completed=draw(COMPLETED), ttft=draw(TTFT), peak=draw(PEAK))
         for change in draw(CHANGES) if index else ():
             try:
@@ -183,6 +198,44 @@ def test_of_trials_alike_the_gates_judge_one(kind: str) -> None:
     evidence = read_evidence(raw(changed(an_evidence(tree), ("/trials", trials))), contract)
     decided = assert_alike(contract, evidence)
     assert [isinstance(verdict, Glance) for verdict in decided.verdicts.values()] == [False, True, True, True, True]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TRIALS if kind != "two groups"])
+def test_trials_of_two_kinds_are_judged_beside_each_other(kind: str) -> None:
+    tree = a_contract(("/selection", {"preset": "smallest_first"}), gates=SERVICE_GATES)
+    trials = {
+        f"t{index:02d}": a_trial(own, completed=200 + index, ttft=336 + index / 4)
+        for index, own in enumerate(("two groups", kind) * 7)
+    }
+    for odd in ("t04", "t05"):
+        trials[odd] = changed(trials[odd], ("/windows/w1/load/e2e_ms/mean", 4000))
+    contract = read_contract(raw(tree))
+    evidence = read_evidence(raw(changed(an_evidence(tree), ("/trials", trials))), contract)
+    decided = assert_alike(contract, evidence)
+    judged_by_gates = [name for name, verdict in decided.verdicts.items() if isinstance(verdict, Verdict)]
+    assert judged_by_gates == ["t00", "t01", "t04", "t05"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "together"),
+    [
+        pytest.param("two groups", True, id="other numbers"),
+        pytest.param("one replica", True, id="other replicas"),
+        pytest.param("one group", True, id="another placement"),
+        pytest.param("no replicas", False, id="no replicas"),
+        pytest.param("requests of replicas", False, id="more of each replica"),
+        pytest.param("one replica queues", False, id="more of one replica"),
+        pytest.param("sampled", False, id="sampled"),
+    ],
+)
+def test_windows_are_read_together_that_differ_in_numbers_and_replicas(kind: str, together: bool) -> None:
+    tree = a_contract(gates=SERVICE_GATES)
+    trials = {"t0": a_trial("two groups"), "t1": a_trial(kind, completed=201, ttft=340)}
+    contract = read_contract(raw(tree))
+    evidence = read_evidence(raw(changed(an_evidence(tree), ("/trials", trials))), contract)
+    first, second = (trial.windows["w1"] for trial in evidence.record.trials.values())
+    form = form_of("w1", first, 4)
+    assert form.is_read_with(form_of("w1", second, 4, roots=[form.root])) is together
 
 
 def differing_by(*changes: tuple[Change, ...]) -> tuple[ContractDocument, EvidenceDocument]:
