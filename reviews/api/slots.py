@@ -14,7 +14,7 @@ from reviews.api.documentation import CHECKING, DOCUMENT, body, refusals
 from reviews.api.parts import check_outer_form, unknown_parts
 from reviews.api.queries import no_slot
 from reviews.api.rows import Links
-from reviews.errors import Finding, InvalidRequestError
+from reviews.errors import Finding, InvalidRequestError, is_readable, printable
 from reviews.selectors.slot_check import SlotCheck, live_identity, slot_check
 
 SLOT = {"type": "string", "minLength": 1, "maxLength": 128, "description": "exact slot"}
@@ -72,6 +72,9 @@ def slot_parts(request: Request) -> tuple[str, list[bytes]]:
     problems = unknown_parts(request, files=("identity",), fields=("slot",))
     if "slot" not in request.POST:
         problems.append(no_slot())
+    elif not is_readable(str(request.POST["slot"])):
+        wanted = "the slot that is asked about, in printable characters"
+        problems.append(Finding("request", "request/slot", "slot", wanted, printable(str(request.POST["slot"]), 128)))
     if "identity" not in request.FILES:
         expected = "a file in a part named identity"
         problems.append(Finding("request", "request/missing_part", "identity", expected, "nothing"))

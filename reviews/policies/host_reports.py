@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -16,10 +17,12 @@ from msgspec import UnsetType
 
 from planner.canonical import file_sha256
 from planner.errors import DocumentRefusedError
+from planner.identity import leaves
 from planner.identity_check import How, KeyDifference
 from planner.identity_environment import environment_of
 from planner.identity_live import Said, Seen, placed_of
 from planner.identity_report import read_report
+from planner.pointers import joined
 from planner.records.identity_report import IdentityReport
 from planner.times import parsed_time
 from reviews.errors import Finding, InvalidRequestError, printable
@@ -28,10 +31,15 @@ MAX_REPORT_BYTES = 8 * 2**20
 MAX_REPORTS = 200
 """As many as one request has files."""
 MAX_RANKS = 65_536
+MAX_VALUE = 4096
+"""Characters of one value: what differs is kept with every report, and shown with every answer."""
 DIFFERENCES_KEPT = 1000
 AHEAD = timedelta(seconds=60)
 """How far a host's clock may run ahead."""
 SUBJECT = "TOPOGATE_SUBJECT"
+RANK_MAP = ("placement", "rank_map")
+VALUES_NAMED = 20
+POINTER_LENGTH = 512
 WHOLE = ""
 """The place of an identity that speaks for the whole slot."""
 WHOLE_NAME = "the whole slot"
@@ -180,6 +188,32 @@ def _rank_problems(report: IdentityReport, seen: Seen, at: str) -> Iterator[Find
             return
 
 
+def _value_problems(report: IdentityReport, seen: Seen, at: str) -> Iterator[Finding]:
+    yield from value_problems(report.identity, f"{at}/identity")
+    yield from value_problems(report.environment, f"{at}/environment")
+
+
+def value_problems(tree: Mapping[str, Any], at: str) -> Iterator[Finding]:
+    """Yield the first values that are too long to be kept, of a rank map those of its entries."""
+    wanted = f"a value of at most {MAX_VALUE:,} characters"
+    too_long = ((path, size) for path, value in _values(tree) if (size := _length(value)) > MAX_VALUE)
+    for path, size in islice(too_long, VALUES_NAMED):
+        yield _wrong("request/value_size", f"{at}{joined(path)}"[:POINTER_LENGTH], wanted, f"{size:,}")
+
+
+def _values(tree: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for path, value in leaves(tree):
+        if path == RANK_MAP and isinstance(value, list):
+            for number, entry in enumerate(value):
+                yield from leaves(entry, (*path, f"{number}"))
+        else:
+            yield path, value
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, str) else len(msgspec.json.encode(value))
+
+
 def _secret_problems(report: IdentityReport, seen: Seen, at: str) -> Iterator[Finding]:
     """Yield the variables that no collector keeps: their values would be stored for everybody to read."""
     kept = environment_of(report.environment)
@@ -192,7 +226,7 @@ def _secret_problems(report: IdentityReport, seen: Seen, at: str) -> Iterator[Fi
 
 
 Check = Callable[[IdentityReport, Seen, str], Iterator[Finding]]
-CHECKS: tuple[Check, ...] = (_host_problems, _rank_problems, _secret_problems)
+CHECKS: tuple[Check, ...] = (_host_problems, _rank_problems, _value_problems, _secret_problems)
 
 
 def _time_problems(

@@ -9,7 +9,7 @@ import msgspec
 
 from planner.identity_check import BoundKey, bound_keys
 from planner.records.contract import Identity
-from planner.strict_json import MAX_BYTES
+from planner.strict_json import MAX_BYTES, MAX_DEPTH, nesting
 from reviews.asked_once import moment
 from reviews.blobs import blobs_read
 from reviews.errors import Finding, InvalidRequestError, printable
@@ -56,6 +56,8 @@ def live_identity(raw: bytes) -> dict[str, Any]:
     """
     if len(raw) > MAX_BYTES:
         raise _unread(f"at most {MAX_BYTES:,} bytes", f"{len(raw):,} bytes")
+    if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and nesting(raw) > MAX_DEPTH:
+        raise _unread(f"nesting of at most {MAX_DEPTH}", "deeper nesting")
     try:
         tree = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -17,7 +17,7 @@ from reviews.blobs import blob_keep
 from reviews.clock import database_now, utc_text
 from reviews.errors import ConflictError, Finding, InvalidRequestError, is_storable, printable
 from reviews.models import Decision, DecisionState, HostReport, IdentityReport, Person, Workspace
-from reviews.policies.host_reports import WHOLE, Sent
+from reviews.policies.host_reports import WHOLE, Sent, value_problems
 from reviews.policies.permissions import may_report
 from reviews.policies.report_news import News
 from reviews.policies.validity import Difference, owned
@@ -175,6 +175,7 @@ def _raw(slot: str, live: Mapping[str, Any]) -> bytes:
     except (TypeError, ValueError) as error:
         problems.append(Finding("request", "request/identity", "identity", "JSON that can be kept", f"{error}"[:120]))
         raw = b""
+    problems += value_problems(live, "identity") if raw else ()
     if problems:
         raise InvalidRequestError(tuple(problems))
     return raw

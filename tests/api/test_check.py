@@ -89,11 +89,18 @@ def test_an_object_without_a_section_of_an_identity_ends_nothing(people: Cast, t
             ["request/identity"],
             id="a contract",
         ),
+        pytest.param({"slot": f"{SLOT}\0", "identity": b'{"model": {}}'}, ["request/slot"], id="a sign of no text"),
+        pytest.param(
+            {"slot": SLOT, "identity": b'{"model": ' + b'{"x":' * 500 + b"1" + b"}" * 501},
+            ["request/identity"],
+            id="nested without end",
+        ),
         pytest.param(
             {"slot": SLOT, "identity": b'{"model": {}}', "extra": "x"}, ["request/unknown_part"], id="another part"
         ),
     ],
 )
-def test_what_is_wrong_is_named(people: Cast, parts: dict[str, Any], problems: list[str]) -> None:
-    answer = Caller(token_of(people, people.bob, "read"), "lab").post("check", parts)
+@pytest.mark.parametrize("path", ["check", "identity-reports"])
+def test_what_is_wrong_is_named(people: Cast, path: str, parts: dict[str, Any], problems: list[str]) -> None:
+    answer = Caller(token_of(people, people.bob, "report"), "lab").post(path, parts)
     assert (answer.status_code, [row["code"] for row in answer.json()["problems"]]) == (422, problems)

@@ -47,6 +47,21 @@ HOSTILE: dict[str, tuple[dict[str, Any], str, str]] = {
         "request/rank_twice",
         "identity",
     ),
+    "a value longer than any": (
+        {"identity": {"model": {"name": "x" * 4097}}},
+        "request/value_size",
+        "identity/identity/model/name",
+    ),
+    "a list longer than any": (
+        {"identity": {"stack": {"flags": ["x"] * 2000}}},
+        "request/value_size",
+        "identity/identity/stack/flags",
+    ),
+    "a variable longer than any": (
+        {"environment": {"TOPOGATE_RANK_MAP": "x" * 4097}},
+        "request/value_size",
+        "identity/environment/TOPOGATE_RANK_MAP",
+    ),
     "nested deeper than documents are": ({"identity": deep(80)}, "json/depth", "identity"),
     "a field that no report has": ({"decision": "D-0001"}, "document/unknown_field", "identity/decision"),
 }
@@ -86,6 +101,26 @@ def test_what_is_too_large_or_has_too_many_ranks_is_refused(people: Cast, monkey
     monkeypatch.setattr(host_reports, "MAX_REPORT_BYTES", 100)
     with pytest.raises(InvalidRequestError, match="at most 100 bytes"):
         post(people, report("node-a"))
+
+
+@pytest.mark.parametrize(
+    ("tree", "code", "found"),
+    [
+        ({"model": {"name": "x" * 4097}}, "request/value_size", "4,097"),
+        ({"placement": {"rank_map": [{"rank": 0, "node": "x" * 5000}]}}, "request/value_size", "5,000"),
+        ({"model": {"name": deep(500)}}, "request/identity", "deeper nesting"),
+        ({"model": {"layers": 10**30}}, "request/identity", "an integer beyond 2^53 - 1 has no canonical form"),
+    ],
+    ids=["a long value", "a long place of a rank", "nested", "a huge number"],
+)
+def test_a_hostile_identity_of_the_whole_slot_is_refused_by_name(
+    people: Cast, tree: dict[str, Any], code: str, found: str
+) -> None:
+    running(people)
+    with pytest.raises(InvalidRequestError) as refused:
+        post(people, tree)
+    assert [(one.code, one.found) for one in refused.value.problems] == [(code, found)]
+    assert Decision.objects.get().state == "EFFECTIVE"
 
 
 def test_a_slot_without_a_decision_is_refused_and_so_is_one_of_another_workspace(people: Cast) -> None:
