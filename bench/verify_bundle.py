@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -29,12 +29,17 @@ from tests.verifier.story import ORIGIN, PROVEN, Story, activate, revise, sign, 
 
 MOST_OF_CHAIN, MOST_OF_ALL, MOST_BYTES = 3.0, 25.0, 300 * 10**6
 TALK = 18
-"""Entries of each reviewer beside the sign-off; a decision has 42 entries."""
+"""Entries of each reviewer beside the sign-off; a decision has 42 entries with them."""
 SIGNED_BY = (("bob", "serving"), ("carol", "networking"))
 
 
-def entries(count: int) -> Iterator[tuple[bytes, bytes | None]]:
-    """Yield so many entries with their payloads: the cast, then one decision after another."""
+def entries(
+    count: int, *, talk: int = TALK, keep: Callable[[Mapping[str, bytes]], object] = lambda documents: None
+) -> Iterator[tuple[bytes, bytes | None]]:
+    """Yield so many entries with their payloads: the cast, then one decision after another.
+
+    ``keep`` takes the documents of each decision by their digest.
+    """
     log = story(KEY)
     begin = log.seq("created 1.1")
     del log.acts[begin:]
@@ -48,14 +53,16 @@ def entries(count: int) -> Iterator[tuple[bytes, bytes | None]]:
         assert planned is not None
         planned["evidence_until"] = None  # the entries of the bench are a minute apart, a million of them two years
         for name, team in SIGNED_BY:
-            for _ in range(TALK):
-                talk = {"comments": [{"thread": 1, "comment": 1, "text": f"How is it for {team}?", "mentions": []}]}
-                log.add("talk", "comments.published", talk, decision=number, revision=1, actor=token(name), **PROVEN)
+            said = {"comments": [{"thread": 1, "comment": 1, "text": f"How is it for {team}?", "mentions": []}]}
+            for _ in range(talk):
+                log.add("talk", "comments.published", said, decision=number, revision=1, actor=token(name), **PROVEN)
             sign(log, f"{name} {number}", name, team, number, 1)
         counts = [(f"{name} {number}", "CURRENT") for name, _ in SIGNED_BY]
         activate(log, f"force {number}", "dave", number, 1, counts)
-        said = {"by": number, "slot": "own/slot"}
-        log.add("superseded", "decision.superseded", said, decision=number - 1, actor=token("dave"), **PROVEN)
+        newer = {"by": number, "slot": "own/slot"}
+        log.add("superseded", "decision.superseded", newer, decision=number - 1, actor=token("dave"), **PROVEN)
+        keep(log.documents)
+        log.documents = {}
         yield from islice(chain.next(begin), max(0, count - chain.done))
         if chain.done >= count:
             return

@@ -15,6 +15,7 @@ from planner.canonical import canonical_bytes, file_sha256
 from reviews.audit import differing_columns
 from reviews.blobs import blob_read
 from reviews.errors import TamperedError
+from reviews.log_pages import log_entries
 from reviews.models import AuditEntry, Comment, SignOff, Workspace
 from reviews.models.fields import NO_DIGEST
 from reviews.recorded.comparison import RecordedFacts
@@ -50,8 +51,7 @@ def verify(workspace: Workspace, progress: Callable[[int], None] | None = None) 
     """
     prev, count = NO_DIGEST, 0
     facts = Facts(workspace)
-    rows = AuditEntry.objects.filter(workspace=workspace).select_related("payload").order_by("seq")
-    for entry in rows.iterator(chunk_size=500):
+    for entry in log_entries(AuditEntry.objects.filter(workspace=workspace)):
         faults = chain(_faults(entry, origin=workspace.log_origin, seq=count, prev=prev), facts.faults(entry))
         for fault in faults:
             return Verification(count, prev, count, fault)

@@ -21,6 +21,7 @@ from django.db.models import QuerySet
 from planner.canonical import file_sha256
 from planner.verifier.verify import Fault, Rules, replay
 from reviews.bundle.archive import MOST_LINE_BYTES, Archive, fitting
+from reviews.log_pages import log_rows
 from reviews.models import AuditEntry
 from reviews.transparency.merkle import leaf_hash
 
@@ -29,7 +30,6 @@ Progress = Callable[[int], None]
 SHARED = ("delegation.", "log.", "policy.", "roster.", "workspace.")
 """Beginnings of actions that are about no one decision and that its rules need."""
 RETRACTED = "evidence.retracted"
-_ROWS = 500
 _BLOCK = 1 << 20
 
 
@@ -140,8 +140,7 @@ def _replayed(rows: Iterator[Row], origin: str) -> WrittenLog:
 
 def _rows(entries: QuerySet[AuditEntry], decision: int | None) -> Iterator[Row]:
     """Yield every line of the log with its payload; of entries that are not shown the leaf hash in quotes."""
-    rows = entries.order_by("seq", "pk").values_list("pk", "data", "payload__data").iterator(chunk_size=_ROWS)
-    for pk, data, payload in rows:
+    for pk, data, payload in log_rows(entries, "pk", "data", "payload__data"):
         line = bytes(data)
         fields = fields_of(line)
         if is_shown(fields, decision):

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from planner.canonical import file_sha256
 from reviews.bundle.log_files import fields_of, is_shown
 from reviews.bundle.reviewed import Names
+from reviews.log_pages import log_rows
 from reviews.models import AuditEntry
 from reviews.spreadsheet import Value, csv_lines
 
@@ -23,7 +24,7 @@ SIGNOFF_COLUMNS = (
 
 def entries_csv(entries: QuerySet[AuditEntry], decision: int | None, names: Names) -> Iterator[bytes]:
     """Yield the entries that are in the bundle in full; of what cannot be read its place and digest."""
-    rows = entries.order_by("seq", "pk").values_list("seq", "data").iterator(chunk_size=500)
+    rows = log_rows(entries, "seq", "data")
     return csv_lines(
         ENTRY_COLUMNS,
         (
@@ -40,7 +41,7 @@ def _entry(fields: dict[str, Any], sha256: str, names: Names) -> list[Value]:
 
 def signoffs_csv(entries: QuerySet[AuditEntry], decision: int | None, names: Names) -> Iterator[bytes]:
     """Yield every sign-off that was given, whatever became of it."""
-    rows = entries.order_by("seq", "pk").values_list("data", "payload__data").iterator(chunk_size=500)
+    rows = log_rows(entries, "data", "payload__data")
     return csv_lines(
         SIGNOFF_COLUMNS,
         (

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from planner.canonical import file_sha256
 from reviews.audit import Act, append
+from reviews.log_pages import log_rows
 from reviews.models import AuditEntry, Blob, Workspace
 from reviews.models import Checkpoint as StoredCheckpoint
 from reviews.transparency.checkpoints import Checkpoint, checkpoint_opened
@@ -107,8 +108,7 @@ def _opened(note: bytes, trusted: Sequence[Verifier]) -> Checkpoint:
 def _roots(workspace: Workspace, sizes: set[int]) -> dict[int, bytes]:
     """Return size -> root over so many first entries, for the sizes that the log has."""
     tree, roots = Tree(), {}
-    rows = AuditEntry.objects.filter(workspace=workspace).order_by("seq").values_list("data", flat=True)
-    for size, data in enumerate(rows.iterator(chunk_size=500), start=1):
+    for size, (data,) in enumerate(log_rows(AuditEntry.objects.filter(workspace=workspace), "data"), start=1):
         tree.append(leaf_hash(bytes(data)))
         if size in sizes:
             roots[size] = tree.root()

@@ -22,10 +22,14 @@ POLICY: dict[str, Any] = {
 }
 PLAN: dict[str, Any] = {
     "decision": "SELECT_TOPOLOGY",
-    "selected": {"trial": "t-1"},
+    "selected": {"trial": "t-1", "topology": "tp1"},
     "candidates": {
         "t-1": {
             "trial_content_id": "sha256:" + "11" * 32,
+            "topology": "tp1",
+            "state": "ELIGIBLE",
+            "failing": [],
+            "unknown": ["ttft"],
             "gates": {
                 "throughput": {"outcome": "PASS"},
                 "ttft": {"outcome": "UNKNOWN"},
