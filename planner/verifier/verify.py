@@ -253,10 +253,10 @@ def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = (
         require(good == len(leaves), "no checkpoint covers the entries from here on", good)
         require(rules.key in signers, "the log names another key than the one that signed it", good - 1)
         named = {f"documents/{digest[7:]}.json": seq for digest, seq in rules.documents.items()}
-        for name in sorted({*named, *(name for name in bundle.names if name[:10] == "documents/")}):
+        for name in sorted({*named, *(name for name in bundle.names if re.match("documents/|files/", name))}):
             content = sha256()
             for block in bundle.read(name, False): content.update(block)
-            require(name == f"documents/{content.hexdigest()}.json", f"{name} has another digest", named.get(name))
+            require(f"/{content.hexdigest()}." in name, f"{name} has another digest", named.get(name))
         found: Tree = {"schema": "topogate.bundle/v1", "entries": good, "hashes": rules.hidden, "statements": 0}
         for found["statements"], dsse in enumerate(map(STRICT, map(bytes.decode, bundle.read("statements.jsonl"))), 1):
             kind, body = dsse["payloadType"].encode(), b64decode(dsse["payload"])
@@ -279,7 +279,7 @@ def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = (
     except Fault as fault: text, seq, code = (*fault.args, BROKEN)[:3]
     except BAD as error: text, code = f"the bundle cannot be read: {meaning(error)}", INCOMPLETE
     counts = ((rules.hidden, "entries that are only hashes here"), (rules.older, "entries without scope or uploader"),
-              (rules.absent, "files behind evidence that were left out"))
+              (rules.absent, "kept files that were left out"))
     unchecked = ["the planner was not run", "who is behind a token", *(f"{n:,} {what}" for n, what in counts if n)]
     text = f"{WORDS[code]}{'' if seq is None else f' at seq {seq}'}: {text}. Not checked: {'; '.join(unchecked)}."
     return code, re.sub("[^ -~]", "?", text), seq, unchecked  # what a bundle says moves no cursor of a terminal

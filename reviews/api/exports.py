@@ -16,7 +16,7 @@ from reviews.api.documentation import READING, SENDING, body, number, refusals
 from reviews.api.queries import BEFORE, read_query
 from reviews.api.rows import Links
 from reviews.api.serializers_exports import ExportItem, ExportList
-from reviews.errors import Finding, InvalidRequestError
+from reviews.errors import Finding, InvalidRequestError, printable
 from reviews.selectors.exports import ExportRow, export_detail, export_row, export_rows
 from reviews.services.exports import export_fetch, export_request
 
@@ -24,6 +24,12 @@ DECISION = {
     "type": "string",
     "pattern": "^[0-9]{0,9}$",
     "description": "a decision's number; empty or left out, the whole workspace",
+}
+
+FILES = {
+    "type": "string",
+    "enum": ["", "yes"],
+    "description": "`yes` puts the files behind evidence and diagnoses in; without, they are listed",
 }
 
 
@@ -54,14 +60,15 @@ class Exports(WorkspaceView):
 
     @extend_schema(
         operation_id="export_request",
-        request=body((), decision=DECISION),
+        request=body((), decision=DECISION, files=FILES),
         responses={202: ExportItem, **refusals(*SENDING)},
     )
     def post(self, request: Request, workspace: str) -> Response:
         """Ask for a bundle; poll its `url`. The same again, while it waits, is the same export."""
-        decision = _decision(sent_fields(request, "decision")["decision"])
+        sent = sent_fields(request, "decision", "files")
+        decision, with_files = _decision(sent["decision"]), _with_files(sent["files"])
         _refuse_formless(request)
-        export = export_request(decision=decision, **act_of(request, self.space))
+        export = export_request(decision=decision, with_files=with_files, **act_of(request, self.space))
         value = export_value(export_row(export), self.links)
         return Response(ExportItem(value).data, status=202, headers={"Location": value["url"]})
 
@@ -114,6 +121,19 @@ def _refuse_formless(request: Request) -> None:
     if boundary and not request.POST and length > len(boundary) + len("----\r\n\r\n"):
         expected = "a form with the field decision, or an empty one"
         raise InvalidRequestError((Finding("request", "request/decision", "decision", expected, "no field"),))
+
+
+def _with_files(text: str) -> bool:
+    """Read whether files are wanted.
+
+    Raises:
+        InvalidRequestError: it says something else.
+    """
+    if text not in ("", "yes"):
+        raise InvalidRequestError(
+            (Finding("request", "request/files", "files", "yes, or nothing", printable(text, 40)),)
+        )
+    return text == "yes"
 
 
 def _decision(text: str) -> int | None:

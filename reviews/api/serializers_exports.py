@@ -10,6 +10,7 @@ class ExportItem(serializers.Serializer[object]):
 
     id = serializers.IntegerField()
     decision = serializers.IntegerField(allow_null=True, help_text="null: the whole workspace")
+    with_files = serializers.BooleanField(help_text="whether the files behind evidence and diagnoses are in it")
     state = serializers.ChoiceField(list(ExportState.values))
     asked_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)

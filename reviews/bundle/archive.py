@@ -18,7 +18,10 @@ SIGNATURE_BYTES = 64
 MOST_FILES = 60_000
 MOST_BYTES = 1 << 32
 """What the verifier takes, unpacked too, and what a zip archive without extensions can hold."""
+MOST_RATIO = 400
+"""How many times its size the verifier lets an archive unpack to."""
 MOST_LINE_BYTES = 1 << 24
+SMALLER = "Export decisions one by one, or without the files behind evidence."
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 _BLOCK = 1 << 20
 
@@ -55,7 +58,7 @@ class Archive:
             TooLargeError: it does not fit any more.
         """
         if len(self.names) >= MOST_FILES:
-            raise TooLargeError(f"A bundle holds at most {MOST_FILES:,} files. Export decisions one by one.")
+            raise TooLargeError(f"A bundle holds at most {MOST_FILES:,} files. {SMALLER}")
         info = zipfile.ZipInfo(name, _EARLIEST)
         info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
         self.names.append(name)
@@ -66,7 +69,7 @@ class Archive:
             raise TooLargeError("A file of the bundle would be larger than an archive can hold.") from error
         self._unpacked += info.file_size
         if self._file.tell() > self._most or self._unpacked > MOST_BYTES:
-            raise TooLargeError(f"The bundle would be larger than {self._most:,} bytes. Export decisions one by one.")
+            raise TooLargeError(f"The bundle would be larger than {self._most:,} bytes. {SMALLER}")
 
     def add(self, name: str, blocks: Iterable[bytes]) -> None:
         """Write one file from blocks. Raises as ``writing``."""
@@ -75,10 +78,18 @@ class Archive:
                 handle.write(block)
 
     def seal(self, signer: Signer) -> int:
-        """End the archive and sign it; return its size in bytes."""
+        """End the archive and sign it; return its size in bytes.
+
+        Raises:
+            TooLargeError: it would unpack to more than the verifier takes of an archive of its size.
+        """
         self._zip.comment = b"\0" * SIGNATURE_BYTES
         self._zip.close()
         size = self._file.seek(0, 2)
+        if self._unpacked > MOST_RATIO * (size - SIGNATURE_BYTES):
+            raise TooLargeError(
+                f"The bundle would unpack to more than {MOST_RATIO} times its size. Leave out the files."
+            )
         digest = hashlib.sha256(DOMAIN)
         self._file.seek(0)
         for at in range(0, size - SIGNATURE_BYTES, _BLOCK):

@@ -20,6 +20,7 @@ from django.db.models import QuerySet
 from planner.canonical import canonical_bytes, file_sha256
 from planner.decision_numbers import decision_label, revision_label
 from reviews.bundle.archive import MOST_BYTES, Archive, fitting
+from reviews.bundle.kept_files import files_write
 from reviews.bundle.log_files import Progress, WrittenLog, write_log
 from reviews.bundle.record import decision_record
 from reviews.bundle.report import report_begin, report_decision, report_end
@@ -56,6 +57,7 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 class Wanted:
     """What is exported: the log of one decision or of all (None), as far as a checkpoint covers it.
 
+    ``with_files`` asks for the files behind evidence and diagnoses; without, they are listed.
     ``notes`` are files with checkpoints beside the newest one. ``unsigned`` says why the log could not be signed as it
     is now; then all entries are exported with the last checkpoint that was.
     """
@@ -63,6 +65,7 @@ class Wanted:
     checkpoint: Checkpoint
     signer: Signer
     decision: int | None = None
+    with_files: bool = False
     most_bytes: int = MOST_BYTES
     notes: dict[str, bytes] = field(default_factory=dict)
     unsigned: str = ""
@@ -106,6 +109,8 @@ def bundle_write(file: BinaryIO, wanted: Wanted, progress: Progress = lambda don
         archive.add("report.html", chain([begin], _blocks(report), [report_end()]))
     archive.add("tables/entries.csv", entries_csv(wanted.entries, wanted.decision, names))
     archive.add("tables/signoffs.csv", signoffs_csv(wanted.entries, wanted.decision, names))
+    files = files_write(archive, wanted.checkpoint.workspace, written.rules, included=wanted.with_files)
+    faults += files.faults
     archive.add("verify.py", [resources.files("planner.verifier").joinpath("verify.py").read_bytes()])
     trailer = {
         "schema": SCHEMA,
@@ -113,6 +118,7 @@ def bundle_write(file: BinaryIO, wanted: Wanted, progress: Progress = lambda don
         "hashes": written.hidden,
         "statements": count,
         "files": sorted((*archive.names, TRAILER)),
+        **({"absent": files.absent} if files.absent else {}),
     }
     archive.add(TRAILER, [canonical_bytes(trailer)])
     return Written(archive.seal(wanted.signer), tuple(faults[:MOST_FAULTS]))

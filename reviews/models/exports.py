@@ -22,12 +22,14 @@ class ExportState(models.TextChoices):
 class Export(models.Model):
     """A bundle of one decision, or of the whole workspace where ``decision_number`` is null.
 
+    ``with_files`` asks for the files behind evidence and diagnoses as well.
     ``entries_done`` of ``entries_total`` is its progress; ``size_bytes``, ``sha256`` and ``checkpoint_size`` are of the
     bundle once it is ready.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="exports")
     decision_number = models.PositiveIntegerField(null=True)
+    with_files = models.BooleanField(default=False)
     person = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="exports")
     state = models.CharField(max_length=16, choices=ExportState, default=ExportState.QUEUED)
     asked_at = models.DateTimeField()

@@ -20,6 +20,7 @@ class ExportRow:
 
     id: int
     decision: int | None
+    with_files: bool
     state: str
     asked_by: str
     asked_at: datetime
@@ -92,6 +93,7 @@ def export_row(export: Export) -> ExportRow:
     return ExportRow(
         id=export.pk,
         decision=export.decision_number,
+        with_files=export.with_files,
         state=export.state,
         asked_by=export.person.display_name,
         asked_at=export.asked_at,

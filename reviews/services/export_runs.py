@@ -41,7 +41,13 @@ def export_run(export_id: int) -> ExportState | None:
         with tempfile.TemporaryFile() as file:
             try:
                 with beating(hold, lambda: {"entries_done": hold.done}):
-                    written = write_bundle(export.workspace, file, decision=export.decision_number, progress=hold.tell)
+                    written = write_bundle(
+                        export.workspace,
+                        file,
+                        decision=export.decision_number,
+                        with_files=export.with_files,
+                        progress=hold.tell,
+                    )
             except ConflictError as error:
                 state = _end(hold, ExportState.FAILED, error=error.message)
             except TooLargeError as error:

@@ -35,7 +35,12 @@ MOST_OPEN = 5
 
 
 def write_bundle(
-    workspace: Workspace, file: BinaryIO, *, decision: int | None = None, progress: Progress = lambda done: None
+    workspace: Workspace,
+    file: BinaryIO,
+    *,
+    decision: int | None = None,
+    with_files: bool = False,
+    progress: Progress = lambda done: None,
 ) -> Written:
     """Sign the log as it is now and write its bundle into an open file that is empty.
 
@@ -53,6 +58,7 @@ def write_bundle(
         checkpoint=checkpoint,
         signer=signer,
         decision=decision,
+        with_files=with_files,
         most_bytes=settings.EXPORT_BYTES,
         notes=_notes(checkpoint),
         unsigned=unsigned,
@@ -96,9 +102,16 @@ def _note(checkpoint: Checkpoint) -> bytes:
 
 
 def export_request(
-    *, actor: Person, workspace: Workspace, decision: int | None = None, trace: Trace = UNTRACED
+    *,
+    actor: Person,
+    workspace: Workspace,
+    decision: int | None = None,
+    with_files: bool = False,
+    trace: Trace = UNTRACED,
 ) -> Export:
     """Ask for a bundle of one decision, or of the whole workspace; the same again while one waits is that one.
+
+    ``with_files`` asks for the files behind evidence and diagnoses as well.
 
     Raises:
         NotFoundError: no such decision, or the actor is no member of the workspace.
@@ -110,16 +123,16 @@ def export_request(
         if decision is not None:
             decision_named(workspace, decision)
         waiting = Export.objects.filter(workspace=workspace, state__in=OPEN)
-        same = waiting.filter(person_id=standing.person_id, decision_number=decision).first()
+        wanted = {"person_id": standing.person_id, "decision_number": decision, "with_files": with_files}
+        same = waiting.filter(**wanted).first()
         if same is not None:
             return same
         if waiting.count() >= MOST_OPEN:
             raise ConflictError(f"{MOST_OPEN} exports wait already. Ask again when one of them is ready.")
         now = database_now()
-        export = Export.objects.create(
-            workspace=workspace, decision_number=decision, person_id=standing.person_id, asked_at=now, woken_at=now
-        )
-        append(workspace, _act("export.requested", standing.token, decision, trace, {"export": export.pk}))
+        export = Export.objects.create(workspace=workspace, asked_at=now, woken_at=now, **wanted)
+        said = {"export": export.pk, **({"files": True} if with_files else {})}
+        append(workspace, _act("export.requested", standing.token, decision, trace, said))
         transaction.on_commit(partial(queue.wake, export.pk, queue.EXPORT_TASK))
     return export
 

@@ -29,7 +29,8 @@ CONTENTS = (
     ("statements.jsonl", "in-toto statements in DSSE envelopes: gate runs, planner verdict, reviews"),
     ("documents/", "contract, evidence, plan and policy, byte for byte, under their digests"),
     ("decisions/, report.html", "decision records and a report for people"),
-    ("tables/", "entries and sign-offs as CSV"),
+    ("tables/", "entries, sign-offs and the list of files behind evidence and diagnoses, as CSV"),
+    ("files/", "these files, byte for byte, under their digests, where they were asked for"),
     ("verify.py", "the verifier: one file, Python and the package cryptography"),
 )
 
@@ -42,7 +43,8 @@ def export_list(request: PersonRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         trace = trace_of(request)
         wanted = wanted_decision(request.POST.get("decision", ""))
-        export_request(actor=request.user, workspace=workspace, decision=wanted, trace=trace)
+        with_files = request.POST.get("files") == "yes"
+        export_request(actor=request.user, workspace=workspace, decision=wanted, with_files=with_files, trace=trace)
         return redirect("export-list", slug)
     rows = export_rows(actor=request.user, workspace=workspace)
     return render(request, "reviews/export_list.html", _context(request, slug, workspace, rows))
@@ -83,6 +85,7 @@ def export_line(row: ExportRow) -> dict[str, Any]:
     return {
         "id": row.id,
         "scope": "All decisions" if row.decision is None else decision_label(row.decision),
+        "with_files": row.with_files,
         "word": STATES["doubtful" if row.is_ready and row.error else row.state],
         "is_open": row.is_open,
         "is_ready": row.is_ready,

@@ -105,6 +105,12 @@ FORGED: dict[str, tuple[Change, int, int | None, str]] = {
     "a review twice": (twice_stated, 1, 20, "otherwise than log"),
     "a review without an entry": (unnumbered_review, 1, None, "otherwise than log"),
     "an envelope with a key twice": (doubled_key, 2, None, "cannot be read"),
+    "a kept file under another digest": (
+        lambda m: m.files.update({f"files/{'0' * 64}.bin": b"rank,us\n"}),
+        1,
+        None,
+        "has another digest",
+    ),
     "a document too many under another digest": (
         lambda m: m.documents.update({"sha256:" + "0" * 64: b"{}"}),
         1,

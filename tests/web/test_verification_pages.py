@@ -107,6 +107,14 @@ def test_everything_is_exported_when_no_decision_is_named(people: Cast, visit: V
     assert "All decisions" in visit(people.bob).get(EXPORT).content.decode()
 
 
+def test_the_files_behind_evidence_are_exported_where_that_is_ticked(people: Cast, visit: Visit) -> None:
+    who = visit(people.audrey)
+    assert "With files" not in who.get(EXPORT).content.decode()
+    who.post(EXPORT, {"decision": "", "files": "yes"})
+    assert Export.objects.get().with_files
+    assert "With files" in who.get(EXPORT).content.decode()
+
+
 @pytest.mark.parametrize("address", [VERIFY, EXPORT])
 def test_strangers_neither_verify_nor_export(address: str, people: Cast, visit: Visit) -> None:
     assert visit(people.charlie).post(address).status_code == 404

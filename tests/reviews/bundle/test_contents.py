@@ -85,6 +85,7 @@ def test_a_bundle_holds_what_the_guide_lists(forced: Cast) -> None:
         "report.html",
         "tables/entries.csv",
         "tables/signoffs.csv",
+        "tables/files.csv",
         "verify.py",
         "TRAILER.json",
     ]

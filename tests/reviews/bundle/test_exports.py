@@ -104,7 +104,8 @@ def test_a_bundle_that_would_be_too_large_is_not_written(people: Cast, settings:
     settings.EXPORT_BYTES = 100
     export = asked(people)
     assert export_run(export.pk) == ExportState.FAILED
-    assert Export.objects.get().error == "The bundle would be larger than 100 bytes. Export decisions one by one."
+    smaller = "Export decisions one by one, or without the files behind evidence."
+    assert Export.objects.get().error == f"The bundle would be larger than 100 bytes. {smaller}"
     assert not ExportPiece.objects.exists()
 
 
@@ -168,13 +169,26 @@ def test_the_api_gives_a_bundle_to_who_may_read(people: Cast) -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "field"), [({"decision": "D-1"}, "decision"), ({"decision": "1" * 10}, "decision"), ({"x": "1"}, "x")]
+    ("parts", "field"),
+    [
+        ({"decision": "D-1"}, "decision"),
+        ({"decision": "1" * 10}, "decision"),
+        ({"files": "true"}, "files"),
+        ({"x": "1"}, "x"),
+    ],
 )
 def test_the_api_says_what_is_no_export(parts: dict[str, str], field: str, people: Cast) -> None:
     auditor = Caller(token_of(people, people.audrey, "read"), "lab")
     found = problem(auditor.post("exports", parts))
     assert (found["status"], [one["pointer"] for one in found["problems"]]) == (422, [field])
     assert json.dumps(found)
+
+
+def test_the_api_is_asked_for_files_too(people: Cast) -> None:
+    auditor = Caller(token_of(people, people.audrey, "read"), "lab")
+    asked_for = [auditor.post("exports", parts).json()["with_files"] for parts in ({"files": "yes"}, {"files": ""}, {})]
+    assert asked_for == [True, False, False]
+    assert [export.with_files for export in Export.objects.order_by("pk")] == [True, False]
 
 
 def test_a_form_without_a_field_asks_for_nothing(people: Cast) -> None:
