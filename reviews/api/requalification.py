@@ -11,12 +11,18 @@ from planner.requalification.written import requalification_markdown
 from reviews.api.authentication import actor
 from reviews.api.base import WorkspaceView
 from reviews.api.documentation import CHECKING, DOCUMENT, READING, body, number, refusals
-from reviews.api.parts import only_file
+from reviews.api.parts import check_outer_form, unknown_parts
 from reviews.api.queries import integer, one_of, read_query
+from reviews.errors import Finding, InvalidRequestError
 from reviews.selectors.requalification import RequalificationView, requalification_view
 from reviews.selectors.requalification_value import requalification_value
 
 FORMS = ("json", "markdown")
+PARTS = body(
+    (),
+    contract=DOCUMENT,
+    identity={"type": "array", "items": DOCUMENT, "description": "reports of hosts, or identities of the whole slot"},
+)
 ANSWERS: dict[Any, Any] = {
     (200, "application/json"): OpenApiResponse({"type": "object"}, description="`topogate.requalification/v1`"),
     (200, "text/markdown"): OpenApiResponse({"type": "string"}, description="the same for people"),
@@ -51,16 +57,36 @@ class Requalification(WorkspaceView):
     @extend_schema(
         operation_id="requalification_check",
         parameters=[AS],
-        request=body(("contract",), contract=DOCUMENT),
+        request=PARTS,
         responses={**ANSWERS, **refusals(*CHECKING, 409)},
     )
     def post(self, request: Request, workspace: str, number: int) -> HttpResponse:
-        """The same with a contract that was not submitted; it is not kept."""
+        """The same with a contract that was not submitted, reports of a machine, or both; nothing is kept."""
         query = read_query(request.GET, {"as": one_of(*FORMS)})
+        contract, reports = _given(request)
         found = requalification_view(
-            actor=actor(request), workspace=self.space, number=number, contract=only_file(request, "contract")
+            actor=actor(request), workspace=self.space, number=number, contract=contract, reports=reports
         )
         return _answered(found, query.get("as", "json"))
+
+
+def _given(request: Request) -> tuple[bytes | None, list[bytes]]:
+    """Take the contract and the reports out of a body that has one of them at least.
+
+    Raises:
+        UnsupportedMediaType: see ``check_outer_form``.
+        InvalidRequestError: with every part that is missing or not taken here.
+    """
+    check_outer_form(request)
+    problems = unknown_parts(request, files=("contract", "identity"), fields=())
+    if not request.FILES:
+        expected = "a file in a part named contract or identity"
+        problems.append(Finding("request", "request/missing_part", "contract", expected, "nothing"))
+    if problems:
+        raise InvalidRequestError(tuple(problems))
+    contract = request.FILES.get("contract")
+    reports = [bytes(part.read()) for part in request.FILES.getlist("identity")]
+    return None if contract is None else bytes(contract.read()), reports
 
 
 def _answered(found: RequalificationView, form: str) -> HttpResponse:

@@ -4,7 +4,7 @@ Rules kept: every key counts, also one that ``requalify_on`` lets pass; a host a
 the whole slot for every key; an identity of the whole slot that is older than a host's report is not asked any more.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -30,12 +30,25 @@ def reported_changes(
     reports = list(rows.order_by("received_at", "pk"))
     if not reports:
         return None, ()
-    found: dict[str, KeyDifference] = {}
-    for row in _asked(reports):
-        for one in _differences(row, bound, activation.rank_map_digest):
-            found.setdefault(one.key, one)
-    order = {key: at for at, key in enumerate(found)}
-    return reports[-1].received_at, tuple(sorted(found.values(), key=lambda one: (one.key == RANK_MAP, order[one.key])))
+    found = [one for row in _asked(reports) for one in _differences(row, bound, activation.rank_map_digest)]
+    return reports[-1].received_at, told_once(found, activation.rank_map_digest)
+
+
+def told_once(found: Iterable[KeyDifference], rank_map_digest: str) -> tuple[KeyDifference, ...]:
+    """Return each key once, as it was told first; places of ranks together as the rank map, which comes last."""
+    keys: dict[str, KeyDifference] = {}
+    moved: dict[str, None] = {}
+    for one in found:
+        if one.key.startswith(PLACEMENT) and one.key != RANK_MAP:
+            moved[one.key.removeprefix(PLACEMENT)] = None
+        else:
+            keys.setdefault(one.key, one)
+    if moved and RANK_MAP not in keys:
+        names = list(moved)
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        text = f"another map: {', '.join(names[:3])}{more}"
+        keys[RANK_MAP] = KeyDifference(RANK_MAP, "differs", rank_map_digest, text)
+    return tuple(sorted(keys.values(), key=lambda one: one.key == RANK_MAP))
 
 
 def _asked(reports: Sequence[HostReport]) -> list[HostReport]:
@@ -47,10 +60,5 @@ def _differences(row: HostReport, bound: dict[str, Any], rank_map_digest: str) -
     if row.place == WHOLE:
         return list(key_differences(bound, tree, rank_map_digest=rank_map_digest))
     found = key_differences(bound, tree["identity"], rank_map_digest="")
-    differing = [one for one in found if one.how == "differs"]
     moved = [one for one in said_from(bytes(row.said)).differs if one.key.startswith(PLACEMENT)]
-    if moved:
-        places = ", ".join(one.key.removeprefix(PLACEMENT) for one in moved[:3])
-        more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
-        differing.append(KeyDifference(RANK_MAP, "differs", rank_map_digest, f"another map: {places}{more}"))
-    return differing
+    return [*(one for one in found if one.how == "differs"), *moved]

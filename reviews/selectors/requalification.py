@@ -6,7 +6,7 @@ Every key that differs is told, also one that ``requalify_on`` lets pass. Stored
 uploaded, so they are decoded without being judged again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -18,6 +18,7 @@ from planner.contract_builder.rendered import judged
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import DocumentRefusedError
 from planner.gates import GATES
+from planner.identity_check import KeyDifference
 from planner.intake import read_contract
 from planner.pointers import joined, steps
 from planner.records.base import stated
@@ -41,6 +42,7 @@ from reviews.policies.validity import key_owner
 from reviews.selectors.decision_page import decision_named, decision_page
 from reviews.selectors.documents import RevisionBytes, evidence_by_name, revision_bytes
 from reviews.selectors.drafts import draft_of_owner
+from reviews.selectors.given_reports import given_changes
 from reviews.selectors.in_force import activations_of
 from reviews.selectors.reported_changes import reported_changes
 from reviews.selectors.rows import DecisionPage, RevisionRow
@@ -77,8 +79,9 @@ class RequalificationView:
 
     ``base`` is the revision that it is held against: what was put into force (``was_in_force``), else the newest one.
     ``compared`` is the newer one, None where none is; ``is_thought_of`` where a contract was given instead.
-    ``reported_at`` is of the newest report since, ``requalify_on`` None where every key counts, ``max_age_s`` where
-    evidence has no largest age. ``too_large`` says why trials and ages are not told.
+    ``reported_at`` is of the newest report since, ``given`` counts reports that were given instead. ``requalify_on`` is
+    None where every key counts, ``max_age_s`` where evidence has no largest age. ``too_large`` says why trials and ages
+    are not told.
     """
 
     page: DecisionPage
@@ -87,6 +90,7 @@ class RequalificationView:
     compared: RevisionRow | None
     is_thought_of: bool
     reported_at: datetime | None
+    given: int
     requalify_on: tuple[str, ...] | None
     max_age_s: float | int | None
     next_age: AgesOut | None
@@ -102,15 +106,17 @@ def requalification_view(
     number: int,
     revision: int | None = None,
     contract: bytes | None = None,
+    reports: Sequence[bytes] = (),
 ) -> RequalificationView:
     """Return what has to be measured again.
 
-    ``revision`` is held against the decided one, the newest where it is None; ``contract`` comes in its place.
+    ``revision`` is held against the decided one, the newest where it is None; ``contract`` comes in its place, and
+    ``reports`` of a machine in the place of those that were posted.
 
     Raises:
         NotFoundError: no such decision or revision, or the actor is no member of the workspace.
-        InvalidRequestError: a contract is too large for a web process.
-        DocumentsRefusedError: ``contract`` is none.
+        InvalidRequestError: a contract is too large for a web process, or a report is none.
+        DocumentsRefusedError: ``contract`` is none, with what is wrong with reports.
         TamperedError: stored bytes are not the ones that were stored.
     """
     page = decision_page(actor=actor, workspace=workspace, number=number, read_plan=False)
@@ -123,12 +129,14 @@ def requalification_view(
     compared = None if contract is not None else _compared(page, base, revision)
     stored = revision_bytes(actor=actor, workspace=workspace, revision_id=base.id)
     decided = _bounded(stored.contract)
-    newer = _thought_of(contract)
+    newer, of_files = _given(contract, reports, decided, activation)
     if compared is not None:
         newer = _bounded(revision_bytes(actor=actor, workspace=workspace, revision_id=compared.id).contract)
     evidence, too_large = _evidence(base, stored)
     now = moment()
-    reported_at, reported = _reported(workspace, page, activation, decided)
+    reported_at, reported = None, of_files
+    if not reports:
+        reported_at, reported = _reported(workspace, page, activation, decided)
     found: dict[Because, tuple[Change, ...]] = {
         "report": reported,
         "age": () if evidence is None else too_old(newer or decided, evidence, time_text(now)),
@@ -145,6 +153,7 @@ def requalification_view(
         compared=compared,
         is_thought_of=contract is not None,
         reported_at=reported_at,
+        given=len(reports),
         requalify_on=None if requalify_on is None else tuple(requalify_on),
         max_age_s=None if validity is None else stated(validity.max_evidence_age_s),
         next_age=None if evidence is None else ages_out(held, evidence, time_text(now)),
@@ -191,6 +200,26 @@ def _thought_of(raw: bytes | None) -> ContractDocument | None:
         return None if raw is None else _bounded(raw)
     except DocumentRefusedError as refused:
         raise DocumentsRefusedError(tuple(Finding.of(problem, "contract") for problem in refused.problems)) from refused
+
+
+def _given(
+    contract: bytes | None, reports: Sequence[bytes], decided: ContractDocument, activation: Activation | None
+) -> tuple[ContractDocument | None, tuple[Change, ...]]:
+    """Return a contract that was given, and what reports that were given show otherwise; all that is wrong at once."""
+    problems: list[Finding] = []
+    newer: ContractDocument | None = None
+    found: tuple[KeyDifference, ...] = ()
+    try:
+        newer = _thought_of(contract)
+    except InvalidRequestError as refused:
+        problems += refused.problems
+    try:
+        found = given_changes(reports, decided, activation)
+    except InvalidRequestError as refused:
+        problems += refused.problems
+    if problems:
+        raise DocumentsRefusedError(tuple(problems))
+    return newer, identity_changes(found, decided)
 
 
 def _evidence(base: RevisionRow, stored: RevisionBytes) -> tuple[EvidenceDocument | None, str]:

@@ -47,36 +47,38 @@ class SlotCheck:
     failing_gates: tuple[str, ...] = ()
 
 
-def live_identity(raw: bytes) -> dict[str, Any]:
+def live_identity(raw: bytes, at: str = "identity") -> dict[str, Any]:
     """Read the identity of a whole slot: an object in the shape of a contract's ``identity``, or one that has it as
     a field.
+
+    ``at`` is the part of a request that it came in.
 
     Raises:
         InvalidRequestError: it is none, has no section of one, or is a document of another kind.
     """
     if len(raw) > MAX_BYTES:
-        raise _unread(f"at most {MAX_BYTES:,} bytes", f"{len(raw):,} bytes")
+        raise _unread(at, f"at most {MAX_BYTES:,} bytes", f"{len(raw):,} bytes")
     if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH and nesting(raw) > MAX_DEPTH:
-        raise _unread(f"nesting of at most {MAX_DEPTH}", "deeper nesting")
+        raise _unread(at, f"nesting of at most {MAX_DEPTH}", "deeper nesting")
     try:
         tree = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise _unread("a JSON object", f"{error}"[:120]) from error
+        raise _unread(at, "a JSON object", f"{error}"[:120]) from error
     if isinstance(tree, dict) and "schema" in tree and not str(tree["schema"]).startswith(REPORT):
         # A contract has an identity too. Sent in the place of a report it would end what is in force.
-        raise _unread("a report, or an object in the shape of a contract's identity", f"{tree['schema']}"[:120])
+        raise _unread(at, "a report, or an object in the shape of a contract's identity", f"{tree['schema']}"[:120])
     if isinstance(tree, dict) and isinstance(tree.get("identity"), dict):
         tree = {**tree["identity"], **({"placement": tree["placement"]} if "placement" in tree else {})}
     if not isinstance(tree, dict) or not tree:
-        raise _unread("an object in the shape of a contract's identity", type(tree).__name__ if tree else "nothing")
+        raise _unread(at, "an object in the shape of a contract's identity", type(tree).__name__ if tree else "nothing")
     if not tree.keys() & SECTIONS:
         # Taken for a slot it would say nothing of any key, which ends what is in force.
-        raise _unread(f"an identity with one of {', '.join(sorted(SECTIONS))}", printable(", ".join(tree), 120))
+        raise _unread(at, f"an identity with one of {', '.join(sorted(SECTIONS))}", printable(", ".join(tree), 120))
     return tree
 
 
-def _unread(expected: str, found: str) -> InvalidRequestError:
-    return InvalidRequestError((Finding("request", "request/identity", "identity", expected, found),))
+def _unread(at: str, expected: str, found: str) -> InvalidRequestError:
+    return InvalidRequestError((Finding("request", "request/identity", at, expected, found),))
 
 
 def slot_check(*, actor: Person, workspace: Workspace, slot: str, live: Mapping[str, Any]) -> SlotCheck:

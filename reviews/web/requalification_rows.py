@@ -169,6 +169,9 @@ def _sources(found: RequalificationView, now: datetime) -> list[SourceRow]:
 
 
 def _report_text(found: RequalificationView, now: datetime) -> str:
+    if found.given:
+        ranks = "" if found.was_in_force else " Nothing was put into force, so places of ranks are not compared."
+        return f"Of {count(found.given, 'file')} that {'was' if found.given == 1 else 'were'} given, not stored.{ranks}"
     if not found.was_in_force:
         return "Nothing was put into force, so no host is held against it."
     if found.reported_at is None:

@@ -44,6 +44,24 @@ def test_a_contract_that_is_thought_of_is_answered_and_not_kept(bob: Caller, peo
     assert (AuditEntry.objects.count(), Blob.objects.count()) == before
 
 
+def test_reports_that_are_thought_of_are_answered_with_a_contract_or_without(bob: Caller, people: Cast) -> None:
+    planned(people)
+    live = json.dumps(changed(CONTRACT["identity"], ("/stack/engine/version", "9"))).encode()
+    told = [(each["key"], each["because"]) for each in bob.post(ADDRESS, {"identity": live}).json()["changes"]]
+    assert told == [("/identity/stack/engine/version", "report")]
+    both = bob.post(ADDRESS, {"identity": live, "contract": newer("/identity/model/revision", "r9")}).json()
+    assert [each["because"] for each in both["changes"]] == ["report", "contract"]
+
+
+def test_what_is_no_report_is_refused_beside_what_is_no_contract(bob: Caller, people: Cast) -> None:
+    planned(people)
+    refused = problem(bob.post(ADDRESS, {"contract": newer("/schema", "x"), "identity": b"[]"}))
+    assert {(each["document"], each["pointer"]) for each in refused["problems"]} == {
+        ("contract", "/schema"),
+        ("request", "identity"),
+    }
+
+
 def test_what_is_no_contract_is_refused_with_its_problems(bob: Caller, people: Cast) -> None:
     planned(people)
     refused = problem(bob.post(ADDRESS, {"contract": newer("/schema", "x")}))

@@ -274,6 +274,8 @@ NO_ACTS: dict[str, Row] = {
     "saved-view-delete": (view_of(), ()),
     # Nobody else sees it before it is published.
     "comment-draft": (redrafting, ()),
+    # It answers a question and keeps nothing of the files.
+    "decision-requalification": (by("bob", "lab", 1), ()),
     # What was opened is hashed into the sign-off.
     "item-open": (by("bob", "lab", 1, team="serving", item="nothing"), ()),
     # Coming and going, and confirming who one is: lines of the server's log.
