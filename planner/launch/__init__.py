@@ -122,7 +122,7 @@ def refusal(trial_id: str, layout: LayoutName, target: Target) -> str | None:
     """Say why a trial of a layout has no launch for a target; None where it has one."""
     found = LAYOUTS[layout].title
     if layout not in TARGETS:
-        return f"no command is known that starts {found}, with which {trial_id} ran"
+        return f"No command is known that starts {found}, with which {trial_id} ran"
     if target not in ("lws", layout):
         return f"{trial_id} was measured with {found}: expected a launch for it, found one for {LAYOUTS[target].title}"
     return None

@@ -124,7 +124,9 @@ class _Set:
                 yield Unsaid(at=at, sentence=sentence)
         recovery = stated(self.contract.recovery)
         if recovery is not None and recovery.on_rank_loss != "restart_group":
-            sentence = f"On the loss of a pod its group is made anew; decided: {recovery.on_rank_loss}."
+            sentence = (
+                f"On the loss of a pod its group is made anew; decided: {recovery.on_rank_loss.replace('_', ' ')}."
+            )
             yield Unsaid(at=at, sentence=sentence)
 
     def _annotations(self) -> dict[str, str]:

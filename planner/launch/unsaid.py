@@ -61,13 +61,18 @@ def _operation(contract: Contract) -> Iterator[Unsaid]:
     if recovery is not None:
         yield Unsaid(
             at="/recovery",
-            sentence=f"On the loss of a rank: {recovery.on_rank_loss}, {recovery.in_flight_requests} for requests in "
-            "flight, by who starts and routes.",
+            sentence=f"On the loss of a rank: {_words(recovery.on_rank_loss)}, requests in flight: "
+            f"{_words(recovery.in_flight_requests)}, by who starts and routes.",
         )
     fleet = stated(contract.fleet)
     spares = None if fleet is None else stated(fleet.spare_devices)
     if spares:
         yield Unsaid(at="/fleet/spare_devices", sentence=f"Left alone: {', '.join(spares)}.")
+
+
+def _words(name: str) -> str:
+    """Return a choice of the contract as words of a sentence."""
+    return name.replace("_", " ")
 
 
 def _map(contract: Contract, trial: Trial) -> Iterator[Unsaid]:

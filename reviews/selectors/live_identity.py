@@ -271,6 +271,7 @@ def _because(
     if whole.differs:
         who, first = whole.differs[0]
         more = f" And {len(whole.differs) - 1} more." if len(whole.differs) > 1 else ""
+        who = who.capitalize() if ended and who == WHOLE_NAME else who
         return f"{name}{who}: {difference_text(owned(owners, first))}{more}"
     if flapping:
         return f"{name}{_flapping(flapping)}"

@@ -123,9 +123,7 @@ def requalification_view(
     decision = decision_named(workspace, number)
     # Also while a new revision of it is under review: what is decided is what was put into force last.
     activation = activations_of([decision.pk]).get(decision.pk)
-    base = page.newest
-    if activation is not None:
-        base = next(row for row in page.revisions if row.number == activation.revision.number)
+    base = page.newest if activation is None else _revision(page, activation.revision.number)
     compared = None if contract is not None else _compared(page, base, revision)
     stored = revision_bytes(actor=actor, workspace=workspace, revision_id=base.id)
     decided = _bounded(stored.contract)
@@ -134,9 +132,7 @@ def requalification_view(
         newer = _bounded(revision_bytes(actor=actor, workspace=workspace, revision_id=compared.id).contract)
     evidence, too_large = _evidence(base, stored)
     now = moment()
-    reported_at, reported = None, of_files
-    if not reports:
-        reported_at, reported = _reported(workspace, page, activation, decided)
+    reported_at, reported = (None, of_files) if reports else _reported(workspace, page, activation, decided)
     found: dict[Because, tuple[Change, ...]] = {
         "report": reported,
         "age": () if evidence is None else too_old(newer or decided, evidence, time_text(now)),
@@ -181,11 +177,15 @@ def requalification_of_draft(*, actor: Person, workspace: Workspace, number: int
 
 def _compared(page: DecisionPage, base: RevisionRow, revision: int | None) -> RevisionRow | None:
     """Return the revision whose contract is held against the decided one; None where that is the decided one."""
-    chosen = page.newest.number if revision is None else revision
-    row = next((row for row in page.revisions if row.number == chosen), None)
-    if row is None:
-        raise NotFoundError(f"{page.label} has no revision {chosen}. The newest is {page.revisions[-1].number}.")
+    row = page.newest if revision is None else _revision(page, revision)
     return None if row.number == base.number or row.contract == base.contract else row
+
+
+def _revision(page: DecisionPage, number: int) -> RevisionRow:
+    row = next((row for row in page.revisions if row.number == number), None)
+    if row is None:
+        raise NotFoundError(f"{page.label} has no revision {number}. The newest is {page.revisions[-1].number}.")
+    return row
 
 
 def _bounded(raw: bytes) -> ContractDocument:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from django import template
 from django.template import Context
 from django.urls import NoReverseMatch, reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from reviews.policies.anchors import PART
@@ -111,6 +111,17 @@ def thread_count(context: Context, *name: str) -> SafeString | str:
 def once() -> SafeString:
     """Write what a form carries so that sending it twice does once what it says."""
     return format_html('<input type="hidden" name="{}" value="{}">', FIELD, secrets.token_urlsafe(16))
+
+
+@register.filter
+def coded(text: str) -> SafeString | str:
+    """Write what a sentence of the planner has between backticks as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return text
+    return format_html_join(
+        "", "{}", ((format_html("<code>{}</code>", part) if at % 2 else part,) for at, part in enumerate(parts))
+    )
 
 
 @register.simple_tag

@@ -31,6 +31,7 @@ PLANNED = Strip(
 )
 FORMS = {"json": "json", "md": "markdown", "sh": "sh"}
 """Ends of the names of files -> how the matrix is written in them."""
+TITLES = {"json": "JSON", "md": "Markdown", "sh": "Shell"}
 
 
 @require_safe
@@ -45,7 +46,8 @@ def decision_benchmark(request: PersonRequest, slug: str, number: int) -> HttpRe
         revision=number_or_none(query.get("revision")),
     )
     files = [
-        (suffix, reverse("benchmark-download", args=[slug, number, suffix]) + query.link(page=None)) for suffix in FORMS
+        (title, reverse("benchmark-download", args=[slug, number, suffix]) + query.link(page=None))
+        for suffix, title in TITLES.items()
     ]
     context = frame(
         slug,
@@ -64,7 +66,9 @@ def draft_benchmark_page(request: PersonRequest, slug: str, draft_id: int) -> Ht
     """Show what is worth measuring for a contract that is being written."""
     query = Query.of(request.GET.dict(), keep=("page",))
     found = draft_benchmark(actor=request.user, workspace=workspace_of(slug), draft_id=draft_id)
-    files = [(suffix, reverse("draft-benchmark-download", args=[slug, draft_id, suffix])) for suffix in FORMS]
+    files = [
+        (title, reverse("draft-benchmark-download", args=[slug, draft_id, suffix])) for suffix, title in TITLES.items()
+    ]
     context = frame(
         slug,
         "new",

@@ -25,7 +25,7 @@ from planner.records.matrix import (
     Worth,
 )
 from reviews.web.byte_text import bytes_text
-from reviews.web.formats import count, listed, ranks_text
+from reviews.web.formats import count, digests_shortened, listed, ranks_text
 from reviews.web.words import Word
 
 __all__ = ["PAGE_SIZE", "BenchmarkTable", "benchmark_table", "meter_of"]
@@ -210,11 +210,11 @@ def _facts(matrix: Matrix) -> Iterator[tuple[str, str]]:
     )
     yield "Lengths", f"prompts {shared.prompt_tokens}; outputs {shared.output_tokens}"
     yield "Batching", shared.batching
-    yield "Affinity", shared.affinity
+    yield "Affinity", digests_shortened(shared.affinity)
     yield "Prefix cache", shared.cache
     yield "Quality parity", shared.quality
     yield "Power", shared.power
-    yield "Recovered", shared.recovery
+    yield "Recovered", shared.recovery.replace("_", " ")
     yield "Expires", " ".join(shared.expiry)
     yield "Cost of required runs", cost_text(matrix.device_hours, matrix.usd)
 

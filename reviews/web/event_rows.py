@@ -87,7 +87,7 @@ def event_text(row: EntryRow) -> str:
         "token.refused": f"Refused: an API token for {row.who}",
         "account.changed": f"{row.who} changed how they log in, or their name",
     }
-    return texts.get(row.action, f"{row.action.replace('.', ' ').replace('_', ' ')} by {row.who}")
+    return texts.get(row.action, f"{row.action.replace('.', ' ').replace('_', ' ').capitalize()} by {row.who}")
 
 
 def reported_places(row: EntryRow) -> str:

@@ -5,6 +5,7 @@ state them, minus is the real sign, thousands have commas, a margin that is not 
 here knows a page, a row or a request.
 """
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -14,6 +15,7 @@ from planner.numbers import GIB, exact, rounded
 from planner.records.plan import Ratio, Value
 
 MINUS = "−"
+DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,6 +188,11 @@ def short_digest(digest: str) -> str:
     """Shorten a digest to ``c4d0…040f``."""
     hexes = digest.removeprefix("sha256:")
     return f"{hexes[:4]}…{hexes[-4:]}"
+
+
+def digests_shortened(text: str) -> str:
+    """Shorten every digest in a text."""
+    return DIGEST.sub(lambda found: short_digest(found.group()), text)
 
 
 def count(number_of: int, one: str, many: str | None = None) -> str:

@@ -1,6 +1,5 @@
 """What has to be measured again as rows of text: changed keys by what told them, gates, runs, what stays. Pure."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,13 +11,12 @@ from planner.requalification.written import UNCOUNTED, because_text
 from planner.shown import shown
 from reviews.models import DecisionState
 from reviews.selectors.requalification import Because, RequalificationView, Told
-from reviews.web.formats import ago, count, listed, moment, short_digest, when
+from reviews.web.formats import DIGEST, ago, count, listed, moment, short_digest, when
 from reviews.web.page_rows import Strip, team_title
 from reviews.web.words import Word
 
 __all__ = ["RequalificationTable", "requalification_strips", "requalification_table"]
 
-DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 MOST_KEYS = 100
 """Changed keys of one source that a page shows; the files have all."""
 KINDS: Mapping[str, str] = {

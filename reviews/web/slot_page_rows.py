@@ -185,7 +185,7 @@ def key_lines(found: SlotPage) -> tuple[KeyLine, ...]:
 
 def runs_of(live: LiveIdentity, now: datetime) -> Line:
     """Say whether what runs is what was decided, from all that hosts report."""
-    at = f"last report {ago(live.last_report, now)}" if live.last_report else "no report"
+    at = f"last report {ago(live.last_report, now)}" if live.last_report else "since it is in force"
     if live.differences or live.flapping:
         return Line(DIFFERS, at)
     return Line(MATCHES if live.agrees else UNREPORTED, at)

@@ -176,6 +176,7 @@ TAKING_FORMS = (
         "decision-release",
         "decision-slowest",
         "decision-observations",
+        "decision-requalification",
     ),
     *(
         "verification-list",
@@ -207,6 +208,7 @@ def test_acts_need_a_form(name: str, people: Cast, visit: Visit) -> None:
         "decision-new",
         "decision-slowest",
         "decision-observations",
+        "decision-requalification",
         "token-list",
         "token-revoke",
         "saved-view-list",

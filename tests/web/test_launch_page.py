@@ -139,7 +139,7 @@ def test_what_was_replaced_leads_to_what_is_in_force(people: Cast, visit: Visit)
 def test_an_engine_without_a_command_has_no_launch(people: Cast, visit: Visit) -> None:
     activate(people, approved(people))
     page = text(people, visit)
-    assert "no command is known that starts" in page
+    assert "No command is known that starts" in page
     assert visit(people.audrey).get(f"{FILES}launch.sh").status_code == 422
 
 

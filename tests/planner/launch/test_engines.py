@@ -164,7 +164,7 @@ def test_another_engine_would_be_another_topology() -> None:
         LaunchRefusedError, match="t was measured with vLLM: expected a launch for it, found one for SGL"
     ):
         launched("sglang", layout="vllm", instances=[instance(1)], devices="n0-g0")
-    with pytest.raises(LaunchRefusedError, match="no command is known that starts Closed"):
+    with pytest.raises(LaunchRefusedError, match="No command is known that starts Closed"):
         launched("lws", layout="closed", instances=[instance(1)], devices="n0-g0")
 
 
