@@ -53,20 +53,17 @@ class LinkUse(Struct, frozen=True, kw_only=True):
     """Links that contend with each other, as groups of one kind use them.
 
     ``sort`` is ``island``, ``contention`` or ``link``, ``id`` its name. ``links`` are those in use (none named for an
-    island); ``slowest_link``, ``link_class`` and ``bytes_per_s_one_way`` are of the slowest of them. ``ranks`` use
-    them in groups of this kind; ``shared_by`` are the other kinds whose groups use the same, and ``sharing_ranks``
-    the number of ranks that do, in groups of any kind.
+    island); ``link_class`` and ``bytes_per_s_one_way`` are of the slowest of them. ``ranks`` use them in groups of
+    this kind; ``shared_by`` are the other kinds whose groups use the same.
     """
 
     sort: str
     id: str
     links: tuple[str, ...]
-    slowest_link: str | None
     link_class: str
     bytes_per_s_one_way: int | None
     ranks: tuple[int, ...]
     shared_by: tuple[str, ...]
-    sharing_ranks: int
 
 
 def nic_links(places: Sequence[Placement], site: Site) -> NicLinks:
@@ -100,19 +97,16 @@ def _use(ranks: Iterable[int], links: Iterable[str], site: Site) -> Use:
 def link_uses(uses: Mapping[str, Uses], site: Site) -> dict[str, tuple[LinkUse, ...]]:
     """Return the links of every kind in order of sort and id."""
     kinds: dict[Carrier, tuple[str, ...]] = {}
-    distinct: dict[Carrier, dict[tuple[int, ...], None]] = {}
     for kind, used in uses.items():
-        for carrier, use in used.items():
+        for carrier in used:
             kinds[carrier] = (*kinds.get(carrier, ()), kind)
-            distinct.setdefault(carrier, {})[use.ranks] = None
-    ranks = {carrier: len(set().union(*found)) for carrier, found in distinct.items()}
     others = {
         (kind, users): tuple(name for name in users if name != kind) for users in set(kinds.values()) for kind in users
     }
     return {
         kind: tuple(
             [
-                _link_use(carrier, use, others[kind, kinds[carrier]], ranks[carrier], site)
+                _link_use(carrier, use, others[kind, kinds[carrier]], site)
                 for carrier, use in sorted(used.items(), key=lambda item: item[0])
                 if carrier != NOWHERE
             ]
@@ -121,19 +115,17 @@ def link_uses(uses: Mapping[str, Uses], site: Site) -> dict[str, tuple[LinkUse, 
     }
 
 
-def _link_use(carrier: Carrier, use: Use, shared_by: tuple[str, ...], sharing_ranks: int, site: Site) -> LinkUse:
+def _link_use(carrier: Carrier, use: Use, shared_by: tuple[str, ...], site: Site) -> LinkUse:
     sort, name = carrier
     slowest = None if use.slowest is None else site.links[use.slowest]
     return LinkUse(
         sort=sort,
         id=name,
         links=use.links,
-        slowest_link=use.slowest,
         link_class=sort if slowest is None else slowest.link_class,
         bytes_per_s_one_way=island_rate(name, site) if slowest is None else slowest.bytes_per_s_one_way,
         ranks=use.ranks,
         shared_by=shared_by,
-        sharing_ranks=sharing_ranks,
     )
 
 

@@ -4,11 +4,11 @@ A number in a document is the shortest decimal that reads back as its IEEE doubl
 one tenth here, never the double's binary value. Calculations run on fractions; nothing is rounded before text.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from math import gcd, inf, isfinite, lcm
+from math import gcd, inf, isfinite
 from operator import eq
 from typing import cast
 
@@ -29,7 +29,6 @@ __all__ = [
     "plain_ratio",
     "rounded",
     "times",
-    "total",
 ]
 
 _ALL_DECIMALS = 10**400
@@ -145,20 +144,6 @@ def nearest_double(value: Exactable) -> float:
         return numerator / denominator
     except OverflowError:
         return inf if numerator > 0 else -inf
-
-
-def total(values: Iterable[Fraction]) -> Fraction:
-    """Add fractions up; 0 of none. Many over one denominator are added as integers, which ``sum`` does not do."""
-    numerator, denominator = 0, 1
-    for value in values:
-        own = value.denominator
-        if own == denominator:
-            numerator += value.numerator
-        else:
-            common = lcm(denominator, own)
-            numerator = numerator * (common // denominator) + value.numerator * (common // own)
-            denominator = common
-    return Fraction(numerator, denominator)
 
 
 def plain(value: Fraction) -> int | float | Ratio:

@@ -22,9 +22,6 @@ from planner.records.contract import LoadPoint
 from planner.records.evidence import LinkCounters, Load, PerRank, Statistics, Window
 from planner.times import window_seconds
 
-Outcome = Literal["PASS", "FAIL", "UNKNOWN"]
-Comparator = Literal["<=", ">=", "=="]
-
 STATISTICS: Mapping[str, Fraction | None] = {
     "mean": None,
     "p50": Fraction(50, 100),

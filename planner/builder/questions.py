@@ -30,7 +30,6 @@ from planner.pointers import joined, steps
 
 __all__ = ["questions_of"]
 
-Json = Any
 Path = tuple[str, ...]
 
 ALWAYS_ASKED = (("model", "revision"), ("workload", "prefix_cache"))

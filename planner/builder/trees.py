@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from msgspec import UNSET
 
@@ -15,7 +14,6 @@ from planner.documents import ContractDocument
 
 __all__ = ["Trees", "trees_of"]
 
-Json = Any
 PROVENANCE = "/provenance/"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from planner.contract_view import ContractView
-from planner.gates.failure_recovery import FIELDS, GROUP_FAULTS, OWED
+from planner.gates.failure_recovery import FIELDS, OWED
 from planner.records.base import UnsetType, stated
 from planner.records.matrix import InjectionSteps
 from planner.records.trials import InjectionKind
@@ -28,11 +28,6 @@ class Asked:
     load_point: str
     because: tuple[str, ...]
     required: bool
-
-    @property
-    def only_groups(self) -> bool:
-        """Say whether a serving group of one rank does not have it."""
-        return self.kind in GROUP_FAULTS
 
 
 @dataclass(frozen=True, slots=True)

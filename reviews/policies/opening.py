@@ -74,11 +74,6 @@ def _about(key: str) -> str:
     return f"{GATE}{key.rpartition(':')[2]}" if key.startswith(GATE) else key
 
 
-def still_to_open(items: Iterable[Item], opened: Collection[str]) -> tuple[Item, ...]:
-    """Return the items that were not opened yet."""
-    return tuple(item for item in items if item.id not in opened)
-
-
 def item_words(item: Item) -> str:
     """Name an item as a refusal does."""
     if item.kind == "flip":

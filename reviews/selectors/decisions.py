@@ -15,7 +15,7 @@ from reviews.selectors.in_force import states_now
 from reviews.selectors.judgement import Judgement, judge_decisions
 from reviews.selectors.people import standing_of
 from reviews.selectors.rows import DecisionList, DecisionRow
-from reviews.selectors.turns import REVIEWED, is_released_by, releasing_of
+from reviews.selectors.turns import REVIEWED, releasing_of
 
 PAGE_SIZE = 25
 
@@ -118,7 +118,6 @@ def decision_row(
         requirements=judgement.requirements,
         approval=judgement.approval,
         releasing=releasing_of(judgement) if in_review else (),
-        is_my_release=in_review and is_released_by(judgement, person_id, members),
         my_teams=judgement.owed_by_person(person_id, members) if in_review else (),
         objections=judgement.objections if in_review else (),
         is_my_answer=in_review and judgement.is_answered_by(person_id),

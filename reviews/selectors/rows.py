@@ -129,7 +129,7 @@ class DecisionRow:
     """A decision in a list. ``my_teams``: teams for which the reader owes a sign-off now.
 
     ``objections`` are for the author to answer; ``is_my_answer`` where that is the reader. ``releasing``: teams whose
-    members could put it into force now; ``is_my_release`` where the reader could. ``until``: when it ends by itself.
+    members could put it into force now. ``until``: when it ends by itself.
     """
 
     number: int
@@ -147,7 +147,6 @@ class DecisionRow:
     requirements: tuple[Requirement, ...]
     approval: Approval
     releasing: tuple[str, ...]
-    is_my_release: bool
     my_teams: tuple[str, ...]
     objections: tuple[Objection, ...]
     is_my_answer: bool

@@ -63,6 +63,10 @@ class Hold:
         """Take note of how far the work is; the heartbeat writes it down."""
         self.done = done
 
+    def renew(self, **changes: Any) -> bool:
+        """Move the end of the lease on. False when somebody else holds the row by now."""
+        return self.rows().update(lease_until=in_seconds(settings.PLAN_LEASE_SECONDS), **changes) == 1
+
     def end(self, state: str, **changes: Any) -> bool:
         """Give the row back in a state. False when it was somebody else's already: then nothing may be written."""
         return self.rows().update(state=state, lease_token=None, lease_until=None, **changes) == 1
@@ -115,17 +119,13 @@ def _beat(hold: Hold, progress: Callable[[], dict[str, Any]] | None, stop: threa
     try:
         while not stop.wait(pause):
             try:
-                if not _renew(hold, **(progress() if progress else {})):
+                if not hold.renew(**(progress() if progress else {})):
                     return
             except DatabaseError:
                 # The next beat tries again; if the database stays away the lease runs out, as it should.
                 connection.close()
     finally:
         connection.close()
-
-
-def _renew(hold: Hold, **changes: Any) -> bool:
-    return hold.rows().update(lease_until=in_seconds(settings.PLAN_LEASE_SECONDS), **changes) == 1
 
 
 def waiting_wake(line: Line) -> Woken:
@@ -176,11 +176,6 @@ def job_claim(job_id: int) -> Lease | None:
         error_detail="",
     )
     return Lease(job_id, hold.token) if hold else None
-
-
-def lease_renew(lease: Lease) -> bool:
-    """Move the end of the lease on. False when somebody else holds the job by now."""
-    return _renew(lease.hold())
 
 
 def lease_progress(lease: Lease, done: int, total: int) -> None:

@@ -67,12 +67,7 @@ def _lines(blocks: Iterable[bytes], line: int | None) -> FilePlace:
         if number > last:
             break
         if number >= first:
-            text = raw.decode("utf-8", "replace").rstrip("\r\n")
-            cut = text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
-            printable = "".join(
-                sign if sign.isprintable() or sign == "\t" else "\N{REPLACEMENT CHARACTER}" for sign in cut
-            )
-            shown.append(DocumentLine(number=number, text=printable, is_marked=number == line))
+            shown.append(DocumentLine(number=number, text=_shown(raw), is_marked=number == line))
     found = line is None or any(one.number == line for one in shown)
     return FilePlace(tuple(shown), found, "" if found else f"The file has no line {line:,}.")
 

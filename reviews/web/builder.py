@@ -122,7 +122,6 @@ def answer(
     workspace = workspace_of(slug)
     found = evidence_draft(actor=request.user, workspace=workspace, draft_id=draft)
     state = builder.state_of(found.work.draft, found.work.contract, time_text(database_now()))
-    query = Query.of(request.GET.dict(), keep=("page", "conflicts", "all", "each"))
     context = frame(
         slug,
         "new",
@@ -135,7 +134,6 @@ def answer(
         strips=(*refusal_strips(refused), *outcome_strips(outcomes)),
         meter=meter_of(found, state),
         hides_hosts=bool(found.body.hosts_salt),
-        query=query,
         polls=found.waits,
         **rows(request, found, state),
     )

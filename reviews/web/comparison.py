@@ -286,8 +286,4 @@ def field_table(view: ComparisonView) -> Iterator[list[Value]]:
         yield [document, change.pointer, change.kind, *sides, field_owner(view.policy, change.pointer)]
 
 
-def _as_json(value: object) -> Value:
-    return None if value is ABSENT else json.dumps(value, ensure_ascii=False)
-
-
 TABLES = {"values": value_table, "outcomes": outcome_table, "candidates": candidate_table, "fields": field_table}

@@ -10,7 +10,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from reviews.clock import utc_text
-from reviews.models import DecisionState
 from reviews.selectors.identity_page import IdentityPage, identity_page, report_bytes
 from reviews.services.identity_drafts import identity_draft_create
 from reviews.web.contract_builder import step_href
@@ -56,7 +55,6 @@ def decision_identity(request: PersonRequest, slug: str, number: int) -> HttpRes
         head=head_for(found.page, slug, "decision-identity"),
         strip=verdict_strip(found),
         found=found,
-        is_stale=found.page.state == DecisionState.STALE,
         awaited=awaited_text(found.live),
         contradictions=found.live.together.contradictions[:CONTRADICTIONS],
         keys=_shown(keys, query, "page"),

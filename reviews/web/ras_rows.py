@@ -21,7 +21,6 @@ class CommunicatorRow:
     ranks: str
     status: str
     errors: str
-    is_remarkable: bool
     operations: tuple[str, ...]
     standing_out: tuple[str, ...]
     more: str
@@ -75,7 +74,6 @@ def _row(one: Communicator) -> CommunicatorRow:
         ranks="differ" if one.ranks is None else f"{one.ranks:,}",
         status=one.status,
         errors=one.errors,
-        is_remarkable=_is_remarkable(one),
         operations=one.operations[:MOST_RANKS],
         standing_out=tuple(map(_rank, one.standing_out[:MOST_RANKS])),
         more=f"{count(left, 'more rank')} in the download" if left > 0 else "",

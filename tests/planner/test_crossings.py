@@ -23,23 +23,19 @@ def test_groups_inside_an_island_cross_nothing_and_use_its_peer_links() -> None:
             sort="island",
             id="island-a",
             links=(),
-            slowest_link=None,
             link_class="island",
             bytes_per_s_one_way=400,
             ranks=(0, 1, 2, 3),
             shared_by=(),
-            sharing_ranks=4,
         ),
         LinkUse(
             sort="island",
             id="island-b",
             links=(),
-            slowest_link=None,
             link_class="island",
             bytes_per_s_one_way=400,
             ranks=(4, 5, 6, 7),
             shared_by=(),
-            sharing_ranks=4,
         ),
     )
 
@@ -54,12 +50,10 @@ def test_groups_over_two_nodes_use_the_links_of_their_nics() -> None:
         sort="contention",
         id="rail-1",
         links=("a-nic1-up", "b-nic1-up"),
-        slowest_link="a-nic1-up",
         link_class="inter_node",
         bytes_per_s_one_way=25,
         ranks=(2, 3, 6, 7),
         shared_by=(),
-        sharing_ranks=4,
     )
 
 
@@ -67,10 +61,7 @@ def test_kinds_that_contend_for_the_same_links_are_named() -> None:
     found = crossed({"tp": 2, "pp": 2, "ep": 2}, places("a0 b0 a1 b1 a2 b2 a3 b3"), site())
 
     assert {kind: found[kind].widest for kind in ("tp", "pp", "ep")} == {"tp": "node", "pp": "device", "ep": "device"}
-    assert [(use.id, use.shared_by, use.sharing_ranks) for use in found["tp"].links] == [
-        ("rail-0", (), 4),
-        ("rail-1", (), 4),
-    ]
+    assert [(use.id, use.shared_by) for use in found["tp"].links] == [("rail-0", ()), ("rail-1", ())]
     assert [(use.id, use.shared_by) for use in found["pp"].links] == [("island-a", ("ep",)), ("island-b", ("ep",))]
 
 

@@ -210,7 +210,6 @@ NO_ACTS: set[str] = {
     "leases.job_claim",
     "leases.lease_end",
     "leases.lease_progress",
-    "leases.lease_renew",
     "leases.waiting_wake",
     "notices.notices_prune",
     "notices.notices_sweep",

@@ -17,7 +17,7 @@ from planner.gates.failure_capacity import Capacity, heaviest
 from planner.gates.memory import _deciding
 from planner.gates.memory_parts import added, all_explained
 from planner.intake.evidence import evidence_content_id, trial_bodies
-from planner.numbers import all_parts, exact, fraction_of, gap, parts, plain, plain_ratio, rounded, times, total
+from planner.numbers import all_parts, exact, fraction_of, gap, parts, plain, plain_ratio, rounded, times
 from planner.order import order_expand
 from planner.ranking import number_runs
 from planner.records.evidence import PerRank
@@ -31,11 +31,6 @@ from tests.planner.fleet import a_contract, a_trial, documents
 FRACTIONS = st.fractions(max_denominator=10**6)
 SHARES = st.fractions(0, 1, max_denominator=1000)
 PARTS = st.one_of(st.none(), st.integers(0, 60), st.floats(0, 60).map(lambda value: round(value, 3)))
-
-
-@given(st.lists(FRACTIONS, max_size=8))
-def test_a_total_is_the_sum(values: list[Fraction]) -> None:
-    assert total(values) == sum(values, Fraction(0))
 
 
 @given(FRACTIONS, st.integers(0, 6), st.sampled_from([1, 2, 2**30]))

@@ -15,7 +15,7 @@ from reviews.models import AuditEntry, Blob, Decision, IntakeReceipt, JobState, 
 from reviews.planning import MadePlan, StoredBytes, make_plan
 from reviews.selectors.jobs import job_faults
 from reviews.services.jobs import job_finish, job_run, jobs_sweep
-from reviews.services.leases import Lease, in_seconds, job_claim, lease_end, lease_progress, lease_renew
+from reviews.services.leases import Lease, in_seconds, job_claim, lease_end, lease_progress
 from reviews.verification import verify
 from tests.plugins.append_only import lifted
 from tests.reviews.factories import Cast, documents, planned, submitted
@@ -116,9 +116,9 @@ def test_renewing_moves_the_end_of_ones_own_lease_only(people: Cast) -> None:
     lease = job_claim(job(people).pk)
     assert lease is not None
     expire(lease.job_id)
-    assert lease_renew(lease) is True
+    assert lease.hold().renew() is True
     assert PlanJob.objects.filter(lease_until__gt=Now()).exists()
-    assert lease_renew(Lease(lease.job_id, uuid.uuid4())) is False
+    assert Lease(lease.job_id, uuid.uuid4()).hold().renew() is False
 
 
 def test_progress_is_written_by_the_holder_only(people: Cast) -> None:
