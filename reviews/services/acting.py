@@ -17,7 +17,8 @@ from reviews.errors import (
 )
 from reviews.facts import Authentication, Standing
 from reviews.models import AuditEntry, Decision, Person, Revision, Workspace
-from reviews.policies.permissions import Verdict
+from reviews.policies.document import releasing_teams
+from reviews.policies.permissions import Verdict, may_release
 from reviews.policies.proof import is_recent_proof
 from reviews.selectors.judgement import Judgement, judge_decisions
 from reviews.selectors.people import standing_of
@@ -69,14 +70,7 @@ def acting(
         NotFoundError: no such decision, or the actor is no member of the workspace.
     """
     standing = standing_of(actor, workspace)
-    attempt = Act(
-        action=refused,
-        actor=standing.token,
-        decision=number,
-        authentication=trace.authentication,
-        request_id=trace.request_id,
-        **said,
-    )
+    attempt = trace.act(refused, standing.token, decision=number, **said)
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
         yield Acting(workspace, standing, decision_to_act_on(workspace, number), attempt)
 
@@ -99,6 +93,26 @@ def require(verdict: Verdict) -> None:
     """Raise NotAllowedError with the reason unless it is allowed."""
     if not verdict.allowed:
         raise NotAllowedError(verdict.reason)
+
+
+def require_release(act: Acting) -> Judgement:
+    """Judge the newest revision, and raise unless the person may release the decision and has shown who they are.
+
+    Raises:
+        NotAllowedError: they may not, or came with an API token.
+        ProofNeededError: they have to show again who they are.
+    """
+    judgement = act.judged()
+    require(
+        may_release(
+            act.standing,
+            releasing=releasing_teams(judgement.document),
+            author_ids=judgement.author_ids,
+            authentication=act.authentication,
+        )
+    )
+    require_proof(act.authentication, act.workspace.pk)
+    return judgement
 
 
 def require_person(authentication: Authentication) -> None:

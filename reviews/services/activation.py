@@ -20,8 +20,6 @@ from reviews.clock import database_now, utc_text
 from reviews.errors import ConflictError, Finding, InvalidRequestError, printable
 from reviews.models import Activation, ActivationKind, Decision, DecisionState, Person, Revision, Workspace
 from reviews.planning import contract_tree, decode_plan
-from reviews.policies.document import releasing_teams
-from reviews.policies.permissions import may_release
 from reviews.policies.transitions import STANDS
 from reviews.policies.validity import valid_until
 from reviews.policies.waiving import chosen_trial
@@ -30,7 +28,13 @@ from reviews.selectors.retractions import retracted_in
 from reviews.selectors.revisions import with_digests
 from reviews.selectors.rollbacks import rollback_choices
 from reviews.selectors.waivers import waived_gates
-from reviews.services.acting import Acting, acting, not_what_was_seen, require, require_proof, require_prose
+from reviews.services.acting import (
+    Acting,
+    acting,
+    not_what_was_seen,
+    require_prose,
+    require_release,
+)
 from reviews.services.footprints import footprint_keep
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.signoffs import require_untouched
@@ -82,16 +86,7 @@ def decision_activate(
         trace=trace,
         subject=printable(seen_subject, 71) or None,
     ) as act:
-        judgement = act.judged()
-        require(
-            may_release(
-                act.standing,
-                releasing=releasing_teams(judgement.document),
-                author_ids=judgement.author_ids,
-                authentication=act.authentication,
-            )
-        )
-        require_proof(act.authentication, act.workspace.pk)
+        judgement = require_release(act)
         standing = _standing_activation(act, seen_subject)
         if standing is not None:
             return standing

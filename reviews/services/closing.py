@@ -3,11 +3,10 @@
 from reviews.clock import database_now
 from reviews.errors import ConflictError
 from reviews.models import Decision, DecisionState, Person, Workspace
-from reviews.policies.document import releasing_teams
-from reviews.policies.permissions import may_act_as_author, may_release
+from reviews.policies.permissions import may_act_as_author
 from reviews.policies.requirements import is_agreed, teams_that
 from reviews.selectors.judgement import Judgement
-from reviews.services.acting import Acting, acting, require, require_proof, require_prose
+from reviews.services.acting import acting, require, require_prose, require_release
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.states import decision_move
 
@@ -52,7 +51,7 @@ def decision_reject(
         ConflictError: too few teams reject it, or it is not in review.
     """
     with acting(actor=actor, workspace=workspace, number=number, refused="rejection.refused", trace=trace) as act:
-        judgement = _releasing(act)
+        judgement = require_release(act)
         said = require_prose("reason", reason)
         rejecting = teams_that((judged for _, judged in judgement.signoffs), "reject")
         is_hard = any(
@@ -84,7 +83,7 @@ def decision_close(
         ConflictError: a topology is selected, a team does not agree, or it is not in review.
     """
     with acting(actor=actor, workspace=workspace, number=number, refused="closing.refused", trace=trace) as act:
-        judgement = _releasing(act)
+        judgement = require_release(act)
         said = require_prose("reason", reason)
         plan = judgement.newest.plan
         if plan is None or plan.decision_word == "SELECT_TOPOLOGY":
@@ -102,20 +101,6 @@ def decision_close(
             **_newest(judgement),
         )
         return act.decision
-
-
-def _releasing(act: Acting) -> Judgement:
-    judgement = act.judged()
-    require(
-        may_release(
-            act.standing,
-            releasing=releasing_teams(judgement.document),
-            author_ids=judgement.author_ids,
-            authentication=act.authentication,
-        )
-    )
-    require_proof(act.authentication, act.workspace.pk)
-    return judgement
 
 
 def _newest(judgement: Judgement) -> dict[str, object]:

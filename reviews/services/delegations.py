@@ -128,13 +128,7 @@ def _require_time(starts_at: datetime, ends_at: datetime) -> None:
 
 
 def _attempt(action: str, standing: Standing, team: str, trace: Trace) -> Act:
-    return Act(
-        action=action,
-        actor=standing.token,
-        team=printable(team),
-        authentication=trace.authentication,
-        request_id=trace.request_id,
-    )
+    return trace.act(action, standing.token, team=printable(team))
 
 
 def _entry(action: str, attempt: Act, delegation: Delegation, reason: str | None) -> Act:

@@ -82,13 +82,7 @@ def diagnosis_make(
         InvalidRequestError: with every file that cannot be read or says nothing, and what else is wrong.
     """
     standing = standing_of(actor, workspace)
-    attempt = Act(
-        action="diagnosis.refused",
-        actor=standing.token,
-        decision=number,
-        authentication=trace.authentication,
-        request_id=trace.request_id,
-    )
+    attempt = trace.act("diagnosis.refused", standing.token, decision=number)
     with refusals_recorded(workspace, attempt):
         decision = decision_named(workspace, number)
         require(may_report(standing))

@@ -11,7 +11,7 @@ from django.conf import settings
 from planner.errors import DocumentRefusedError, Problem
 from planner.importers import Source
 from planner.observations.scrapes import Said, batch_bytes, places_of
-from reviews.audit import Act, refusals_recorded
+from reviews.audit import refusals_recorded
 from reviews.errors import DocumentsRefusedError, Finding
 from reviews.models import Person, Workspace
 from reviews.policies.permissions import may_report
@@ -41,12 +41,7 @@ def scrapes_take(
         TamperedError: stored bytes that the answer rests on were changed.
     """
     standing = standing_of(actor, workspace)
-    attempt = Act(
-        action="observations.refused",
-        actor=standing.token,
-        authentication=trace.authentication,
-        request_id=trace.request_id,
-    )
+    attempt = trace.act("observations.refused", standing.token)
     with refusals_recorded(workspace, attempt):
         require(may_report(standing))
         try:

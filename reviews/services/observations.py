@@ -127,12 +127,7 @@ def observations_take(*, actor: Person, workspace: Workspace, raw: bytes, trace:
         TamperedError: stored bytes that the answer rests on were changed.
     """
     standing = standing_of(actor, workspace)
-    attempt = Act(
-        action="observations.refused",
-        actor=standing.token,
-        authentication=trace.authentication,
-        request_id=trace.request_id,
-    )
+    attempt = trace.act("observations.refused", standing.token)
     with refusals_recorded(workspace, attempt):
         require(may_report(standing))
         batch = _read(raw)

@@ -25,6 +25,10 @@ class Trace:
     request_id: str | None = None
     authentication: Authentication | None = None
 
+    def act(self, action: str, actor: str | None, **said: Any) -> Act:
+        """Return an act of this request by a person, given by their token; ``said`` are other fields of ``Act``."""
+        return Act(action=action, actor=actor, authentication=self.authentication, request_id=self.request_id, **said)
+
 
 UNTRACED = Trace()
 """Acts from the server's own shell."""

@@ -28,14 +28,7 @@ def revision_reproduce(
         TamperedError: stored bytes are not what was stored.
     """
     standing = standing_of(actor, workspace)
-    attempt = Act(
-        action="reproduction.refused",
-        actor=standing.token,
-        decision=number,
-        revision=revision,
-        authentication=trace.authentication,
-        request_id=trace.request_id,
-    )
+    attempt = trace.act("reproduction.refused", standing.token, decision=number, revision=revision)
     with refusals_recorded(workspace, attempt):
         decision = decision_named(workspace, number)
         rows = with_digests(Revision.objects.filter(decision=decision)).select_related(

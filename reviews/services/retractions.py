@@ -28,12 +28,7 @@ def evidence_retract(
         TamperedError: a plan is not what was stored.
     """
     standing = standing_of(actor, workspace)
-    attempt = Act(
-        action="retraction.refused",
-        actor=standing.token,
-        authentication=trace.authentication,
-        request_id=trace.request_id,
-    )
+    attempt = trace.act("retraction.refused", standing.token)
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
         _require_retracting(standing, trace)
         said = require_prose("reason", reason)

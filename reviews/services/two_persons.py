@@ -299,14 +299,7 @@ def _require_open(proposal: Proposal) -> None:
 
 
 def _attempt(action: str, kind: ProposalKind, standing: Standing, number: int | None, trace: Trace) -> Act:
-    return Act(
-        action=action,
-        actor=standing.token,
-        decision=number,
-        meaning=str(kind),
-        authentication=trace.authentication,
-        request_id=trace.request_id,
-    )
+    return trace.act(action, standing.token, decision=number, meaning=str(kind))
 
 
 def _proposing(

@@ -90,12 +90,7 @@ def webhook_remove(*, actor: Person, workspace: Workspace, webhook_id: int, trac
 @contextmanager
 def _administering(actor: Person, workspace: Workspace, trace: Trace) -> Iterator[tuple[Standing, Act]]:
     standing = standing_of(actor, workspace)
-    attempt = Act(
-        action="webhook.refused",
-        actor=standing.token,
-        authentication=trace.authentication,
-        request_id=trace.request_id,
-    )
+    attempt = trace.act("webhook.refused", standing.token)
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
         require(may_administer(standing))
         yield standing, attempt

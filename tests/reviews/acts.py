@@ -101,6 +101,7 @@ NO_ACTS: set[str] = {
     "acting.require_person",
     "acting.require_proof",
     "acting.require_prose",
+    "acting.require_release",
     "activation.activation_record",
     "activation.release_until",
     "activation.requirements_record",
