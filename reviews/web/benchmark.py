@@ -19,6 +19,7 @@ from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.links import Query, number_or_none
 from reviews.web.page_rows import Strip
+from reviews.web.pager import first_row, pager
 
 __all__ = ["benchmark_download", "decision_benchmark", "draft_benchmark_download", "draft_benchmark_page"]
 
@@ -117,26 +118,12 @@ def _file(request: PersonRequest, matrix: Matrix, suffix: str, name: str) -> Htt
 def _shown(matrix: Matrix, query: Query, files: list[tuple[str, str]]) -> dict[str, Any]:
     """Return what both pages show: one page of candidates, all runs."""
     names = tuple(matrix.candidates)
-    start = ((number_or_none(query.get("page")) or 1) - 1) * PAGE_SIZE
-    start = start if 0 <= start < len(names) else 0
-    shown = names[start : start + PAGE_SIZE]
-    table = benchmark_table(matrix, shown)
+    start = first_row(number_or_none(query.get("page")), len(names), PAGE_SIZE)
+    table = benchmark_table(matrix, names[start : start + PAGE_SIZE])
     return {
         "matrix": matrix,
         "table": table,
         "covered": [(name, query.link("cells", page=at)) for name, at in table.covered],
         "files": files,
-        "pages": _pages(len(names), start, len(shown), query),
-    }
-
-
-def _pages(total: int, start: int, shown: int, query: Query) -> dict[str, str]:
-    """Return the words around a page of candidates, empty where one page holds all."""
-    if total <= PAGE_SIZE:
-        return {}
-    current = start // PAGE_SIZE + 1
-    return {
-        "text": f"{start + 1:,}–{start + shown:,} of {total:,} candidates",
-        "earlier": query.link("candidates", page=current - 1) if start else "",
-        "later": query.link("candidates", page=current + 1) if start + shown < total else "",
+        "pager": pager(start, len(names), PAGE_SIZE, "candidate", lambda at: query.link("candidates", page=at)),
     }

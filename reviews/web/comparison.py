@@ -23,6 +23,7 @@ from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.links import Query, number_or_none
 from reviews.web.map_page import trial_options
+from reviews.web.pager import Pager, first_row, pager
 from reviews.web.rank_facts import rank_facts
 
 Row = TypeVar("Row")
@@ -141,12 +142,12 @@ def compared(view: ComparisonView) -> dict[str, Any]:
 
 def changed_trials(view: ComparisonView, query: Query) -> dict[str, Any]:
     """Return one page of the trials that differ between two plans."""
-    shown, pager = paged(view.trials, query, "trials", TRIALS_PER_PAGE, "candidate")
+    shown, around = paged(view.trials, query, "trials", TRIALS_PER_PAGE, "candidate")
 
     def href(change: TrialChange) -> str:
         return f"?{asked(view.after, view.before, **{'trial': change.trial, 'with': change.trial})}"
 
-    return {"trials": comparison_rows.trial_rows(shown, href), "trials_pager": pager}
+    return {"trials": comparison_rows.trial_rows(shown, href), "trials_pager": around}
 
 
 def changed_fields(view: ComparisonView, query: Query) -> dict[str, Any]:
@@ -156,7 +157,7 @@ def changed_fields(view: ComparisonView, query: Query) -> dict[str, Any]:
     teams = [slug for slug, title in titles.items() if any(title in row.owners for _, row in every)]
     team = query.get("team") if query.get("team") in teams else ""
     rows = [pair for pair in every if not team or titles[team] in pair[1].owners]
-    shown, pager = paged(rows, query, "fields", FIELDS_PER_PAGE, "field")
+    shown, around = paged(rows, query, "fields", FIELDS_PER_PAGE, "field")
     groups: dict[tuple[str, str], list[Any]] = {}
     for group, row in shown:
         groups.setdefault((group.document, group.section), []).append(row)
@@ -166,7 +167,7 @@ def changed_fields(view: ComparisonView, query: Query) -> dict[str, Any]:
             for (document, section), found in groups.items()
         ],
         "fields_total": len(rows),
-        "fields_pager": pager,
+        "fields_pager": around,
         "teams": [
             (
                 titles[slug],
@@ -181,19 +182,11 @@ def changed_fields(view: ComparisonView, query: Query) -> dict[str, Any]:
     }
 
 
-def paged(rows: Sequence[Row], query: Query, name: str, size: int, what: str) -> tuple[Sequence[Row], dict[str, str]]:
+def paged(rows: Sequence[Row], query: Query, name: str, size: int, what: str) -> tuple[Sequence[Row], Pager]:
     """Return one page of rows, with the words and links around it where there are more."""
-    pages = max(1, -(-len(rows) // size))
-    current = min(max(number_or_none(query.get(name)) or 1, 1), pages)
-    start = (current - 1) * size
-    shown = rows[start : start + size]
-    if pages == 1:
-        return shown, {}
-    return shown, {
-        "text": f"{start + 1:,}–{start + len(shown):,} of {count(len(rows), what)}",
-        "earlier": query.link(name, **{name: current - 1}) if current > 1 else "",
-        "later": query.link(name, **{name: current + 1}) if current < pages else "",
-    }
+    start = first_row(number_or_none(query.get(name)), len(rows), size)
+    around = pager(start, len(rows), size, what, lambda page: query.link(name, **{name: page}))
+    return rows[start : start + size], around
 
 
 def maps(view: ComparisonView, slug: str) -> dict[str, Any]:

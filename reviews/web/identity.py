@@ -28,6 +28,7 @@ from reviews.web.identity_rows import (
 )
 from reviews.web.links import Query, number_or_none
 from reviews.web.once import once_key
+from reviews.web.pager import first_row, pager
 
 KEPT = ("keys", "page", "ranks", "hosts", "before")
 PAGE_SIZE = 100
@@ -57,13 +58,13 @@ def decision_identity(request: PersonRequest, slug: str, number: int) -> HttpRes
         found=found,
         awaited=awaited_text(found.live),
         contradictions=found.live.together.contradictions[:CONTRADICTIONS],
-        keys=_shown(keys, query, "page"),
+        keys=_shown(keys, query, "page", "key"),
         key_counts=_counts(found),
         keys_href=query.link("keys", keys=None if everything else "all", page=None),
         everything=everything,
-        ranks=_shown(ranks, query, "ranks"),
+        ranks=_shown(ranks, query, "ranks", "rank"),
         map_href=_map_href(found, slug),
-        hosts=_shown(host_lines(found, raw), query, "hosts"),
+        hosts=_shown(host_lines(found, raw), query, "hosts", "host"),
         refused=refused_text(found.live, found.now),
         history=history_lines(found.reports, raw),
         older_href=query.link("history", before=found.older) if found.older else "",
@@ -99,18 +100,13 @@ def _counts(found: IdentityPage) -> dict[str, int]:
     }
 
 
-def _shown(lines: Sequence[Any], query: Query, name: str) -> dict[str, Any]:
+def _shown(lines: Sequence[Any], query: Query, name: str, what: str) -> dict[str, Any]:
     """Return one page of lines, and the way to the others."""
-    start = ((number_or_none(query.get(name)) or 1) - 1) * PAGE_SIZE
-    start = start if 0 <= start < len(lines) else 0
-    here = start // PAGE_SIZE + 1
-    end = start + PAGE_SIZE
+    start = first_row(number_or_none(query.get(name)), len(lines), PAGE_SIZE)
     return {
-        "lines": lines[start:end],
+        "lines": lines[start : start + PAGE_SIZE],
         "total": len(lines),
-        "text": f"{start + 1:,}–{min(end, len(lines)):,} of {len(lines):,}" if len(lines) > PAGE_SIZE else "",
-        "earlier": query.link(name, **{name: here - 1}) if start else "",
-        "later": query.link(name, **{name: here + 1}) if end < len(lines) else "",
+        "pager": pager(start, len(lines), PAGE_SIZE, what, lambda page: query.link(name, **{name: page})),
     }
 
 

@@ -16,6 +16,7 @@ from reviews.web.document_links import DocumentLinks
 from reviews.web.formats import KEY_UNITS, count, key_title, limit_text, percent, quantity
 from reviews.web.links import Query
 from reviews.web.names import Names, candidate_names
+from reviews.web.pager import Pager, pager
 from reviews.web.words import Word, state_word
 
 GATES_AS_ROWS_UP_TO = 8
@@ -72,15 +73,6 @@ class CandidateRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """Which candidates of how many are shown."""
-
-    text: str
-    earlier: str
-    later: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
     """The whole matrix. ``blocking`` rows fail or are unknown for a candidate; ``passing`` rows for none."""
 
@@ -94,7 +86,7 @@ class Matrix:
     not_declared: tuple[str, ...]
     not_applicable: tuple[str, ...]
     candidates: tuple[CandidateRow, ...]
-    page: Page
+    page: Pager
     summary: str
     gates_href: str
     candidates_href: str
@@ -274,16 +266,13 @@ def page_number(query: Query, order: tuple[str, ...], size: int) -> int:
     return asked if asked <= -(-len(order) // size) else 1
 
 
-def page_of(context: Context, number: int, size: int) -> tuple[tuple[str, ...], Page]:
+def page_of(context: Context, number: int, size: int) -> tuple[tuple[str, ...], Pager]:
     """Return the trials on a page and the words around it."""
-    total = len(context.order)
     start = (number - 1) * size
-    shown = context.order[start : start + size]
-    return shown, Page(
-        text=f"{start + 1}–{start + len(shown)} of {count(total, 'candidate')}" if total > size else "",
-        earlier=context.query.link("matrix", page=number - 1, cell=None) if number > 1 else "",
-        later=context.query.link("matrix", page=number + 1, cell=None) if start + size < total else "",
+    around = pager(
+        start, len(context.order), size, "candidate", lambda at: context.query.link("matrix", page=at, cell=None)
     )
+    return context.order[start : start + size], around
 
 
 def candidate_rows(context: Context, rows: tuple[GateRow, ...], heads: tuple[Head, ...]) -> tuple[CandidateRow, ...]:

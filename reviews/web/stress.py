@@ -5,11 +5,12 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from reviews.selectors.stress import PAGE_SIZE, StressView, stress_view
+from reviews.selectors.stress import PAGE_SIZE, stress_view
 from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.links import Query, number_or_none
 from reviews.web.page_rows import Strip
+from reviews.web.pager import pager
 from reviews.web.stress_rows import MEANINGS, stress_table
 
 KEPT = ("revision", "page")
@@ -40,20 +41,7 @@ def decision_stress(request: PersonRequest, slug: str, number: int) -> HttpRespo
         strip=INJECTED,
         table=stress_table(found.matrix, found.shown) if found.matrix else None,
         meanings=MEANINGS,
-        pages=pages(found, query),
+        pager=pager(found.start, found.total, PAGE_SIZE, "candidate", lambda page: query.link("stress", page=page)),
         detail_href=reverse("decision-detail", args=[slug, number]),
     )
     return render(request, "reviews/decision_stress.html", context)
-
-
-def pages(found: StressView, query: Query) -> dict[str, str]:
-    """Return the words around a page of trials, empty where one page holds all."""
-    if found.total <= PAGE_SIZE:
-        return {}
-    last = found.start + len(found.shown)
-    current = found.start // PAGE_SIZE + 1
-    return {
-        "text": f"{found.start + 1:,}–{last:,} of {found.total:,} candidates",
-        "earlier": query.link("stress", page=current - 1) if found.start else "",
-        "later": query.link("stress", page=current + 1) if last < found.total else "",
-    }

@@ -13,6 +13,7 @@ from reviews.selectors.threads import CommentRow, Discussion, DraftRow, OpenThre
 from reviews.web.document_links import links_of
 from reviews.web.formats import ago, count, listed, when
 from reviews.web.page_rows import team_title
+from reviews.web.pager import Pager, first_row, pager
 from reviews.web.words import OUTCOMES, STATES, Word
 
 LONGEST_VALUE = 240
@@ -91,20 +92,14 @@ class ThreadPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadList:
-    """One page of the threads of a decision: those whose item is gone first, then open ones, then resolved ones.
-
-    ``text`` says which of how many are shown, empty where all are; ``earlier`` and ``later`` are numbers of pages, 0
-    where there is none.
-    """
+    """One page of the threads of a decision: those whose item is gone first, then open ones, then resolved ones."""
 
     gone: ThreadPart
     open: ThreadPart
     resolved: ThreadPart
     summary: str
     drafts: tuple[DraftLine, ...]
-    text: str
-    earlier: int
-    later: int
+    pager: Pager
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +140,7 @@ def thread_list(found: Discussion, place: Place, now: datetime, *, page: int = 1
     opened = sorted((row for row in found.threads if row.place != "GONE" and row.is_open), key=_order)
     resolved = [row for row in reversed(found.threads) if row.place != "GONE" and not row.is_open]
     total = len(found.threads)
-    page = page if 1 <= page <= -(-total // PAGE_SIZE) else 1
-    start = (page - 1) * PAGE_SIZE
+    start = first_row(page, total, PAGE_SIZE)
     on_page = {row.number for row in (*gone, *opened, *resolved)[start : start + PAGE_SIZE]}
 
     def part(rows: Sequence[ThreadRow]) -> ThreadPart:
@@ -159,9 +153,7 @@ def thread_list(found: Discussion, place: Place, now: datetime, *, page: int = 1
         resolved=part(resolved),
         summary=summary_of(found.threads),
         drafts=tuple(draft_line(row, place, now) for row in found.drafts),
-        text=f"{start + 1}–{start + len(on_page)} of {count(total, 'thread')}" if total > PAGE_SIZE else "",
-        earlier=page - 1,
-        later=page + 1 if start + PAGE_SIZE < total else 0,
+        pager=pager(start, total, PAGE_SIZE, "thread", lambda at: f"?page={at}"),
     )
 
 

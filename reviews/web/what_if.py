@@ -14,9 +14,10 @@ from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.links import number_or_none
 from reviews.web.page_rows import Strip
+from reviews.web.pager import Pager, pager
 from reviews.web.what_if_asked import address, asked_of, asked_of_form, command_of, is_form
 from reviews.web.what_if_choices import choices_of
-from reviews.web.what_if_rows import PAGE_SIZE, Answer, answer_of, asked_rows
+from reviews.web.what_if_rows import PAGE_SIZE, answer_of, asked_rows
 
 INJECTED = Strip(
     lead="Injected overrides.",
@@ -65,27 +66,24 @@ def shown(found: WhatIfView, asked: Asked, page_text: str, slug: str, revision: 
     answer = found.answer and answer_of(
         found.answer, plan, asked_page=number_or_none(page_text) or 1, detail_href=cells
     )
+    pages = Pager()
+    if answer:
+        pages = pager(
+            answer.start,
+            answer.moved,
+            PAGE_SIZE,
+            "candidate",
+            lambda at: f"{address(asked, revision, page=at)}#answer",
+        )
     api_href = reverse("api-what-if", args=[slug, number, found.page.shown.number])
     return {
         "rows": asked_rows(asked, plan, tree, found.problems, revision),
         "choices": choices_of(plan, tree) if len(asked) < MOST_OVERRIDES else None,
         "answer": answer,
-        "pages": pages(answer, asked, revision) if answer else {},
+        "pager": pages,
         "too_large": found.too_large,
         "command": command_of(asked, plan.as_of),
         "json_href": f"{api_href}{address(asked)}" if answer else "",
         "other_planner": "" if plan.planner_version == PLANNER_VERSION else PLANNER_VERSION,
         "is_asked": len(asked) > 0,
-    }
-
-
-def pages(answer: Answer, asked: Asked, revision: str) -> dict[str, str]:
-    """Return the words around a page of candidates, empty where one page holds all."""
-    if answer.moved <= PAGE_SIZE:
-        return {}
-    last, current = answer.start + len(answer.rows), answer.start // PAGE_SIZE + 1
-    return {
-        "text": f"{answer.start + 1:,}–{last:,} of {answer.moved:,} candidates",
-        "earlier": f"{address(asked, revision, page=current - 1)}#answer" if answer.start else "",
-        "later": f"{address(asked, revision, page=current + 1)}#answer" if last < answer.moved else "",
     }
