@@ -91,7 +91,8 @@ def segments(ranks: int) -> Iterator[dict[str, Any]]:
         yield {"rank": rank, "metrics": {**metrics, "device_errors": {"count": 1, "sum": 0}}}
     for group in range(ranks // PER_NODE):
         metrics = {name: spread(chance) for name in ("ttft_ms", "tpot_ms", "queue_ms")}
-        metrics |= {name: level(chance, 12) for name in ("kv_used_share", "running_requests", "waiting_requests")}
+        metrics |= {name: level(chance, 12) for name in ("running_requests", "waiting_requests")}
+        metrics["kv_used_share"] = level(chance, 0.6)
         counts = {name: {"count": 1, "sum": 5000 + group} for name in ("output_tokens", "requests_completed")}
         yield {"group": group, "metrics": {**metrics, **counts}}
 

@@ -59,6 +59,7 @@ PROBLEM_CODES: dict[str, str] = {
     "observations/future": "The batch ends in the future.",
     "observations/past": "The batch is older than what is kept by the hour.",
     "observations/replayed": "The collector sent this span before.",
+    "observations/empty": "Nothing that scrapes say belongs to a rank, group or link.",
     "observations/mapping": "What says where a series of a scrape belongs has another form.",
     "observations/sources": "More collectors report of one topology than are taken.",
     "observations/size": "The batch has more bytes or values than are taken at once.",

@@ -36,6 +36,7 @@ from planner.observations.scrapes import MAPPINGS, Said, batch_bytes, places_of
 from planner.observations.slowest import LATE_US
 from planner.observations.slowest_text import diagnosis_lines
 from planner.observations.words import value_text
+from planner.shown import printable
 from planner.times import seconds_between
 
 SHOWN = 50
@@ -93,8 +94,11 @@ def _convert(arguments: Namespace) -> int:
         with ExitStack() as files:
             sources = [Source(name, files.enter_context(input_file(name))) for name in arguments.files]
             found = batch_bytes(sources, said, places_of(given, said))
-    except (UnreadableInputError, DocumentRefusedError) as error:
+    except UnreadableInputError as error:
         print(f"topogate: {error}", file=sys.stderr)
+        return Exit.BAD_INPUT
+    except DocumentRefusedError as error:
+        print_refused({"scrapes": error.problems}, "text")
         return Exit.BAD_INPUT
     for note in found.notes:
         print(f"left out: {note}", file=sys.stderr)
@@ -229,7 +233,7 @@ def _line(one: Compared) -> str:
     if one.used is not None:
         parts.append(f"{float(one.used * 100):,.6g} % used,")
     if one.source:
-        parts.append(f"as {one.source} says,")
+        parts.append(f"as {printable(one.source)} says,")
     return " ".join(parts).rstrip(",")
 
 

@@ -29,6 +29,8 @@ MOST_VALUE = 10**18
 MOST_COUNT = 10**12
 """As many values as nothing has in a day; counts of many batches must stay whole numbers of 64 bits."""
 MOST: Mapping[str, int] = {"count": MOST_COUNT, "sum": MOST_VALUE, "min": MOST_VALUE, "max": MOST_VALUE}
+SHARES = frozenset({"kv_used_share", "stage_idle_share"})
+"""Of a whole, so at most 1; a link may carry a little more than its rate is said to be."""
 OF: tuple[Of, ...] = get_args(Of)
 ROUNDING = 1e-6
 """How far sums of floating-point values may be from what they add up to, as a share."""
@@ -90,6 +92,7 @@ def _metric_problems(at: str, name: str, segment: Mapping[str, Any], value: Any)
     if not isinstance(value, dict):
         return
     yield from _value_problems(at, value)
+    yield from _share_problems(at, value) if name in SHARES else ()
     histogram = value.get("histogram")
     if isinstance(histogram, dict):
         yield from _histogram_problems(f"{at}/histogram", histogram, value.get("count"))
@@ -105,6 +108,15 @@ def _value_problems(at: str, value: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem("observations/values", f"{at}/min", f"at most the max, {shown(most)}", shown(least))
     elif not over and "count" in known and "sum" in known:
         yield from _sum_problems(f"{at}/sum", known)
+
+
+def _share_problems(at: str, value: Mapping[str, Any]) -> Iterator[Problem]:
+    """Tell per cent from a share: the most, or the mean, is no more than all of it."""
+    most, total, count = (value.get(name) for name in ("max", "sum", "count"))
+    if _is_number(most) and most > 1 + ROUNDING:
+        yield Problem("observations/values", f"{at}/max", "a share, at most 1", shown(most))
+    elif _is_number(total) and _is_number(count) and total > count * (1 + ROUNDING):
+        yield Problem("observations/values", f"{at}/sum", f"shares, at most 1 each of {count}", shown(total))
 
 
 def _sum_problems(at: str, known: Mapping[str, Any]) -> Iterator[Problem]:

@@ -105,17 +105,21 @@ class _Gathered:
         if sample.name.startswith("DCGM_"):
             host = sample.labels.get("Hostname") or sample.labels.get("hostname") or ""
             device = sample.labels.get("gpu", "")
-            key = f"{host}/{device}" if f"{host}/{device}" in self.places.ranks else device
-            return self._found("rank", self.places.ranks, key)
+            names = (f"{host}/{device}", device) if host else (device,)
+            return self._found("rank", self.places.ranks, "device", *names)
         if sample.name.startswith("node_"):
-            return self._found("link", self.places.links, f"{sample.labels.get('device')}-{sample.labels.get('port')}")
+            name = f"{sample.labels.get('device')}-{sample.labels.get('port')}"
+            return self._found("link", self.places.links, "port", name)
         engine = sample.labels.get("engine", sample.labels.get("dp_rank", "0"))
-        return self._found("group", self.places.groups, engine)
+        return self._found("group", self.places.groups, "engine", engine)
 
-    def _found(self, kind: str, known: Mapping[str, int] | Mapping[str, str], key: str) -> Place | None:
-        if key in known:
-            return kind, known[key]
-        self.notes[f"{key[:80]}: which {kind} it is was not said"] = None
+    def _found(self, kind: str, known: Mapping[str, int] | Mapping[str, str], what: str, *names: str) -> Place | None:
+        """Return what stands under the first of names that is known; the last is told, which names no host."""
+        for name in names:
+            if name in known:
+                return kind, known[name]
+        name = names[-1][:80]
+        self.notes[f"{what} {name}: which {kind} it is was not said (--{kind} {name}={kind.upper()})"] = None
         return None
 
 

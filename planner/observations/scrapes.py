@@ -68,6 +68,13 @@ def _mapping_problems(given: Mapping[str, Sequence[str]]) -> Iterator[Problem]:
                 yield Problem("observations/mapping", name, MAPPINGS[name], shown(text))
 
 
+def _nothing(notes: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield what was expected and found where nothing of the scrapes belongs anywhere."""
+    if not notes:
+        yield "metrics of vLLM, SGLang, DCGM or the node exporter (traces and ncclras: observe slowest)", "none"
+    yield from (("a series that belongs to a rank, group or link", note) for note in notes)
+
+
 def batch_bytes(sources: Sequence[Source], said: Said, places: Places) -> Converted:
     """Return a batch of scrapes, the earliest first; several files have to be of one exporter. It is not judged.
 
@@ -81,6 +88,8 @@ def batch_bytes(sources: Sequence[Source], said: Said, places: Places) -> Conver
     for source in sources:
         source.check()
     found = segments_of(last, places)
+    if not found.segments:
+        raise DocumentRefusedError(tuple(Problem("observations/empty", "", *why) for why in _nothing(found.notes)))
     tree = {
         "schema": "topogate.observations/v1",
         "slot": said.slot,

@@ -33,7 +33,8 @@ Touched: TypeAlias = frozenset[tuple[str, int, int, str]]
 class Merged:
     """The hour of a batch with the batch in it. ``compared`` is of what the batch touched, none if it is not judged.
 
-    ``crowd`` names something of which too many collectors speak, where there is such a thing: then nothing is judged.
+    ``crowd`` names something of which too many collectors of the reporter speak, where there is such a thing: then
+    nothing is judged.
     """
 
     starts_at: datetime
@@ -58,7 +59,8 @@ def merged_batch(feed: ObservationFeed, batch: Batch, person_id: int, found: Qua
     """
     start, end = batch_span(batch)
     hour = span_of(end, HOUR)
-    blocks = by_block(rolled_up([replace(batch, source=f"{person_id}/{batch.source}")]))
+    own_sources = f"{person_id}/"
+    blocks = by_block(rolled_up([replace(batch, source=f"{own_sources}{batch.source}")]))
     stored = {
         span.starts_at: span
         for span in ObservationSpan.objects.filter(feed=feed, level=HOUR, starts_at__in=(hour, hour - LENGTHS[HOUR]))
@@ -68,7 +70,9 @@ def merged_batch(feed: ObservationFeed, batch: Batch, person_id: int, found: Qua
     whole = _with_stored(own, batch.subject, blocks)
     pieces = {place: packed(held) for place, held in whole.items()}
     rows: tuple[Compared, ...] = ()
-    crowd = next((key for held in whole.values() if (key := crowded(held)) is not None), None)
+    # Of whoever reports alone: nobody keeps others from being heard.
+    crowds = (crowded(key for key in held if key.source.startswith(own_sources)) for held in whole.values())
+    crowd = next((key for key in crowds if key is not None), None)
     if is_judged and crowd is None:
         before = stored.get(hour - LENGTHS[HOUR]) if end - hour < YOUNG else None
         touched = frozenset((key.metric, key.rank, key.group, key.link) for held in blocks.values() for key in held)

@@ -6,7 +6,7 @@ links. Not handled: whether a machine is what was decided (``slot_check``).
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
 from django.db.models import F, OuterRef, Subquery
@@ -21,7 +21,7 @@ from reviews.models import Activation, Decision, ObservationFeed, Person, Worksp
 from reviews.selectors.compared_blocks import compared_blocks
 from reviews.selectors.decision_page import decision_of_member
 from reviews.selectors.envelopes import qualified_of
-from reviews.selectors.roll_ups import LENGTHS, finest_spans, place_by_span, seconds_of, spans_of
+from reviews.selectors.roll_ups import covered_by, finest_spans, length_of, place_by_span, spans_of
 
 __all__ = [
     "BESIDE",
@@ -65,7 +65,7 @@ class Observed:
 class ComparedSpan:
     """Metrics of a span beside the envelope, the worst first; ``seconds`` is how much of it somebody reported.
 
-    ``starts_at`` and ``ends_at`` are those of the hours and days that were put together, None where there are none.
+    What was reported of it begins at ``starts_at`` and ends at ``ends_at``, None where nothing was.
     """
 
     rows: tuple[Compared, ...]
@@ -141,14 +141,14 @@ def compared_span(
     _require_bounded(len(spans))
     subject = found.activation.subject
     beside = BESIDE if METRICS[metric].of == "group" else ()
-    seconds = seconds_of(spans)
+    covered = covered_by(spans)
+    seconds = length_of(covered)
     rows = compared_blocks(spans, found.qualified, subject, metric, beside=beside, seconds=seconds) if seconds else ()
-    last = max(spans, key=lambda span: span.starts_at + LENGTHS[span.level], default=None)
     return ComparedSpan(
         rows=tuple(rows),
         seconds=seconds,
-        starts_at=spans[0].starts_at if spans else None,
-        ends_at=None if last is None else last.starts_at + LENGTHS[last.level],
+        starts_at=datetime.fromtimestamp(covered[0][0], UTC) if covered else None,
+        ends_at=datetime.fromtimestamp(covered[-1][1], UTC) if covered else None,
     )
 
 

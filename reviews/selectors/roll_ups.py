@@ -21,12 +21,13 @@ __all__ = [
     "LENGTHS",
     "Covered",
     "Seen",
+    "covered_by",
     "covered_of",
     "covered_text",
     "finest_spans",
     "joined",
+    "length_of",
     "place_by_span",
-    "seconds_of",
     "seen_in",
     "source_of",
     "span_of",
@@ -52,16 +53,17 @@ class Seen:
     @property
     def seconds(self) -> Fraction:
         """How long what was covered is."""
-        return _length(self.covered)
+        return length_of(self.covered)
 
 
-def _length(covered: Covered) -> Fraction:
+def length_of(covered: Covered) -> Fraction:
+    """Return how many seconds were covered."""
     return Fraction(sum(end - start for start, end in covered))
 
 
-def seconds_of(spans: Iterable[ObservationSpan]) -> Fraction:
-    """Return how much of some spans somebody reported."""
-    return _length(joined(pair for span in spans for pair in covered_of(span.covered)))
+def covered_by(spans: Iterable[ObservationSpan]) -> Covered:
+    """Return what of some spans somebody reported."""
+    return joined(pair for span in spans for pair in covered_of(span.covered))
 
 
 def covered_of(text: str) -> Covered:
@@ -144,7 +146,7 @@ def seen_in(
     found: dict[Key, Rolled] = {}
     for row in _rows(spans, metrics, places):
         merge_into(found, unpacked(bytes(row.data), subject, row.metric))
-    return Seen(found, joined(pair for span in spans for pair in covered_of(span.covered)))
+    return Seen(found, covered_by(spans))
 
 
 def place_by_span(

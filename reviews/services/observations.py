@@ -2,9 +2,9 @@
 
 Rules kept: everything is read, put together and compared without a lock; what is written is written in one transaction
 that holds the feed, and only if nobody else wrote to it meanwhile. Nothing of a decision is touched. Collectors are
-bounded: those of one person, and those that speak of one thing in an hour, which are kept and judged apart. A batch
-that changes nothing of what is out of its envelope writes no entry, else thousands of them would bury the log (ADR 26);
-the first one of a collector does, and so does a refused one.
+bounded for each person, all of them and those that speak of one thing in an hour; they are kept and judged apart. A
+batch that changes nothing of what is out of its envelope writes no entry, else thousands of them would bury the log
+(ADR 26); the first one of a collector does, and so does a refused one.
 """
 
 import zlib
@@ -251,7 +251,7 @@ def _problems(
 def _crowd_problem(key: Key) -> Problem:
     parts = (("rank", key.rank), ("group", key.group), ("link", key.link), ("shape", key.shape), ("phase", key.phase))
     of = ", ".join(f"{name} {value}" for name, value in parts if value not in (-1, ""))
-    expected = f"at most {MOST_SOURCES} collectors in an hour for {key.metric} of {of}"
+    expected = f"at most {MOST_SOURCES} collectors of one reporter in an hour for {key.metric} of {of}"
     return Problem("observations/sources", "/source", expected, "another")
 
 

@@ -52,7 +52,10 @@ def test_scrapes_are_taken_with_what_they_do_not_say(people: Cast, collector: Ca
 
 def test_what_nobody_placed_is_left_out_and_told(people: Cast, collector: Caller) -> None:
     found = collector.post("observations", scrapes(rank=["0=0"])).json()
-    assert (found["values"], found["left_out"]) == (1, ["1: which rank it is was not said"])
+    assert (found["values"], found["left_out"]) == (
+        1,
+        ["device 1: which rank it is was not said (--rank 1=RANK)"],
+    )
 
 
 @pytest.mark.parametrize(

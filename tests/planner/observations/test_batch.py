@@ -62,6 +62,14 @@ WRONG: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
         {"rank": 0, "metrics": {"device_used_bytes": {"count": 2, "sum": 9, "min": 5}}},
         [("observations/values", "/segments/0/metrics/device_used_bytes/sum")],
     ),
+    "per cent as a share": (
+        {"group": 0, "metrics": {"kv_used_share": {"count": 2, "sum": 90, "max": 47}}},
+        [("observations/values", "/segments/0/metrics/kv_used_share/max")],
+    ),
+    "a mean of shares above 1": (
+        {"rank": 0, "metrics": {"stage_idle_share": {"count": 2, "sum": 2.5}}},
+        [("observations/values", "/segments/0/metrics/stage_idle_share/sum")],
+    ),
     "of a rank and a group": (
         {"rank": 0, "group": 0, "metrics": {"device_used_bytes": {"count": 1, "sum": 9}}},
         [("observations/scope", "/segments/0")],

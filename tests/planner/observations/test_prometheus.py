@@ -101,13 +101,13 @@ def test_links_are_bytes_and_their_use_over_the_span() -> None:
 
 def test_what_is_of_nothing_known_is_told_and_left_out() -> None:
     told = {
-        "group": (converted(vllm(), places=Places()), "0"),
-        "rank": (converted(device("DCGM_FI_DEV_FB_USED", 7, "5"), places=Places()), "7"),
-        "link": (converted(node(), node(5e14), places=Places()), "mlx5_0-1"),
+        "group": (converted(vllm(), places=Places()), "engine", "0"),
+        "rank": (converted(device("DCGM_FI_DEV_FB_USED", 7, "5"), places=Places()), "device", "7"),
+        "link": (converted(node(), node(5e14), places=Places()), "port", "mlx5_0-1"),
     }
-    for kind, (found, name) in told.items():
+    for kind, (found, what, name) in told.items():
         assert found.segments == ()
-        assert found.notes[0] == f"{name}: which {kind} it is was not said"
+        assert found.notes[0] == f"{what} {name}: which {kind} it is was not said (--{kind} {name}={kind.upper()})"
 
 
 def test_a_counter_that_ran_backwards_is_told() -> None:
@@ -120,6 +120,6 @@ def test_of_any_number_of_places_that_nobody_said_the_first_are_named_and_all_co
     found = converted("".join(f'vllm:num_requests_running{{engine="e{at}"}} 1\n' for at in range(300)))
     assert (len(found.notes), found.notes[0], found.notes[-1]) == (
         201,
-        "e0: which group it is was not said",
+        "engine e0: which group it is was not said (--group e0=GROUP)",
         "and 100 more",
     )

@@ -113,4 +113,6 @@ def test_a_week_begins_with_a_whole_day(people: Cast, day: datetime) -> None:
     who: dict[str, Any] = {"actor": people.bob, "workspace": people.workspace, "number": 1}
     shown = shown_of(**who, asked=Asked(metric="device_used_bytes", span="week"))
     assert shown is not None
-    assert (shown.compared.starts_at, shown.metrics) == (day, ("device_used_bytes",))
+    first = day + timedelta(hours=HOURS[0]) - timedelta(minutes=6)
+    assert (shown.compared.starts_at, shown.compared.ends_at) == (first, day + timedelta(hours=HOURS[-1]))
+    assert shown.metrics == ("device_used_bytes",)

@@ -131,9 +131,10 @@ def test_of_one_rank_so_many_collectors_speak_in_an_hour_and_no_more(people: Cas
     for at in range(MOST_SOURCES):
         take(people, memory(0), source=f"dcgm-{at:02}", **span)
     found = refusal(people, memory(0), source="one-more", **span)
-    expected = "at most 32 collectors in an hour for device_used_bytes of rank 0"
+    expected = "at most 32 collectors of one reporter in an hour for device_used_bytes of rank 0"
     assert (found, refusals()) == ([("observations/sources", expected, "another")], 1)
     assert take(people, memory(1), source="one-more", **span).is_new
+    assert take(people, memory(0), who=people.carol, source="one-more", **span).is_new
 
 
 def test_bytes_that_are_no_batch_are_refused(people: Cast) -> None:
