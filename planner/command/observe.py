@@ -233,7 +233,7 @@ def _line(one: Compared) -> str:
     if one.used is not None:
         parts.append(f"{float(one.used * 100):,.6g} % used,")
     if one.source:
-        parts.append(f"as {printable(one.source)} says,")
+        parts.append(f"said by {printable(one.source)},")
     return " ".join(parts).rstrip(",")
 
 

@@ -112,11 +112,12 @@ def _value_problems(at: str, value: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _share_problems(at: str, value: Mapping[str, Any]) -> Iterator[Problem]:
     """Tell per cent from a share: the most, or the mean, is no more than all of it."""
-    most, total, count = (value.get(name) for name in ("max", "sum", "count"))
-    if _is_number(most) and most > 1 + ROUNDING:
-        yield Problem("observations/values", f"{at}/max", "a share, at most 1", shown(most))
-    elif _is_number(total) and _is_number(count) and total > count * (1 + ROUNDING):
-        yield Problem("observations/values", f"{at}/sum", f"shares, at most 1 each of {count}", shown(total))
+    known = {name: value[name] for name in ("max", "sum", "count") if _is_number(value.get(name))}
+    if known.get("max", 0) > 1 + ROUNDING:
+        yield Problem("observations/values", f"{at}/max", "a share, at most 1", shown(known["max"]))
+    elif "count" in known and known.get("sum", 0) > known["count"] * (1 + ROUNDING):
+        expected = f"shares, at most 1 each of {known['count']}"
+        yield Problem("observations/values", f"{at}/sum", expected, shown(known["sum"]))
 
 
 def _sum_problems(at: str, known: Mapping[str, Any]) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ part did not record it: above a limit only where all of it is, below only where 
 the percentile it is unknown. Limits are the contract's; drift is the distance from what was measured, and no breach.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
@@ -74,11 +74,12 @@ def compared(
     found = []
     for key in sorted(everything, key=_order):
         for entry in bounds.of(key):
-            one = judge.of(entry, key, everything[key], whole)
-            for source, held in alone.items():
-                if key in held and (held[key] is not everything[key] or entry.statistic == "share"):
-                    one = _worse(one, replace(judge.of(entry, key, held[key], held), source=source))
-            found.append(one)
+            own = (
+                replace(judge.of(entry, key, held[key], held), source=source)
+                for source, held in alone.items()
+                if key in held and (held[key] is not everything[key] or entry.statistic == "share")
+            )
+            found.append(_worst(judge.of(entry, key, everything[key], whole), own))
     return tuple(found)
 
 
@@ -118,10 +119,17 @@ def _apart(seen: Mapping[Key, Rolled]) -> dict[str, dict[Key, Rolled]]:
     return found
 
 
-def _worse(one: Compared, other: Compared) -> Compared:
-    """Return the worse of two judgements of one statistic; who says nothing of it takes nothing away."""
-    is_silent = other.low is None and other.high is None
-    return one if is_silent or _badness(one) <= _badness(other) else other
+def _worst(together: Compared, alone: Iterable[Compared]) -> Compared:
+    """Return the worst judgement of one statistic; who says nothing of it takes nothing away.
+
+    Where one alone is as bad as all together, it is that one's; where several are, it is nobody's.
+    """
+    told = [one for one in alone if one.low is not None or one.high is not None]
+    least = min(map(_badness, told), default=None)
+    worst = [one for one in told if _badness(one) == least]
+    if least is None or least > _badness(together) or (least == _badness(together) and len(worst) > 1):
+        return together
+    return worst[0]
 
 
 def _badness(one: Compared) -> tuple[int, Fraction]:

@@ -57,6 +57,10 @@ PAGES = ("page", "open", "sources")
 """Fields of an address that name a page of one of the lists."""
 MOST_PROBLEMS = 20
 TAKEN = {"1": "The batch was taken.", "0": "The same bytes were here already: nothing changed."}
+NO_BATCH = (
+    "A batch is JSON. The command under From exporters makes one of scrapes; traces and answers of ncclras are for "
+    "Slowest rank."
+)
 NO_PAGE: dict[str, str | int | None] = dict.fromkeys(PAGES)
 
 
@@ -104,7 +108,7 @@ def _shown(request: PersonRequest, slug: str, number: int, refused: ReviewError 
     asked = asked_of(request.GET)
     found = observations_view(actor=request.user, workspace=workspace_of(slug), number=number, asked=asked)
     own = reverse("decision-observations", args=[slug, number])
-    activation, problems = found.observed.activation, refused.sentences if refused else ()
+    activation, problems = found.observed.activation, _sentences(refused)
     context = frame(
         slug,
         "inbox",
@@ -125,6 +129,14 @@ def _shown(request: PersonRequest, slug: str, number: int, refused: ReviewError 
     )
     status = refused.status if refused else 200
     return render(request, "reviews/decision_observations.html", context, status=status)
+
+
+def _sentences(refused: ReviewError | None) -> tuple[str, ...]:
+    """Return why a batch was refused; of what is no JSON where it belongs."""
+    if refused is None:
+        return ()
+    codes = {problem.code for problem in refused.problems} if isinstance(refused, DocumentsRefusedError) else set()
+    return (*refused.sentences, *((NO_BATCH,) if "json/syntax" in codes else ()))
 
 
 def _convert_command(slot: str, subject: str) -> str:

@@ -165,3 +165,16 @@ def test_a_breach_stands_in_the_inbox_with_a_link_to_it(people: Cast, visit: Vis
     )
     assert "limit of serving" in listed
     assert "Nothing needs you" not in page
+
+
+def test_what_is_no_batch_is_told_where_it_belongs(people: Cast, visit: Visit) -> None:
+    scrape = SimpleUploadedFile("metrics.txt", b"# TYPE vllm:num_requests_running gauge\n")
+    page = text(visit(people.bob).post(PAGE, {"observations": scrape}).content.decode())
+    assert "The command under From exporters makes one of scrapes" in page
+
+
+def test_who_saw_the_worst_of_several_collectors_is_named(people: Cast, visit: Visit) -> None:
+    take(people, memory(3, CALM), source="calm")
+    take(people, memory(3, FULL), source="full")
+    rows = part(people, visit, "metric").split('<tr class="tbl-row">')[1:]
+    assert "79.0 GiB said by full" in text(rows[0])

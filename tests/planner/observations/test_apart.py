@@ -51,7 +51,14 @@ def test_completed_requests_of_another_thin_no_share() -> None:
 
 def test_one_with_too_few_values_makes_nothing_unknown() -> None:
     (found,) = judged(P95, calm={"ttft_ms": CALM}, other={"ttft_ms": times([100, 600], [3, 0, 0], 90)})
-    assert (found.state, found.source) == ("WITHIN", "")
+    assert (found.state, found.source) == ("WITHIN", "calm")
+
+
+def test_the_most_is_that_of_whoever_saw_it_and_of_nobody_where_several_did() -> None:
+    entry = Entry(metric="kv_used_share", statistic="max", limit=Fraction(9, 10))
+    low, high = ({"kv_used_share": level(value)} for value in (0.5, 0.95))
+    sources = [judged(entry, a=high, b=low)[0].source, judged(entry, a=high, b=high)[0].source]
+    assert sources == ["a", ""]
 
 
 def test_rates_of_all_are_one_rate() -> None:
