@@ -2,7 +2,8 @@
 
 A topology of 10,000 ranks on 1,250 nodes is in force; nine metrics of every rank are there for 24 hours, and every host
 has reported. What is timed is what pages and the API ask for and what a host sends, in seconds of the processor, once
-in a process that has kept nothing and then as it goes on, while collectors and hosts go on reporting. On a fresh SQLite
+in a process that has kept nothing and then as it goes on, while collectors and hosts go on reporting. The report of one
+host is timed with a tenth of the fleet, with all of it, and as if nothing of the others were kept. On a fresh SQLite
 database, which is thrown away.
 
 With more hours than a day's those of one metric are there for all of them, and a view of a week is timed before and

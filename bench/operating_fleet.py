@@ -28,6 +28,7 @@ from planner.observations.batch import read_batch  # noqa: E402 - after the setu
 from planner.observations.packed import by_block, packed  # noqa: E402 - after the setup
 from planner.times import time_text  # noqa: E402 - after the setup
 from reviews.models import Activation, ObservationFeed, ObservationRollUp, ObservationSpan  # noqa: E402 - as above
+from reviews.selectors import said_hosts  # noqa: E402 - after the setup
 from reviews.selectors.roll_ups import spans_of  # noqa: E402 - after the setup
 from reviews.services.host_reports import identity_reports_take  # noqa: E402 - after the setup
 from reviews.services.observation_sweeps import observations_prune  # noqa: E402 - after the setup
@@ -140,9 +141,18 @@ class Fleet:
         self.identity: dict[str, Any] = json.loads(pair.contract)["identity"]
         self.rank_map: list[dict[str, Any]] = json.loads(pair.evidence)["trials"]["t-1"]["rank_map"]
         self.batch = fill_hours(people, activation, ranks, hours)
-        self.turn = 0
-        for start in range(0, self.nodes, HOSTS_AT_ONCE):
-            self.report(*range(start, min(start + HOSTS_AT_ONCE, self.nodes)), seconds=1)
+        self.turn = self.reported = 0
+
+    def gather(self, nodes: int) -> None:
+        """Let so many hosts have reported, each for the first time."""
+        for start in range(self.reported, nodes, HOSTS_AT_ONCE):
+            self.report(*range(start, min(start + HOSTS_AT_ONCE, nodes)), seconds=1)
+        self.reported = nodes
+
+    def one_host(self) -> None:
+        """Let the next host report."""
+        self.turn += 1
+        self.report(self.turn % self.reported)
 
     def report(self, *nodes: int, seconds: float = 5) -> None:
         """Let hosts say what they are."""
@@ -152,10 +162,9 @@ class Fleet:
 
     def go_on(self) -> None:
         """Let one collector and one host report."""
-        self.turn += 1
+        self.one_host()
         raw = of_one_node(self.batch, self.turn, self.turn)
         observations_take(actor=self.people.bob, workspace=self.people.workspace, raw=raw)
-        self.report(self.turn, seconds=5 + self.turn)
 
     def view(self, client: Client, name: str, path: str, runs: int) -> None:
         """Ask for an address, once and then as the fleet goes on, and print what it took."""
@@ -184,6 +193,16 @@ class Fleet:
         return f"  a week is {len(spans)} hours and days, {size / 2**20:.1f} MiB of roll-ups"
 
 
+def time_reports(now: Fleet, runs: int) -> None:
+    """Print what the report of one host costs with a tenth of the fleet and with all of it, and with nothing kept."""
+    for nodes in (now.nodes // 10, now.nodes):
+        now.gather(nodes)
+        told(f"report of one of {nodes:,} hosts", spent(now.one_host), [spent(now.one_host) for _ in range(runs)])
+    kept, said_hosts.READ_AGAIN_SECONDS = said_hosts.READ_AGAIN_SECONDS, 0.0
+    told("  every host read each time", spent(now.one_host), [spent(now.one_host) for _ in range(runs)])
+    said_hosts.READ_AGAIN_SECONDS = kept
+
+
 def put_into_days() -> None:
     """Sweep until every hour that is due is in its day."""
     while ObservationSpan.objects.filter(level="hour", in_day=False).count() > SETTLING:
@@ -203,6 +222,7 @@ def main() -> int:
     client.force_login(people.alice, backend="django.contrib.auth.backends.ModelBackend")
     print(f"{chosen.ranks:,} ranks, {now.nodes:,} hosts, {chosen.hours} hours: milliseconds of the processor, KiB")
     print(f"  {'':32} {'first':>9} {'going on':>9} {'answer':>9}")
+    time_reports(now, chosen.runs)
     if chosen.hours > DAY_HOURS:
         print(now.week_read())
         now.view(client, "page, a week by the hour", WEEK_PAGE, chosen.runs)
@@ -211,11 +231,6 @@ def main() -> int:
         now.view(client, "page, a week in days", WEEK_PAGE, chosen.runs)
     for name, path in PAGES.items():
         now.view(client, name, path, chosen.runs)
-    reports = []
-    for _ in range(chosen.runs):
-        now.turn += 1
-        reports.append(spent(lambda: now.report(now.turn, seconds=5 + now.turn)))
-    told("report of a host", reports[0], reports)
     return 0
 
 
