@@ -18,7 +18,7 @@ class HostReport(models.Model):
     as a whole. ``subject`` is what it was compared with, "" where nothing was in force or the report is older;
     ``said`` is the outcome (``reviews.policies.host_reports``), ``outcome`` its digest, unchanged since ``since``.
     ``turn`` is that of the slot at the last change. ``changes`` are news in close succession; from too many on it flaps
-    (``flaps_since``), and ``flapped`` are the keys that differed meanwhile (``reviews.policies.flapping``).
+    (``flaps_since``), and ``flapped`` are the keys that differed meanwhile (``reviews.policies.report_news``).
     ``refused_because`` stands until a report is taken; ``refusals`` says when it was refused last for each reason.
     """
 

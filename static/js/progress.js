@@ -1,5 +1,5 @@
-// Follows a planner run: reads the page again, quickly at first, and puts the decision in place of the progress.
-// Without script the page reloads itself.
+// Follows a worker (a plan, a verification, an export): reads the page again, quickly at first, and loads it anew once
+// it shows no progress any more. Without script the page reloads itself.
 
 const FIRST = [120, 150, 200, 300, 400, 600, 1000];
 const LATER = 2000;
