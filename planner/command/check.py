@@ -9,9 +9,9 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from planner.command.base import Command, Exit, Refused, add_format, json_line, opened
+from planner.command.base import Command, Exit, add_format, json_line
 from planner.command.client import Client
-from planner.command.server import ProblemsError, accepted, add_server, answered
+from planner.command.server import accepted, add_server, answered, file_to_send
 
 SHOWN = 10
 """Further differences that are told on standard error."""
@@ -40,10 +40,7 @@ def _asked(client: Client, arguments: Namespace) -> dict[str, Any]:
     Raises:
         ProblemsError, RefusedError, NotReachedError: see there.
     """
-    unread: Refused = {}
-    identity = opened(bytes, arguments.identity, unread)
-    if identity is None:
-        raise ProblemsError(unread)
+    identity = file_to_send(arguments.identity)
     path = ["workspaces", arguments.workspace, "identity-reports" if arguments.report else "check"]
     key = f"topogate-{hashlib.sha256(identity).hexdigest()}"
     answer = client.post(path, fields={"slot": arguments.slot}, files={"identity": identity}, key=key)

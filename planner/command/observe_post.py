@@ -9,9 +9,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from typing import Any
 
-from planner.command.base import Exit, Refused, add_format, json_line, opened
+from planner.command.base import Exit, add_format, json_line
 from planner.command.client import Client
-from planner.command.server import ProblemsError, accepted, add_server, answered
+from planner.command.server import accepted, add_server, answered, file_to_send
 from planner.decision_numbers import revision_label
 from planner.observations.words import value_text
 from planner.shown import printable
@@ -45,10 +45,7 @@ def _posted(client: Client, arguments: Namespace) -> dict[str, Any]:
     Raises:
         ProblemsError, RefusedError, NotReachedError: see there.
     """
-    unread: Refused = {}
-    raw = opened(bytes, arguments.batch, unread)
-    if raw is None:
-        raise ProblemsError(unread)
+    raw = file_to_send(arguments.batch)
     key = f"topogate-{hashlib.sha256(raw).hexdigest()}"
     path = ["workspaces", arguments.workspace, "observations"]
     answer = client.post(path, fields={}, files={"observations": raw}, key=key)

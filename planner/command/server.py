@@ -10,12 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from planner.command.base import Exit, Refused, UnreadableInputError, print_refused
+from planner.command.base import Exit, Refused, UnreadableInputError, opened, print_refused
 from planner.command.client import Answer, Client, NotReachedError, ServerAddressError
 from planner.errors import PlannerError, Problem
 from planner.shown import shown
 
-__all__ = ["ProblemsError", "RefusedError", "accepted", "add_server", "answered", "utf8_text"]
+__all__ = ["ProblemsError", "RefusedError", "accepted", "add_server", "answered", "file_to_send", "utf8_text"]
 
 TOKEN_VARIABLE = "TOPOGATE_TOKEN"  # noqa: S105 - the name of the variable that holds it
 REFUSED_STATUSES = frozenset({401, 403, 404, 409})
@@ -69,6 +69,19 @@ def answered(arguments: Namespace, ask: Callable[[Client, Namespace], dict[str, 
     except ServerAddressError as error:
         print(f"topogate: {error}", file=sys.stderr)
         return Exit.BAD_INPUT
+
+
+def file_to_send(name: str) -> bytes:
+    """Return the bytes of a file, or of standard input for ``-``.
+
+    Raises:
+        ProblemsError: it cannot be read.
+    """
+    unread: Refused = {}
+    raw = opened(bytes, name, unread)
+    if raw is None:
+        raise ProblemsError(unread)
+    return raw
 
 
 def _token(file: str | None) -> str:
