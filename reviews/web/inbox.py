@@ -13,6 +13,7 @@ from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.inbox_rows import breach_section, empty_text, sections, selects
 from reviews.web.links import Query, number_or_none
+from reviews.web.pager import Pager, numbered
 from reviews.web.saved_views import FILTERS, view_links
 
 
@@ -67,19 +68,15 @@ def decision_list(request: PersonRequest, slug: str) -> HttpResponse:
         selects=selects(found.choices, query),
         slot=query.get("slot"),
         search=query.get("q"),
-        pages=pages(found, query),
+        pages=_pages(found, query),
         views=view_links(found.views, slug, kept.text),
         kept=kept.values,
     )
     return render(request, "reviews/decision_list.html", context)
 
 
-def pages(found: Inbox, query: Query) -> dict[str, str]:
-    """Return the words around a page of one list, empty where one page holds all."""
-    if found.pages == 1:
-        return {}
-    return {
-        "text": f"Page {found.page} of {found.pages}, {count(found.of(found.only).total, 'decision')}",
-        "earlier": query.link(page=found.page - 1 if found.page > 2 else None) if found.page > 1 else "",
-        "later": query.link(page=found.page + 1) if found.page < found.pages else "",
-    }
+def _pages(found: Inbox, query: Query) -> Pager:
+    """Return the pager of the one list that is shown, nothing where the first rows of all lists are."""
+    if not found.only:
+        return Pager()
+    return numbered(found.page, found.pages, count(found.of(found.only).total, "decision"), query)

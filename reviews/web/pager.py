@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from reviews.web.formats import count
+from reviews.web.links import Query
 
-__all__ = ["Pager", "first_row", "pager"]
+__all__ = ["Pager", "first_row", "numbered", "pager"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,4 +36,15 @@ def pager(start: int, total: int, size: int, what: str, link: Callable[[int], st
         text=f"{start + 1:,}–{end:,} of {count(total, what)}",
         earlier=link(page - 1) if start else "",
         later=link(page + 1) if end < total else "",
+    )
+
+
+def numbered(page: int, pages: int, total: str, query: Query) -> Pager:
+    """Return the pager of a list that counts its pages; the first one has no number in its address."""
+    if pages <= 1:
+        return Pager()
+    return Pager(
+        text=f"Page {page} of {pages}, {total}",
+        earlier=query.link(page=page - 1 if page > 2 else None) if page > 1 else "",
+        later=query.link(page=page + 1) if page < pages else "",
     )

@@ -21,6 +21,7 @@ from reviews.web.document_links import links_of
 from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.links import Query, number_or_none
+from reviews.web.pager import Pager, numbered
 from reviews.web.slot_end_rows import WEEKDAYS, ends_of
 from reviews.web.slot_files import (
     COLUMNS,
@@ -94,7 +95,7 @@ def _slots(request: PersonRequest, slug: str, workspace: Workspace, query: Query
         slot_line(row, href=slot_address(slug, row.fact.slot), link=decision_link(slug), now=now, soon=soon)
         for row in found.rows
     ]
-    return {"slots": lines, "pages": pages_of(found.page, found.pages, count(found.totals.slots, "slot"), query)}
+    return {"slots": lines, "pages": numbered(found.page, found.pages, count(found.totals.slots, "slot"), query)}
 
 
 def _ends(request: PersonRequest, slug: str, workspace: Workspace, query: Query, found: Portfolio) -> dict[str, Any]:
@@ -107,7 +108,7 @@ def _ends(request: PersonRequest, slug: str, workspace: Workspace, query: Query,
         now=now,
         soon=now + found.totals.notice,
     )
-    pages = pages_of(ends.page, ends.pages, count(ends.total, "end"), query) if ends else {}
+    pages = numbered(ends.page, ends.pages, count(ends.total, "end"), query) if ends else Pager()
     notice = count(settings.EXPIRY_NOTICE_DAYS, "day")
     return {"ends": ends, "weekdays": WEEKDAYS, "notice": notice, "pages": pages}
 
@@ -121,7 +122,7 @@ def _shared(request: PersonRequest, slug: str, workspace: Workspace, query: Quer
     return {
         "shared": lines,
         "shared_total": shared.total,
-        "pages": pages_of(shared.page, shared.pages, count(shared.total, "trial"), query),
+        "pages": numbered(shared.page, shared.pages, count(shared.total, "trial"), query),
     }
 
 
@@ -138,17 +139,6 @@ def decision_link(slug: str) -> Callable[[str, int], str]:
 def document_link(slug: str) -> Callable[[int, int, str], str]:
     """Return what makes the address at which evidence shows one of its trials."""
     return lambda number, revision, trial: links_of(slug, number, revision).to(f"/trials/{trial}")
-
-
-def pages_of(current: int, pages: int, total: str, query: Query) -> dict[str, str]:
-    """Return the words around a page, empty where one page holds all."""
-    if pages <= 1:
-        return {}
-    return {
-        "text": f"Page {current} of {pages}, {total}",
-        "earlier": query.link(page=current - 1 if current > 2 else None) if current > 1 else "",
-        "later": query.link(page=current + 1) if current < pages else "",
-    }
 
 
 @require_safe

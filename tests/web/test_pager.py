@@ -2,7 +2,8 @@
 
 import pytest
 
-from reviews.web.pager import Pager, first_row, pager
+from reviews.web.links import Query
+from reviews.web.pager import Pager, first_row, numbered, pager
 
 
 @pytest.mark.parametrize(
@@ -29,3 +30,15 @@ def test_a_page_begins_where_it_is_and_one_that_is_not_there_is_the_first(page: 
 )
 def test_words_and_ways_around_a_page(start: int, total: int, around: Pager) -> None:
     assert pager(start, total, 10, "key", lambda page: f"?page={page}") == around
+
+
+@pytest.mark.parametrize(
+    ("page", "pages", "around"),
+    [
+        pytest.param(1, 1, Pager(), id="one page"),
+        pytest.param(2, 3, Pager(text="Page 2 of 3, 50 slots", earlier="?q=a", later="?q=a&page=3"), id="middle"),
+        pytest.param(3, 3, Pager(text="Page 3 of 3, 50 slots", earlier="?q=a&page=2"), id="last"),
+    ],
+)
+def test_a_list_counts_its_pages_and_the_first_has_no_number(page: int, pages: int, around: Pager) -> None:
+    assert numbered(page, pages, "50 slots", Query((("q", "a"), ("page", str(page))))) == around
