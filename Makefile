@@ -9,7 +9,7 @@ PINNED := $(PIP) --require-hashes --only-binary :all:
 export PORT
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format fuzz flips races drill faults bench screenshots requirements clean
+.PHONY: help run test lint format fuzz flips races drill faults bench million screenshots requirements clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ bench: .venv/dev.stamp ## Print what planning, importing, verifying, appending, 
 	@$(BIN)/python -m bench.pages
 	@$(BIN)/python -m bench.checks
 	@$(BIN)/python -m bench.observing
+
+million: .venv/dev.stamp ## Export a log of a million entries from PostgreSQL and from SQLite, and verify it (about an hour)
+	@$(BIN)/python -m bench.exporting
 
 screenshots: .venv/dev.stamp ## Draw docs/images anew from the running demo
 	@$(BIN)/python -m tests.screenshots

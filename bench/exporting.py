@@ -5,7 +5,7 @@ lease, heartbeats and the database's time-outs, by a process that does nothing e
 on a PostgreSQL server that is started and thrown away, once on SQLite.
 
 ``python -m bench.exporting [--entries 1000000] [--postgres] [--sqlite]``; exit code 1 where a bound is missed or the
-bundle does not verify. It takes about twenty minutes and 5 GB of disk, so ``make bench`` leaves it out.
+bundle does not verify. It takes about an hour and 6 GB of disk, so ``make bench`` leaves it out (``make million``).
 """
 
 import os
