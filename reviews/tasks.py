@@ -1,9 +1,12 @@
 """Celery: load an id, call one service. Nothing is decided here."""
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
 from celery import shared_task
 from celery.signals import worker_ready, worker_shutdown
@@ -25,8 +28,15 @@ from reviews.services.observation_sweeps import findings_lapse, observations_pru
 from reviews.services.sweeps import decisions_sweep
 from reviews.services.verification_runs import verification_run, verifications_sweep
 
+T = TypeVar("T")
+
 logger = logging.getLogger(__name__)
 _stop_sweeping = threading.Event()
+_connected = threading.RLock()
+"""Held while the sweep has a connection open. The worker forks a child whenever one ended, and a child that is born
+meanwhile would take over a copy of what SQLite knows of locks and files: its own connections then fail, or wait for
+ever for a mutex whose holder it does not have. So a fork waits until there is no connection."""
+os.register_at_fork(before=_connected.acquire, after_in_parent=_connected.release, after_in_child=_connected.release)
 
 
 @shared_task(name=PLAN_TASK)  # type: ignore[untyped-decorator] # celery ships no types
@@ -89,52 +99,63 @@ def _sweep_until_stopped() -> None:
     sign_at = 0.0
     while not _stop_sweeping.is_set():
         try:
-            _work_on_unheard()
-            drafts_expire()
-            decisions_sweep()
-            notices_sweep()
-            for delivery_id in deliveries_sweep():
+            for task, row_id in connected(_unheard):
+                _apart(task, row_id)
+            for delivery_id in connected(_settled):
                 _apart(delivery_run, delivery_id)
             if time.monotonic() >= sign_at:
                 sign_at = time.monotonic() + settings.CHECKPOINT_SECONDS
-                checkpoints_sign()
-                notices_prune()
-                findings_lapse()
-                observations_prune()
-                places_prune()
+                connected(checkpoints_sign)
+                connected(_prune)
         except (DatabaseError, ConflictError) as error:
             logger.warning("the sweep failed: %s", error)
-        finally:
-            # The worker forks children at any time; an open connection must not be carried into one.
-            connection.close()
         _stop_sweeping.wait(settings.PLAN_SWEEP_SECONDS)
 
 
-def _work_on_unheard() -> None:
-    """Wake workers for what waits, and work here on what the broker took no message of."""
-    for job_id in jobs_sweep().unheard:
-        _apart(plan_run, job_id)
+def connected(work: Callable[[], T]) -> T:
+    """Do something with the database in the worker's main process, and leave no connection open.
+
+    A child that is due waits until it is done: for one job at most, where the broker takes no message.
+    """
+    with _connected:
+        try:
+            return work()
+        finally:
+            connection.close()
+
+
+def _unheard() -> list[tuple[Callable[[int], None], int]]:
+    """Wake workers for what waits; return what the broker took no message of, to be worked on here."""
+    found = [(plan_run, job_id) for job_id in jobs_sweep().unheard]
     for sweep, task in (
         (draft_files_sweep, file_read),
         (exports_sweep, export_write),
         (verifications_sweep, log_verify),
     ):
-        for row_id in sweep():
-            _apart(task, row_id)
+        found += [(task, row_id) for row_id in sweep()]
+    return found
+
+
+def _settled() -> tuple[int, ...]:
+    """Write down what time alone did; return the deliveries that the broker took no message of."""
+    drafts_expire()
+    decisions_sweep()
+    notices_sweep()
+    return tuple(deliveries_sweep())
+
+
+def _prune() -> None:
+    notices_prune()
+    findings_lapse()
+    observations_prune()
+    places_prune()
 
 
 def _apart(task: Callable[[int], None], row_id: int) -> None:
     """Work on a row in a thread of its own: an error ends that run, which is given back, and not the sweep."""
-    thread = threading.Thread(target=_run_and_close, args=(task, row_id), name="sweep-unheard", daemon=True)
+    thread = threading.Thread(target=connected, args=(partial(task, row_id),), name="sweep-unheard", daemon=True)
     thread.start()
     thread.join()
-
-
-def _run_and_close(task: Callable[[int], None], row_id: int) -> None:
-    try:
-        task(row_id)
-    finally:
-        connection.close()
 
 
 worker_ready.connect(start_sweeping)
