@@ -83,7 +83,7 @@ def kind_of(data: bytes) -> str:
     """Return ``contract``, ``evidence``, or an empty text for anything else."""
     try:
         schema = msgspec.json.decode(data, type=_Named).schema
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return ""
     return SCHEMAS.get(schema, "") if isinstance(schema, str) else ""
 

@@ -31,6 +31,7 @@ def test_pasted_text_has_the_line_ends_of_the_file_it_came_from() -> None:
 @pytest.mark.parametrize(
     "data",
     [
+        pytest.param(b'{"a":' * 20_000, id="nested deeper than any reader goes"),
         pytest.param(b"{not json", id="no JSON"),
         pytest.param(b'{"schema": "topogate.plan/v1"}', id="another schema"),
         pytest.param(b'{"schema": 7}', id="a schema that is no text"),
