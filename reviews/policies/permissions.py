@@ -87,6 +87,28 @@ def may_release(
     return ALLOWED
 
 
+def may_decide(
+    standing: Standing, *, teams: Collection[str], author_ids: Collection[int], authentication: Authentication
+) -> Verdict:
+    """A member of one of ``teams`` takes part in an act of two persons, unless they are an author of the decision."""
+    if authentication.method == "token":
+        return Verdict(False, "An API token does not do this. Do it on the page.")
+    if standing.role not in SIGNING_ROLES:
+        return Verdict(False, f"Your role is {standing.role}. Members with the role {standing.role} never sign.")
+    if standing.person_id in author_ids:
+        return Verdict(False, "You are an author of this decision. Its authors do not decide on it.")
+    if not standing.teams & set(teams):
+        return Verdict(False, f"This takes a member of {' or '.join(sorted(teams)) or 'a team that there is not'}.")
+    return ALLOWED
+
+
+def may_retract(standing: Standing) -> Verdict:
+    """Authors and members of a team take back evidence."""
+    if standing.role not in SIGNING_ROLES or (standing.role == "member" and not standing.teams):
+        return Verdict(False, "Evidence is retracted by an author or by a member of a team.")
+    return ALLOWED
+
+
 def may_report(standing: Standing) -> Verdict:
     """Everybody who may act at all reports what a machine is; an auditor only reads."""
     if standing.role == "auditor":

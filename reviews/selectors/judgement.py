@@ -153,7 +153,7 @@ def fetched(
         members=roster.members,
         admins=roster.admins,
         signers=roster.signers,
-        authors=_authors(revisions),
+        authors=authors(revisions),
         signoffs=signoffs,
         documents=documents,
         policy_in_force=in_force,
@@ -167,10 +167,11 @@ def fetched(
 def author_ids(decision: Decision) -> frozenset[int]:
     """Return everyone who ever made a revision in the decision, or uploaded a contract or evidence of one."""
     revisions = Revision.objects.filter(decision=decision).select_related("contract", "evidence")
-    return _authors(revisions)[decision.pk]
+    return authors(revisions)[decision.pk]
 
 
-def _authors(revisions: Iterable[Revision]) -> Mapping[int, frozenset[int]]:
+def authors(revisions: Iterable[Revision]) -> Mapping[int, frozenset[int]]:
+    """Return decision -> everyone who made one of these revisions, or uploaded a contract or evidence of one."""
     found: dict[int, frozenset[int]] = defaultdict(frozenset)
     for row in revisions:
         found[row.decision_id] |= {row.author_id, row.contract.stored_by_id, row.evidence.stored_by_id}

@@ -7,6 +7,8 @@ from reviews.errors import NotFoundError
 from reviews.models import Decision, Person, Revision, Workspace
 from reviews.selectors.decision_page import decision_named, decision_page
 from reviews.selectors.log import EntryRow, history_rows
+from reviews.selectors.offers import Offers, offers_of
+from reviews.selectors.people import standing_of
 from reviews.selectors.proposals import ProposalRow, earlier_in_force, open_proposals
 from reviews.selectors.reviewing import Reviewing, reviewing_of
 from reviews.selectors.rollbacks import RollbackChoice, rollback_choices
@@ -79,13 +81,13 @@ def reusable_documents(decision: Decision, revision: int | None = None) -> Reusa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseView:
-    """A decision with all that its acts can be about. ``earlier`` is number and topology of what was in force."""
+    """A decision with all that its acts can be about, and which of them the reader may do."""
 
     page: DecisionPage
     plan: PlanRecord | None
     rollbacks: tuple[RollbackChoice, ...]
-    earlier: tuple[tuple[int, str], ...]
     proposals: tuple[ProposalRow, ...]
+    offers: Offers
 
 
 def release_view(*, actor: Person, workspace: Workspace, number: int) -> ReleaseView:
@@ -96,10 +98,18 @@ def release_view(*, actor: Person, workspace: Workspace, number: int) -> Release
     """
     page = decision_page(actor=actor, workspace=workspace, number=number)
     plan, decision = page.plan(), decision_named(workspace, number)
+    proposals = open_proposals(actor=actor, workspace=workspace, number=number)
     return ReleaseView(
         page=page,
         plan=plan,
         rollbacks=rollback_choices(decision, plan) if plan is not None else (),
-        earlier=earlier_in_force(decision),
-        proposals=open_proposals(actor=actor, workspace=workspace, number=number),
+        proposals=proposals,
+        offers=offers_of(
+            decision,
+            page,
+            plan,
+            standing=standing_of(actor, workspace),
+            earlier=earlier_in_force(decision),
+            proposals=proposals,
+        ),
     )

@@ -11,7 +11,7 @@ from reviews.blobs import blob_keep
 from reviews.clock import utc_text
 from reviews.errors import ConflictError, is_prose
 from reviews.models import Activation, ActivationKind, Decision, DecisionState, Emergency, ProposalKind
-from reviews.policies.document import gate_owner
+from reviews.policies.two_persons import emergency_second
 from reviews.policies.waiving import INTEGRITY_GATES
 from reviews.selectors.planned import PlannedNewest, planned_newest
 from reviews.selectors.rollbacks import NO_ROLLBACK
@@ -60,8 +60,8 @@ def _declare(proposing: Proposing) -> str:
 def _second(proposing: Proposing) -> str:
     newest, blocked = _checked(proposing)
     gates = newest.plan.candidates[proposing.body["trial"]].gates
-    owners = {gate_owner(newest.document, gates[gate].family) for gate in blocked}
-    return seat_of(proposing, owners or set(newest.document.teams), author_ids=newest.author_ids)
+    wanted = emergency_second(newest.document, {gates[gate].family for gate in blocked})
+    return seat_of(proposing, wanted, author_ids=newest.author_ids)
 
 
 def _carry_out(proposing: Proposing) -> None:

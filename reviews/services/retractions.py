@@ -5,10 +5,11 @@ from reviews.clock import database_now
 from reviews.errors import Finding, InvalidRequestError, NotAllowedError, printable
 from reviews.facts import Standing
 from reviews.models import Decision, DecisionState, Person, Retraction, Revision, Workspace
+from reviews.policies.permissions import may_retract
 from reviews.selectors.people import standing_of
 from reviews.selectors.retractions import counted_evidence
 from reviews.selectors.revisions import with_digests
-from reviews.services.acting import require_proof, require_prose
+from reviews.services.acting import require, require_proof, require_prose
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.states import decision_move
 from reviews.services.sweeps import decisions_settle
@@ -70,8 +71,7 @@ def evidence_retract(
 
 
 def _require_retracting(standing: Standing, trace: Trace) -> None:
-    if standing.role not in ("member", "author") or (standing.role == "member" and not standing.teams):
-        raise NotAllowedError("Evidence is retracted by an author or by a member of a team.")
+    require(may_retract(standing))
     if trace.authentication is None or trace.authentication.method == "token":
         raise NotAllowedError("An API token retracts nothing. Do it on the page.")
     require_proof(trace.authentication, standing.workspace_id)

@@ -2,6 +2,7 @@
 
 from reviews.errors import ConflictError
 from reviews.models import DecisionState, ProposalKind
+from reviews.policies.two_persons import revoking_second
 from reviews.selectors.planned import PlannedNewest, planned_newest
 from reviews.services.states import decision_move
 from reviews.services.two_persons import Handler, Proposing, holder_of, seat_of
@@ -21,7 +22,7 @@ def _propose(proposing: Proposing) -> str:
 
 def _countersign(proposing: Proposing) -> str:
     newest = _checked(proposing)
-    wanted = set(newest.document.duties.revocation) - {proposing.proposer_team}
+    wanted = revoking_second(newest.document, proposing.proposer_team)
     return seat_of(proposing, wanted, author_ids=newest.author_ids)
 
 
@@ -32,7 +33,7 @@ def _carry_out(proposing: Proposing) -> None:
 
 
 def _may_countersign(proposing: Proposing) -> None:
-    holder_of(lambda document: set(document.duties.revocation) - {proposing.proposer_team})(proposing)
+    holder_of(lambda document: revoking_second(document, proposing.proposer_team))(proposing)
 
 
 REVOCATION = Handler(

@@ -30,7 +30,7 @@ from reviews.models import (
     Workspace,
 )
 from reviews.policies.document import PolicyDocument, read_policy
-from reviews.policies.permissions import may_comment
+from reviews.policies.permissions import may_comment, may_decide
 from reviews.selectors.judgement import author_ids
 from reviews.selectors.people import standing_of
 from reviews.services.acting import (
@@ -341,20 +341,12 @@ def holder_of_any_seat(proposing: Proposing) -> None:
     holder_of(lambda document: held or document.teams)(proposing)
 
 
-def seat_of(proposing: Proposing, teams: set[str], *, author_ids: frozenset[int]) -> str:
+def seat_of(proposing: Proposing, teams: Collection[str], *, author_ids: frozenset[int]) -> str:
     """Return the team from whose seat the person acts: one of ``teams``.
 
     Raises:
         NotAllowedError: they have no seat in one, are an author of the decision, or came with a token.
     """
     standing = proposing.standing
-    if proposing.authentication.method == "token":
-        raise NotAllowedError("An API token does not do this. Do it on the page.")
-    if standing.role not in ("member", "author"):
-        raise NotAllowedError(f"Your role is {standing.role}. Members with the role {standing.role} never sign.")
-    if standing.person_id in author_ids:
-        raise NotAllowedError("You are an author of this decision. Its authors do not decide on it.")
-    held = sorted(standing.teams & teams)
-    if not held:
-        raise NotAllowedError(f"This takes a member of {' or '.join(sorted(teams)) or 'a team that there is not'}.")
-    return held[0]
+    require(may_decide(standing, teams=teams, author_ids=author_ids, authentication=proposing.authentication))
+    return min(standing.teams & set(teams))

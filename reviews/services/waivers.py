@@ -8,6 +8,7 @@ from reviews.clock import utc_text
 from reviews.errors import ConflictError, NotAllowedError
 from reviews.models import DecisionState, ProposalKind, Waiver
 from reviews.policies.document import PolicyDocument, gate_owner
+from reviews.policies.two_persons import waiving, waiving_second
 from reviews.policies.waiving import INTEGRITY_GATES, MAY_BE_WAIVED
 from reviews.selectors.planned import PlannedNewest, planned_newest
 from reviews.services.two_persons import Handler, Proposing, holder_of, seat_of, wrong
@@ -16,17 +17,17 @@ LONGEST = timedelta(days=180)
 
 
 def _checked(proposing: Proposing) -> tuple[PlannedNewest, str, datetime]:
-    """Return the newest revision with its plan, the owner of the gate, and the end."""
+    """Return the newest revision with its plan, the family of the gate, and the end."""
     decision = proposing.acting().decision
     if decision.state != DecisionState.IN_REVIEW:
         raise ConflictError(f"{decision.label} is {DecisionState(decision.state).label.lower()}, not in review.")
     newest = planned_newest(decision)
-    owner = gate_owner(newest.document, _family(proposing, newest.plan))
+    family = _family(proposing, newest.plan)
     ends = parsed_time(str(proposing.body.get("ends_at", "")))
     if ends is None or not proposing.now < ends <= proposing.now + LONGEST:
         expected = f"UTC in whole seconds, after now, in at most {LONGEST.days} days"
         raise wrong("ends_at", expected, proposing.body.get("ends_at"))
-    return newest, owner, ends.astimezone(UTC)
+    return newest, family, ends.astimezone(UTC)
 
 
 def _family(proposing: Proposing, plan: Plan) -> str:
@@ -46,21 +47,20 @@ def _family(proposing: Proposing, plan: Plan) -> str:
 
 
 def _propose(proposing: Proposing) -> str:
-    newest, owner, _ = _checked(proposing)
-    return seat_of(proposing, {owner, newest.document.duties.waiver}, author_ids=newest.author_ids)
+    newest, family, _ = _checked(proposing)
+    return seat_of(proposing, waiving(newest.document, family), author_ids=newest.author_ids)
 
 
 def _countersign(proposing: Proposing) -> str:
-    newest, owner, _ = _checked(proposing)
-    teams = {owner, newest.document.duties.waiver}
-    wanted = teams - {proposing.proposer_team} or teams
+    newest, family, _ = _checked(proposing)
     if newest.document.duties.waiver not in newest.document.teams:
         raise NotAllowedError(f"The policy has no team {newest.document.duties.waiver}, which signs every waiver.")
+    wanted = waiving_second(newest.document, family, proposing.proposer_team)
     return seat_of(proposing, wanted, author_ids=newest.author_ids)
 
 
 def _carry_out(proposing: Proposing) -> None:
-    newest, owner, ends = _checked(proposing)
+    newest, family, ends = _checked(proposing)
     decision = proposing.acting().decision
     waiver = Waiver.objects.create(
         decision=decision,
@@ -76,7 +76,7 @@ def _carry_out(proposing: Proposing) -> None:
         "waiver.granted",
         revision=newest.revision.number,
         subject=newest.revision.planned.subject,
-        team=owner,
+        team=gate_owner(newest.document, family),
         payload_type="topogate.waiver/v1",
         payload={
             "trial": waiver.trial,

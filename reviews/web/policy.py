@@ -115,13 +115,13 @@ def _policy_shown(
 
 def _waiting(row: ProposalRow, found: PolicyPage) -> Waiting:
     """Write a proposed policy as what it changes: nobody agrees to a page of JSON that they cannot compare."""
-    lines: tuple[tuple[str, str], ...]
     if row.body.get("base") != found.content_id:
-        lines = (("version", "Made for another version. It is carried out no more: propose it for this one."),)
-    else:
-        changes = document_diff(found.tree, row.body["policy"])
-        lines = tuple((one.pointer, f"{_json(one.before)} → {_json(one.after)}") for one in changes)
-    return replace(waiting_of(row), lines=lines)
+        return replace(
+            waiting_of(row, "Made for another version. It is carried out no more: propose it for this one."), lines=()
+        )
+    changes = document_diff(found.tree, row.body["policy"])
+    lines = tuple((one.pointer, f"{_json(one.before)} → {_json(one.after)}") for one in changes)
+    return replace(waiting_of(row, found.may_change.reason), lines=lines)
 
 
 def _json(value: object) -> str:

@@ -160,7 +160,7 @@ def _shown(
     request: PersonRequest, slug: str, number: int, *, typed: Typed, refused: ReviewError | None = None
 ) -> HttpResponse:
     found = release_view(actor=request.user, workspace=workspace_of(slug), number=number)
-    problem = refused.message if refused else ""
+    problem, seconds = refused.message if refused else "", found.offers.seconds
     acts = acts_of(found, typed=typed, problem=problem)
     context = frame(
         slug,
@@ -171,7 +171,9 @@ def _shown(
         # An act that fits no more has no form that could say why it was refused.
         problem="" if any(act.problem for act in acts) else problem,
         in_force=in_force_of(found.page.activation),
-        waiting=tuple(map(waiting_of, found.proposals)),
+        waiting=tuple(
+            waiting_of(row, seconds[row.id].reason) if row.id in seconds else waiting_of(row) for row in found.proposals
+        ),
         waivers=tuple(map(waiver_line, found.page.waivers)),
         requirements=requirements_of(found.page, timezone.now()),
         subject=found.page.newest.subject or "",

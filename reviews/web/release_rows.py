@@ -10,7 +10,6 @@ from datetime import datetime
 from planner.decision_numbers import decision_label
 from planner.records.plan import Plan
 from reviews.policies.requirements import NOTHING_SELECTED
-from reviews.policies.waiving import INTEGRITY_GATES
 from reviews.selectors.pages import ReleaseView
 from reviews.selectors.proposals import ProposalRow
 from reviews.selectors.rows import ActivationRow, DecisionPage, WaiverRow
@@ -66,13 +65,14 @@ class Lines:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A proposal that waits for its second person."""
+    """A proposal that waits for its second person; ``off`` says why the reader is none."""
 
     id: int
     title: str
     text: str
     lines: tuple[tuple[str, str], ...]
     is_mine: bool
+    off: str = ""
 
 
 def reason(hint: str) -> Field:
@@ -101,7 +101,7 @@ def _acts(found: ReleaseView) -> Iterator[ActForm]:
         yield from _releases(found)
         yield _re_review(page)
     if page.state == "IN_REVIEW" and found.plan is not None:
-        yield from _exceptions(page, found.plan)
+        yield from _exceptions(found, found.plan)
     if page.is_author and page.state in ("IN_REVIEW", "DRAFT", "EVALUATION_FAILED"):
         yield ActForm(
             id="withdraw",
@@ -110,11 +110,11 @@ def _acts(found: ReleaseView) -> Iterator[ActForm]:
             fields=(reason("Why it is not needed any more."),),
             button="Withdraw the decision",
         )
-    yield from _objections(page)
+    yield from _objections(found)
     if page.state in IN_FORCE:
         yield from _ways_back(found)
     if found.plan is not None:
-        yield from _checks(page, found.plan)
+        yield from _checks(found, found.plan)
 
 
 def _releases(found: ReleaseView) -> Iterator[ActForm]:
@@ -180,14 +180,9 @@ def _re_review(page: DecisionPage) -> ActForm:
     )
 
 
-def _exceptions(page: DecisionPage, plan: Plan) -> Iterator[ActForm]:
-    open_gates = [
-        (trial, gate)
-        for trial, candidate in plan.candidates.items()
-        for gate in (*candidate.failing, *candidate.unknown)
-        if gate not in INTEGRITY_GATES
-    ]
-    if open_gates:
+def _exceptions(found: ReleaseView, plan: Plan) -> Iterator[ActForm]:
+    offers = found.offers
+    if offers.gates:
         yield ActForm(
             id="waiver",
             title="Propose a waiver",
@@ -197,12 +192,13 @@ def _exceptions(page: DecisionPage, plan: Plan) -> Iterator[ActForm]:
                     name="gate",
                     label="Gate",
                     kind="select",
-                    options=tuple((f"{trial}:{gate}", f"{gate} × {trial}") for trial, gate in open_gates),
+                    options=tuple((f"{trial}:{gate}", f"{gate} × {trial}") for trial, gate in offers.gates),
                 ),
                 Field(name="ends", label="Until (UTC)", kind="date", hint="At most 180 days."),
                 reason("Why it can be let pass by, and what makes up for it."),
             ),
             button="Propose the waiver",
+            off=offers.verdicts["waiver"].reason,
         )
     yield ActForm(
         id="emergency",
@@ -226,12 +222,13 @@ def _exceptions(page: DecisionPage, plan: Plan) -> Iterator[ActForm]:
             reason("Why it cannot wait."),
         ),
         button="Propose the emergency",
+        off=offers.verdicts["emergency"].reason,
     )
 
 
-def _objections(page: DecisionPage) -> Iterator[ActForm]:
-    standing = [row for row in page.signoffs if row.meaning == "object" and row.withdrawn_at is None]
-    if standing:
+def _objections(found: ReleaseView) -> Iterator[ActForm]:
+    offers = found.offers
+    if offers.objections:
         yield ActForm(
             id="lift_objection",
             title="Lift an objection",
@@ -242,16 +239,18 @@ def _objections(page: DecisionPage) -> Iterator[ActForm]:
                     label="Objection",
                     kind="select",
                     options=tuple(
-                        (str(row.id), f"{row.person} for {team_title(row.team).lower()}") for row in standing
+                        (str(row.id), f"{row.person} for {team_title(row.team).lower()}") for row in offers.objections
                     ),
                 ),
                 reason("Why it no longer stands."),
             ),
             button="Propose to lift it",
+            off=offers.verdicts["lift_objection"].reason,
         )
 
 
 def _ways_back(found: ReleaseView) -> Iterator[ActForm]:
+    offers = found.offers
     if found.page.state == "CONTESTED":
         yield ActForm(
             id="revocation",
@@ -259,8 +258,9 @@ def _ways_back(found: ReleaseView) -> Iterator[ActForm]:
             text="For good. It takes one person of each revoking team.",
             fields=(reason("What was found."),),
             button="Propose to revoke it",
+            off=offers.verdicts["revocation"].reason,
         )
-    if found.earlier:
+    if offers.earlier:
         yield ActForm(
             id="rollback",
             title="Roll back",
@@ -272,16 +272,18 @@ def _ways_back(found: ReleaseView) -> Iterator[ActForm]:
                     label="Back to",
                     kind="select",
                     options=tuple(
-                        (str(number), f"{decision_label(number)}, {topology}") for number, topology in found.earlier
+                        (str(number), f"{decision_label(number)}, {topology}") for number, topology in offers.earlier
                     ),
                 ),
                 reason("What went wrong."),
             ),
             button="Propose to roll back",
+            off=offers.verdicts["rollback"].reason,
         )
 
 
-def _checks(page: DecisionPage, plan: Plan) -> Iterator[ActForm]:
+def _checks(found: ReleaseView, plan: Plan) -> Iterator[ActForm]:
+    page, offers = found.page, found.offers
     yield ActForm(
         id="reproduce",
         title="Reproduce",
@@ -307,6 +309,7 @@ def _checks(page: DecisionPage, plan: Plan) -> Iterator[ActForm]:
             reason("What is wrong with it."),
         ),
         button="Retract it",
+        off=offers.verdicts["retract"].reason,
     )
 
 
@@ -327,8 +330,8 @@ def in_force_of(row: ActivationRow | None) -> Lines | None:
     )
 
 
-def waiting_of(row: ProposalRow) -> Waiting:
-    """Write a proposal that waits for its second person."""
+def waiting_of(row: ProposalRow, off: str = "") -> Waiting:
+    """Write a proposal that waits for its second person; ``off`` says why the reader is none."""
     team = f" for {team_title(row.team).lower()}" if row.team else ""
     return Waiting(
         id=row.id,
@@ -336,6 +339,7 @@ def waiting_of(row: ProposalRow) -> Waiting:
         text=f"{row.person}{team}, {when(row.proposed_at)} UTC: {row.reason}",
         lines=tuple((name.replace("_", " "), _said(value)) for name, value in sorted(row.body.items())),
         is_mine=row.is_mine,
+        off=off,
     )
 
 

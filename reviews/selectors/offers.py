@@ -1,0 +1,194 @@
+"""Which acts beside reviewing a reader may propose, carry out or countersign on a decision, and why they may not.
+
+It says of a form what the act itself would say of the person; what the form is filled with is the act's own question.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from planner.decision_numbers import decision_label
+from planner.records.plan import Plan
+from reviews.blobs import checked
+from reviews.facts import Authentication, Standing
+from reviews.models import Decision, Revision, TeamSeat
+from reviews.policies.document import PolicyDocument, read_policy, releasing_teams
+from reviews.policies.permissions import ALLOWED, Verdict, may_decide, may_retract
+from reviews.policies.two_persons import TAKEN_IN, emergency_second, revoking_second, waiving, waiving_second
+from reviews.policies.waiving import INTEGRITY_GATES
+from reviews.selectors.judgement import authors
+from reviews.selectors.proposals import ProposalRow
+from reviews.selectors.rows import DecisionPage, SignOffRow
+
+T = TypeVar("T")
+
+Gate = tuple[str, str]
+"""Trial and gate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offers:
+    """What a reader may do. ``gates``, ``objections`` and ``earlier`` are what they could name, all where it is off.
+
+    ``verdicts`` has a row for each act, ``seconds`` one for the id of each open proposal of somebody else.
+    """
+
+    verdicts: Mapping[str, Verdict]
+    seconds: Mapping[int, Verdict]
+    gates: tuple[Gate, ...]
+    objections: tuple[SignOffRow, ...]
+    earlier: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """A decision's newest policy and everybody who made a revision of it."""
+
+    document: PolicyDocument
+    author_ids: frozenset[int]
+
+
+def offers_of(
+    decision: Decision,
+    page: DecisionPage,
+    plan: Plan | None,
+    *,
+    standing: Standing,
+    earlier: Sequence[tuple[int, str]],
+    proposals: Iterable[ProposalRow],
+) -> Offers:
+    """Return what a reader may do with a decision; ``earlier``: number and topology of what was in force before.
+
+    Raises:
+        TamperedError: a policy is not what was stored.
+    """
+    grounds = _grounds(decision, [number for number, _ in earlier])
+    asked = _Asked(standing, page, plan, grounds)
+    gates = _allowed([(gate, asked.waiver(*gate)) for gate in asked.open_gates()])
+    leads = set(
+        TeamSeat.objects.filter(
+            membership__workspace_id=decision.workspace_id, membership__person_id=standing.person_id, is_lead=True
+        ).values_list("team__slug", flat=True)
+    )
+    objections = _allowed([(row, asked.lifting(row, leads)) for row in page.signoffs if is_objection(row)])
+    back = _allowed([(row, asked.rollback(row[0])) for row in earlier])
+    return Offers(
+        verdicts={
+            "waiver": gates[1],
+            "emergency": asked.seat({asked.ground.document.duties.emergency}),
+            "lift_objection": objections[1],
+            "revocation": asked.seat(asked.ground.document.duties.revocation),
+            "rollback": back[1],
+            "retract": may_retract(standing),
+        },
+        seconds={row.id: asked.second(row) for row in proposals if not row.is_mine},
+        gates=gates[0],
+        objections=objections[0],
+        earlier=back[0],
+    )
+
+
+def is_objection(row: SignOffRow) -> bool:
+    """Whether a sign-off is an objection that stands."""
+    return row.meaning == "object" and row.withdrawn_at is None
+
+
+def _allowed(rows: Sequence[tuple[T, Verdict]]) -> tuple[tuple[T, ...], Verdict]:
+    """Return what is allowed with that; all of it with the last reason where nothing is."""
+    found = tuple(value for value, verdict in rows if verdict.allowed)
+    return (found, ALLOWED) if found or not rows else (tuple(value for value, _ in rows), rows[-1][1])
+
+
+def _grounds(decision: Decision, earlier: Sequence[int]) -> dict[int, _Ground]:
+    rows = Revision.objects.filter(
+        decision__workspace_id=decision.workspace_id, decision__number__in=[decision.number, *earlier]
+    ).select_related("decision", "contract", "evidence", "policy__blob")
+    revisions = list(rows.order_by("number"))
+    made_by = authors(revisions)
+    newest = {row.decision.number: row for row in revisions}
+    return {
+        number: _Ground(
+            read_policy(checked(bytes(row.policy.blob.data), row.policy.blob.sha256, "policy")),
+            made_by[row.decision_id],
+        )
+        for number, row in newest.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The questions of one reader."""
+
+    standing: Standing
+    page: DecisionPage
+    plan: Plan | None
+    grounds: Mapping[int, _Ground]
+
+    @property
+    def ground(self) -> _Ground:
+        return self.grounds[self.page.number]
+
+    def seat(self, teams: Iterable[str], *, author_ids: frozenset[int] = frozenset()) -> Verdict:
+        """Whether they act from the seat of one of the teams; ``author_ids`` beside the decision's own."""
+        return may_decide(
+            self.standing,
+            teams=frozenset(teams),
+            author_ids=self.ground.author_ids | author_ids,
+            authentication=Authentication(),
+        )
+
+    def open_gates(self) -> list[Gate]:
+        """Return what a waiver could be of."""
+        candidates = self.plan.candidates.items() if self.plan else ()
+        return [
+            (trial, gate)
+            for trial, candidate in candidates
+            for gate in (*candidate.failing, *candidate.unknown)
+            if gate not in INTEGRITY_GATES
+        ]
+
+    def waiver(self, trial: str, gate: str) -> Verdict:
+        return self.seat(waiving(self.ground.document, self._family(trial, gate)))
+
+    def lifting(self, row: SignOffRow, leads: set[str]) -> Verdict:
+        verdict = self.seat({row.team})
+        if verdict.allowed and row.team not in leads:
+            return Verdict(False, f"Lifting somebody else's objection takes the lead of {row.team}.")
+        return verdict
+
+    def rollback(self, number: int) -> Verdict:
+        target = self.grounds[number]
+        return self.seat(releasing_teams(target.document), author_ids=target.author_ids)
+
+    def second(self, row: ProposalRow) -> Verdict:
+        """Whether they may countersign a proposal of somebody else, and it could still be carried out."""
+        states = TAKEN_IN.get(row.kind)
+        if states is not None and self.page.state not in states:
+            return Verdict(
+                False, f"{self.page.label} is {self.page.state_label.lower()}. It is not carried out any more."
+            )
+        if row.body.get("subject", self.page.newest.subject) != self.page.newest.subject:
+            return Verdict(False, "It was proposed for an earlier revision. It is not carried out any more.")
+        return self._second(row)
+
+    def _second(self, row: ProposalRow) -> Verdict:
+        document, body = self.ground.document, row.body
+        if row.kind == "waiver":
+            return self.seat(waiving_second(document, self._family(body["trial"], body["gate"]), row.team))
+        if row.kind == "emergency":
+            families = {self._family(body["trial"], gate) for gate in body["failing_gates"]}
+            return self.seat(emergency_second(document, families))
+        if row.kind == "revocation":
+            return self.seat(revoking_second(document, row.team))
+        if row.kind == "rollback":
+            target = self.grounds.get(body["to"])
+            if target is None:
+                return Verdict(False, f"{decision_label(body['to'])} is nothing to go back to any more.")
+            return self.seat({target.document.duties.emergency}, author_ids=target.author_ids)
+        teams = [signoff.team for signoff in self.page.signoffs if signoff.id == body["signoff"]]
+        return self.seat(teams)
+
+    def _family(self, trial: str, gate: str) -> str:
+        candidate = self.plan.candidates.get(trial) if self.plan else None
+        outcome = candidate.gates.get(gate) if candidate else None
+        return outcome.family if outcome else ""
