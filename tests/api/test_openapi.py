@@ -50,6 +50,7 @@ def test_exactly_the_codes_of_a_request_are_documented() -> None:
         ROOT / "reviews/services/comment_checks.py",
         ROOT / "reviews/services/cosignatures.py",
         ROOT / "reviews/services/submissions.py",
+        ROOT / "reviews/services/host_places.py",
         ROOT / "reviews/services/identity_reports.py",
         ROOT / "reviews/policies/host_reports.py",
     ]
