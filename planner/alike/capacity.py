@@ -192,7 +192,11 @@ def _taken(likeness: Likeness, at: int, lost: Sequence[Sequence[int]]) -> Taken:
     place = {name: index for index, name in enumerate(form.replicas.recorded)}
     places = [[place[replicas[group][0]] for group in groups] for groups in lost]
     whole = likeness.once_for_all((TOKENS_OF, at), lambda: lambda batch: _whole(batch.tables[at].sums(TOKENS_OF)))
-    return lambda batch: (_heaviest(batch.of_replicas(at, TOKENS_OF), places), batch.of(whole).tops, 1)
+    return lambda batch: (
+        _heaviest(list(zip(*batch.tokens[at], strict=True)), places),
+        batch.of(whole).tops,
+        1,
+    )
 
 
 def _whole(tokens: Sequence[int]) -> Ratios:

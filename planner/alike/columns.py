@@ -4,9 +4,8 @@ Rules kept: a column has an entry for every window; a window that says something
 are read, is a stranger, and any number stands in its place. Not handled: what is read (``planner.alike.form``).
 """
 
-from collections.abc import Sequence
-from itertools import accumulate, chain
-from operator import mul, sub
+from collections.abc import Callable, Sequence
+from operator import mul
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -61,12 +60,12 @@ class Table(Struct, gc=False):
     """The columns of many windows of one form; entry i of each belongs to window i.
 
     ``columns`` are those of numbers, by pointer below a window, and others by the names that are given here.
-    ``replicas`` says how many replicas each window has.
+    ``replicas`` says which of all replicas are those of each window.
     """
 
     size: int
     columns: dict[str, Sequence[Any]]
-    replicas: Sequence[int]
+    replicas: Sequence[slice]
     strangers: set[int]
 
     def rates(self) -> Ratios:
@@ -75,19 +74,25 @@ class Table(Struct, gc=False):
         seconds, per = all_parts(durations)
         return Ratios(tokens if set(per) == {1} else list(map(mul, tokens, per)), seconds)
 
+    def by_window(self, field: str) -> Sequence[tuple[int, ...]]:
+        """Return a number of every replica: those of a window together, in the order of its form."""
+        return self._once(f"/replicas/each/{field}", lambda: self._by_window(self.columns[replica_column(field)]))
+
     def sums(self, field: str) -> Sequence[int]:
         """Return what all replicas of a window count together."""
-        name = f"/replicas/sum/{field}"
-        if name not in self.columns:
-            so_far = list(accumulate(self.columns[replica_column(field)], initial=0))
-            ends = list(map(so_far.__getitem__, accumulate(self.replicas)))
-            self.columns[name] = list(map(sub, ends, chain((0,), ends)))
-        return self.columns[name]
+        return self._once(f"/replicas/sum/{field}", lambda: list(map(sum, self.by_window(field))))
 
     def of_windows(self, fits: Sequence[bool]) -> Sequence[bool]:
         """Say which windows fit, of what is said of every replica; nothing where nothing is said."""
-        ends = list(accumulate(self.replicas)) if fits else []
-        return [all(fits[start:end]) for start, end in zip(chain((0,), ends), ends, strict=False)]
+        return list(map(all, self._by_window(fits))) if fits else ()
+
+    def _by_window(self, column: Sequence[Any]) -> list[Any]:
+        return list(map(column.__getitem__, self.replicas))
+
+    def _once(self, name: str, make: Callable[[], Sequence[Any]]) -> Sequence[Any]:
+        if name not in self.columns:
+            self.columns[name] = make()
+        return self.columns[name]
 
 
 def above_zero(column: Column) -> Sequence[bool]:

@@ -50,10 +50,10 @@ class Differing:
         return self.called.gate.rule(view, self.called.limits[self.limit_id])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Kin:
     """Trials alike. ``same`` is what gates say of all of them; ``read`` are the limits that are read off the numbers,
-    ``asked`` those that their gates are asked for.
+    ``asked`` those that their gates are asked for. ``is_sound`` until numbers turn out not to settle the first of them.
     """
 
     likeness: Likeness
@@ -65,6 +65,7 @@ class Kin:
     missing_keys: tuple[str, ...]
     figures: Mapping[str, Measure | None]
     speaking: tuple[str, ...]
+    is_sound: bool = True
     standings: dict[tuple[object, ...], Standing] = field(default_factory=dict)
 
     def judged(self, members: Sequence[Member], batch: Batch, view_of: Callable[[str], TrialView]) -> list[Glance]:

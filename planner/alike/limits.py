@@ -18,7 +18,7 @@ from planner.alike.measures import (
     Batch,
     Likeness,
     Measure,
-    inverse_of,
+    measured_price,
     measured_rate,
     measured_share,
     measured_statistic,
@@ -164,8 +164,7 @@ def _cost(likeness: Likeness, limit: CostLimit) -> Built:
         return None
     if isinstance(most, UnsetType):
         raise UnlikeError
-    rate = measured_rate(likeness, limit.load_point)
-    return Rule(inverse_of(rate, usd_per_million(hourly)), "<=", exact(most))
+    return Rule(measured_price(likeness, usd_per_million(hourly), limit.load_point), "<=", exact(most))
 
 
 def _memory_headroom(likeness: Likeness, limit: MemoryHeadroomLimit) -> Built:

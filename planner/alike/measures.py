@@ -14,7 +14,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from planner.alike.columns import Column, Number, Ratios, Table, above_zero, replica_column
+from planner.alike.columns import Column, Number, Ratios, Table, above_zero
 from planner.alike.form import Form, UnlikeError
 from planner.numbers import all_parts
 from planner.readings import FROM_START, samples_needed, side_of
@@ -26,7 +26,7 @@ __all__ = [
     "Batch",
     "Likeness",
     "Measure",
-    "inverse_of",
+    "measured_price",
     "measured_rate",
     "measured_share",
     "measured_statistic",
@@ -82,17 +82,17 @@ def _once(kept: dict[Hashable, "Measure"], key: Hashable, build: Callable[[], "M
 
 
 class Batch(Struct, gc=False):
-    """Many trials alike: a table for each window. ``odd`` are the trials that have to be judged by themselves."""
+    """Many trials alike: a table for each window. ``odd`` are the trials that have to be judged by themselves.
+
+    Those of one kind have what was measured of all kinds in place of tables, and for each window the output tokens of
+    every replica.
+    """
 
     size: int
     tables: tuple[Table, ...]
     odd: set[int]
     measured: dict["Measure", Ratios] = {}
-
-    def of_replicas(self, at: int, field: str) -> list[Sequence[int]]:
-        """Return a column for each replica of a window, where all trials have as many, in the order of their form."""
-        column, replicas = self.tables[at].columns[replica_column(field)], self.tables[at].replicas[0]
-        return [column[place::replicas] for place in range(replicas)]
+    tokens: tuple[Sequence[tuple[int, ...]], ...] = ()
 
     def of(self, measure: "Measure") -> Ratios:
         """Return what a measure reads of every trial."""
@@ -234,7 +234,7 @@ def _share(likeness: Likeness, part: str, load_point: str, worst_is: Literal["hi
     return measure
 
 
-def inverse_of(measure: Measure, times: Fraction) -> Measure:
+def _inverse_of(measure: Measure, times: Fraction) -> Measure:
     """Return how to read ``times`` over what is measured, which is above 0."""
 
     def inverse(batch: Batch) -> Ratios:
@@ -242,6 +242,16 @@ def inverse_of(measure: Measure, times: Fraction) -> Measure:
         return Ratios(scaled(ratios.bottoms, times.numerator), scaled(ratios.tops, times.denominator))
 
     return inverse
+
+
+def measured_price(likeness: Likeness, usd: Fraction, load_point: str) -> Measure:
+    """Return how to read what many tokens cost, which is ``usd`` at one token a second.
+
+    Raises:
+        UnlikeError: the rate is not recorded in all windows at the load point.
+    """
+    rate = measured_rate(likeness, load_point)
+    return likeness.once(("price", load_point), lambda: _inverse_of(rate, usd))
 
 
 def multiple_of(measure: Measure, times: Fraction) -> Measure:

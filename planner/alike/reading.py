@@ -9,8 +9,8 @@ kind (``planner.alike.verdicts``).
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain
 from operator import itemgetter
+from typing import Any
 
 from planner.alike.columns import SPAN, Ratios, Table, replica_column
 from planner.alike.form import AT_ONCE, Form
@@ -24,8 +24,8 @@ __all__ = ["Reading", "Rows"]
 
 Ends = tuple[str, str]
 """Purpose and load point of a window."""
-KEPT = replica_column("output_tokens_total")
-"""What measures of one kind read of every replica; all other columns are let go of block by block."""
+KEPT = "output_tokens_total"
+"""What measures of one kind read of the replicas of each window; all other columns are let go of block by block."""
 
 
 class Rows:
@@ -38,7 +38,7 @@ class Rows:
         self.size = 0
         self.odd = set[int]()
         self.strangers = set[int]()
-        self._kept: list[tuple[list[int], list[int]]] = [([0], []) for _ in range(windows)]
+        self._kept: list[list[tuple[int, ...]]] = [[] for _ in range(windows)]
         self._measured: dict[Measure, tuple[list[int], list[int], set[int]]] = {
             measure: ([], [], set()) for measure in measures
         }
@@ -53,16 +53,15 @@ class Rows:
             tops += ratios.tops
             bottoms += ratios.bottoms
             odd.update(self.size + at for at in batch.odd)
-        for table, (ends, kept) in zip(batch.tables, self._kept, strict=True):
-            if KEPT in table.columns:
-                ends += accumulate(table.replicas, initial=ends.pop())
-                kept += table.columns[KEPT]
+        for table, kept in zip(batch.tables, self._kept, strict=True):
+            if replica_column(KEPT) in table.columns:
+                kept += table.by_window(KEPT)
         self.size += batch.size
 
     def part(self, rows: Sequence[int], measures: Iterable[Measure]) -> tuple[Batch, set[int]]:
         """Return what was measured of the trials of one kind, and which of them are strangers."""
         picked, odd = _picking(rows), self.odd | self.strangers
-        batch = Batch(len(rows), tuple(_part(rows, *kept) for kept in self._kept), set(), {})
+        batch = Batch(len(rows), (), set(), {}, tuple(picked(kept) if kept else () for kept in self._kept))
         for measure in measures:
             tops, bottoms, unsettled = self._measured[measure]
             batch.measured[measure] = Ratios(picked(tops), picked(bottoms))
@@ -71,19 +70,11 @@ class Rows:
         return batch, _found(self.strangers, rows)
 
 
-def _part(rows: Sequence[int], ends: Sequence[int], kept: Sequence[int]) -> Table:
-    """Return what is kept of the replicas of some windows."""
-    if not kept:
-        return Table(len(rows), {}, (), set())
-    column = chain.from_iterable([kept[ends[row] : ends[row + 1]] for row in rows])
-    return Table(len(rows), {KEPT: list(column)}, [ends[row + 1] - ends[row] for row in rows[:1]] * len(rows), set())
-
-
 def _found(some: set[int], rows: Sequence[int]) -> set[int]:
     return {at for at, row in enumerate(rows) if row in some} if some else set()
 
 
-def _picking(places: Sequence[int]) -> Callable[[Sequence[int]], Sequence[int]]:
+def _picking(places: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
     """Return what picks the entries at some places of a column."""
     return itemgetter(*places) if len(places) > 1 else lambda column: [column[place] for place in places]
 

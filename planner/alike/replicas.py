@@ -6,7 +6,7 @@ form says of that replica. Not handled: sections other than replicas (``planner.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 from operator import eq, itemgetter
 from typing import Any
 
@@ -42,7 +42,8 @@ class Replicas:
 
     def read(self, recorded: Sequence[Recorded], owns: Sequence["Replicas"], into: Table) -> None:
         """Read the replicas of windows, each with those of its form, which are read with these."""
-        into.replicas = [len(own.recorded) for own in owns]
+        ends = list(accumulate([len(own.recorded) for own in owns]))
+        into.replicas = list(map(slice, chain((0,), ends), ends))
         every = list(chain.from_iterable(_in_order(recorded, owns, into)))
         for field, column in zip(Replica.__struct_fields__, zip(*map(astuple, every), strict=True), strict=True):
             fits: Sequence[bool] = ()
@@ -64,7 +65,7 @@ class Replicas:
 def _in_order(recorded: Sequence[Any], owns: Sequence[Replicas], into: Table) -> Sequence[Sequence[Replica]]:
     """Return the replicas of each window in the order of its form; the form's own where a window has not these."""
     try:
-        if list(map(len, recorded)) == into.replicas:
+        if list(map(len, recorded)) == [len(own.recorded) for own in owns]:
             return [own.picked(each) for own, each in zip(owns, recorded, strict=True)]
     except (KeyError, TypeError):
         pass  # A name is missing, or the whole section.

@@ -13,7 +13,7 @@ from planner.alike.form import UnlikeError
 from planner.alike.measures import (
     Likeness,
     Measure,
-    inverse_of,
+    measured_price,
     measured_rate,
     measured_statistic,
     multiple_of,
@@ -71,7 +71,7 @@ def _from_rate(likeness: Likeness, key: str, load_point: str) -> Measure | None:
         raise UnlikeError
     hourly = placed.usd_per_hour
     price = None if hourly is None else usd_per_million(hourly)
-    return None if price is None else likeness.once((key, load_point), lambda: inverse_of(rate, price))
+    return None if price is None else measured_price(likeness, price, load_point)
 
 
 def figure_measures(likeness: Likeness, order: Order) -> dict[str, Measure | None]:

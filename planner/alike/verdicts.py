@@ -4,10 +4,11 @@ Rules kept: every trial gets the verdict that the gates alone would give it, whi
 handled: sentences; ``planner.evaluate.judge`` writes those, of one trial at a time.
 """
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, count, repeat
+from itertools import chain, repeat
 from operator import attrgetter
 from typing import cast
 
@@ -30,6 +31,8 @@ PATIENCE = 16
 FEW_KIN, A_READING = 8, 5
 """A kind that fewer than one in so many of the others have costs as much patience as so many trials without kin: all
 of them were read for it."""
+AT_HAND = 4_096
+"""Trials of which at most are read before those of each kind are judged: what was read of them stays close by."""
 WORTH_IT = 4
 """Trials of which one more is quicker judged by its numbers, with all that it takes to know how."""
 
@@ -62,7 +65,7 @@ def weigh_all(members: Iterable[Member], order: Order, view_of: Callable[[str], 
     every = list(members)
     judging = _Judging(every, order, view_of, [None] * len(every), {})
     for placements in _of_one_identity(every, view_of):
-        judging.judge([_Alike(places) for places in placements])
+        judging.judge([_Alike(sorted(places)) for places in placements])
     found = cast("list[Verdict | Glance]", judging.verdicts)
     return Verdicts(verdicts=dict(zip(map(attrgetter("id"), every), found, strict=True)), drawn=judging.drawn)
 
@@ -91,10 +94,21 @@ def _of_same_records(members: Sequence[Member]) -> Iterable[list[int]]:
 
 @dataclass(slots=True)
 class _Alike:
-    """The places of trials placed alike that are not judged yet, and the patience that is left with them."""
+    """The places of trials placed alike that are not judged yet, in order, and the patience that is left with them."""
 
     left: Sequence[int]
     patience: int = PATIENCE
+
+    def between(self, first: int, last: int) -> Sequence[int]:
+        """Return the places from one place to another."""
+        return self.left[bisect_left(self.left, first) : bisect_right(self.left, last)]
+
+    def leave(self, others: Sequence[int]) -> None:
+        """Leave those that are no kin of the first one; where most are none, that costs patience."""
+        tried = len(self.left) - 1
+        if (tried - len(others)) * FEW_KIN < tried:
+            self.patience -= A_READING
+        self.left = others
 
     @property
     def may_be_kin(self) -> bool:
@@ -141,32 +155,38 @@ class _Judging:
 
     def _by_numbers(self, reading: Reading, kinds: Sequence[tuple[Kin, _Alike]]) -> None:
         """Read trials of several kinds and judge all that are kin; what is left of each are the others."""
-        places = sorted(chain.from_iterable(alike.left for _, alike in kinds))
-        forms = dict(
-            chain.from_iterable(zip(alike.left, repeat(kin.likeness.forms), strict=False) for kin, alike in kinds)
-        )
-        rows = reading.read([self.members[place].trial for place in places], list(map(forms.__getitem__, places)))
-        row_of = dict(zip(places, count(), strict=False))
-        for kin, alike in kinds:
-            batch, strangers = rows.part(list(map(row_of.__getitem__, alike.left)), kin.likeness.used)
-            self._judge_kind(kin, alike, batch, strangers)
+        every = sorted(chain.from_iterable(alike.left for _, alike in kinds))
+        unlike: list[list[int]] = [[] for _ in kinds]
+        for start in range(0, len(every), AT_HAND):
+            places = every[start : start + AT_HAND]
+            parts = [alike.between(places[0], places[-1]) for _, alike in kinds]
+            forms = [repeat(kin.likeness.forms, len(part)) for (kin, _), part in zip(kinds, parts, strict=True)]
+            form_of = dict(zip(chain.from_iterable(parts), chain.from_iterable(forms), strict=True))
+            trials = [self.members[place].trial for place in places]
+            rows = reading.read(trials, list(map(form_of.__getitem__, places)))
+            row_of = dict(zip(places, range(len(places)), strict=True))
+            for (kin, _), part, others in zip(kinds, parts, unlike, strict=True):
+                batch, strangers = rows.part(list(map(row_of.__getitem__, part)), kin.likeness.used)
+                others += self._judge_kin(kin, part, batch, strangers)
+        for (_, alike), others in zip(kinds, unlike, strict=True):
+            alike.leave(others)
 
-    def _judge_kind(self, kin: Kin, alike: _Alike, batch: Batch, strangers: set[int]) -> None:
-        others = len(alike.left) - 1
-        members = [self.members[place] for place in alike.left]
-        glances = kin.judged(members, batch, self.view_of)
-        if 0 in batch.odd:
-            # Numbers do not settle the trial of which the gates said what holds for all.
-            alike.left, alike.patience = alike.left[1:], alike.patience - A_READING
-            return
-        places = [place for at, place in enumerate(alike.left) if at not in batch.odd] if batch.odd else alike.left
-        for place, glance in zip(places[1:], glances[1:], strict=True):
+    def _judge_kin(self, kin: Kin, places: Sequence[int], batch: Batch, strangers: set[int]) -> Sequence[int]:
+        """Judge trials that are read as kin, and return those that are none."""
+        if not (places and kin.is_sound):
+            return places
+        glances = kin.judged([self.members[place] for place in places], batch, self.view_of)
+        # Among them is the trial of which the gates said what holds for all: others follow if numbers settle it too.
+        first = int(self.verdicts[places[0]] is not None)
+        if first and 0 in batch.odd:
+            kin.is_sound = False
+            return places[1:]
+        settled = [place for at, place in enumerate(places) if at not in batch.odd] if batch.odd else places
+        for place, glance in zip(settled[first:], glances[first:], strict=True):
             self.verdicts[place] = glance
         for at in sorted(batch.odd - strangers):
-            self._by_gates(alike.left[at])
-        alike.left = [alike.left[at] for at in sorted(strangers)]
-        if (others - len(alike.left)) * FEW_KIN < others:
-            alike.patience -= A_READING
+            self._by_gates(places[at])
+        return [places[at] for at in sorted(strangers)]
 
     def _by_gates(self, place: int) -> None:
         view, _ = self._weigh(place)

@@ -190,28 +190,30 @@ def test_numbers_give_the_verdict_of_the_gates(documents: tuple[ContractDocument
     assert_alike(*documents)
 
 
+def documents_of(trials: dict[str, Any]) -> tuple[ContractDocument, EvidenceDocument]:
+    tree = a_contract(("/selection", {"preset": "smallest_first"}), gates=SERVICE_GATES)
+    contract = read_contract(raw(tree))
+    return contract, read_evidence(raw(changed(an_evidence(tree), ("/trials", trials))), contract)
+
+
 @pytest.mark.parametrize("kind", TRIALS)
 def test_of_trials_alike_the_gates_judge_one(kind: str) -> None:
-    tree = a_contract(("/selection", {"preset": "smallest_first"}), gates=SERVICE_GATES)
     trials = {f"t{index}": a_trial(kind, completed=200 + index, ttft=336 + index / 4) for index in range(5)}
-    contract = read_contract(raw(tree))
-    evidence = read_evidence(raw(changed(an_evidence(tree), ("/trials", trials))), contract)
-    decided = assert_alike(contract, evidence)
+    decided = assert_alike(*documents_of(trials))
     assert [isinstance(verdict, Glance) for verdict in decided.verdicts.values()] == [False, True, True, True, True]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in TRIALS if kind != "two groups"])
-def test_trials_of_two_kinds_are_judged_beside_each_other(kind: str) -> None:
-    tree = a_contract(("/selection", {"preset": "smallest_first"}), gates=SERVICE_GATES)
+def test_trials_of_two_kinds_are_judged_beside_each_other(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planner.alike.reading.AT_ONCE", 4)
+    monkeypatch.setattr("planner.alike.verdicts.AT_HAND", 6)
     trials = {
         f"t{index:02d}": a_trial(own, completed=200 + index, ttft=336 + index / 4)
         for index, own in enumerate(("two groups", kind) * 7)
     }
     for odd in ("t04", "t05"):
         trials[odd] = changed(trials[odd], ("/windows/w1/load/e2e_ms/mean", 4000))
-    contract = read_contract(raw(tree))
-    evidence = read_evidence(raw(changed(an_evidence(tree), ("/trials", trials))), contract)
-    decided = assert_alike(contract, evidence)
+    decided = assert_alike(*documents_of(trials))
     judged_by_gates = [name for name, verdict in decided.verdicts.items() if isinstance(verdict, Verdict)]
     assert judged_by_gates == ["t00", "t01", "t04", "t05"]
 
@@ -229,10 +231,8 @@ def test_trials_of_two_kinds_are_judged_beside_each_other(kind: str) -> None:
     ],
 )
 def test_windows_are_read_together_that_differ_in_numbers_and_replicas(kind: str, together: bool) -> None:
-    tree = a_contract(gates=SERVICE_GATES)
     trials = {"t0": a_trial("two groups"), "t1": a_trial(kind, completed=201, ttft=340)}
-    contract = read_contract(raw(tree))
-    evidence = read_evidence(raw(changed(an_evidence(tree), ("/trials", trials))), contract)
+    _, evidence = documents_of(trials)
     first, second = (trial.windows["w1"] for trial in evidence.record.trials.values())
     form = form_of("w1", first, 4)
     assert form.is_read_with(form_of("w1", second, 4, roots=[form.root])) is together
@@ -240,10 +240,8 @@ def test_windows_are_read_together_that_differ_in_numbers_and_replicas(kind: str
 
 def differing_by(*changes: tuple[Change, ...]) -> tuple[ContractDocument, EvidenceDocument]:
     """Return trials that differ from one of two groups by changes."""
-    tree = a_contract(("/selection", {"preset": "smallest_first"}), gates=SERVICE_GATES)
     trials = {f"t{index}": changed(a_trial("sampled", ttft=336 + index / 4), *own) for index, own in enumerate(changes)}
-    contract = read_contract(raw(tree))
-    return contract, read_evidence(raw(changed(an_evidence(tree), ("/trials", trials))), contract)
+    return documents_of(trials)
 
 
 def judged_alike(*changes: tuple[Change, ...]) -> list[type]:
