@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from planner.records.plan import Outcome, Ratio, Value
+from reviews.templatetags.reviews import coded
 from reviews.web.bars import Bar, bar_of
 from reviews.web.csv_text import Value as Cell
 from reviews.web.csv_text import csv_response, defused, plain
@@ -85,3 +86,15 @@ def test_csv_is_saved_and_never_guessed_at() -> None:
         "nosniff",
         "text/csv; charset=utf-8",
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Run `topogate requalify` <now>.", "Run <code>topogate requalify</code> &lt;now&gt;."),
+        ("`<b>`", "<code>&lt;b&gt;</code>"),
+        ("one ` alone", "one ` alone"),
+    ],
+)
+def test_what_stands_between_backticks_is_code(text: str, written: str) -> None:
+    assert coded(text) == written
