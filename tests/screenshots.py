@@ -143,7 +143,8 @@ def address_of(page: Page, path: str) -> str:
         if place in path:
             page.goto(f"{page.url.split('/w/')[0]}/w/demo/?q={title}")
             link = page.locator("a.item-title", has_text=title).first.get_attribute("href") or ""
-            return path.replace(place, link.rstrip("/").rsplit("/", 1)[-1])
+            # A title leads to what has to be done, which may be a page below the decision's own.
+            return path.replace(place, link.split("/decisions/")[1].split("/")[0])
     return path
 
 

@@ -61,7 +61,7 @@ class Requalification(WorkspaceView):
         responses={**ANSWERS, **refusals(*CHECKING, 409)},
     )
     def post(self, request: Request, workspace: str, number: int) -> HttpResponse:
-        """The same with a contract that was not submitted, reports of a machine, or both; nothing is kept."""
+        """The same with a contract that was not submitted, reports of hosts, or both; nothing is kept."""
         query = read_query(request.GET, {"as": one_of(*FORMS)})
         contract, reports = _given(request)
         found = requalification_view(

@@ -111,7 +111,7 @@ def requalification_view(
     """Return what has to be measured again.
 
     ``revision`` is held against the decided one, the newest where it is None; ``contract`` comes in its place, and
-    ``reports`` of a machine in the place of those that were posted.
+    ``reports`` of hosts in the place of those that were posted.
 
     Raises:
         NotFoundError: no such decision or revision, or the actor is no member of the workspace.

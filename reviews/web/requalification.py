@@ -32,7 +32,7 @@ MOST_PROBLEMS = 20
 NOTHING = Finding("request", "request/missing_part", "", "a contract, reports, or both", "nothing")
 FIELDS = (
     ("contract", "Newer contract", "One that is not submitted yet, 8 MiB at most."),
-    ("identity", "Reports of the machine", "One of each host, or an identity of the whole slot; 8 MiB each at most."),
+    ("identity", "Reports of hosts", "One of each host, or an identity of the whole slot; 8 MiB each at most."),
 )
 """Fields of the form: name, label, hint."""
 FILES = {"json": ("JSON", "application/json"), "md": ("Markdown", "text/markdown; charset=utf-8")}
