@@ -1,13 +1,19 @@
 """Hours and days of a span: a day stands for its hours where all of them are asked for, and nothing counts twice."""
 
+import json
+import zlib
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.db import connection
 from django.utils import timezone
 
+from planner.observations.packed import unpacked
 from planner.times import time_text
-from reviews.models import ObservationFeed, ObservationSpan
+from reviews.models import ObservationFeed, ObservationRollUp, ObservationSpan
 from reviews.selectors.observations_page import Asked, shown_of
 from reviews.selectors.observed import compared_span, value_history
 from reviews.selectors.roll_ups import finest_spans, spans_of
@@ -116,3 +122,13 @@ def test_a_week_begins_with_a_whole_day(people: Cast, day: datetime) -> None:
     first = day + timedelta(hours=HOURS[0]) - timedelta(minutes=6)
     assert (shown.compared.starts_at, shown.compared.ends_at) == (first, day + timedelta(hours=HOURS[-1]))
     assert shown.metrics == ("device_used_bytes",)
+
+
+def test_what_was_stored_before_collectors_were_kept_apart_is_read_as_nobodys(people: Cast) -> None:
+    take(people, memory(0, 48))
+    row = ObservationRollUp.objects.get()
+    ((_, rows),) = json.loads(zlib.decompress(row.data))
+    ObservationRollUp.objects.update(data=zlib.compress(json.dumps(rows).encode()))
+    import_module("reviews.migrations.0024_collectors_apart").name_no_source(apps, connection.schema_editor())
+    found = unpacked(bytes(ObservationRollUp.objects.get().data), "", "device_used_bytes")
+    assert {(key.rank, key.source, one.max) for key, one in found.items()} == {(0, "", 48.0)}

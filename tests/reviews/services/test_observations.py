@@ -66,7 +66,7 @@ def test_roll_ups_of_an_hour_are_put_together_for_each_rank(people: Cast) -> Non
     )
     assert {row.key.rank: row.high for row in found.rows} == {0: 70, 1: 7}
     # The same seconds of two collectors are the same seconds.
-    assert (found.seconds, found.starts_at, found.ends_at) == (Fraction(1200), noon, noon + timedelta(hours=1))
+    assert (found.seconds, found.starts_at, found.ends_at) == (Fraction(1200), noon, noon + timedelta(minutes=20))
 
 
 def test_the_history_of_a_rank_is_its_own(people: Cast) -> None:
