@@ -76,6 +76,9 @@ def diagnosis_make(
 ) -> Diagnosis:
     """Read files for the slowest rank of a decision, and keep them with what was found.
 
+    The same files with the same question and note by the same person are the diagnosis that there is: nothing is
+    found in them that was not, as after a double click.
+
     Raises:
         NotFoundError: no such decision or trial, or the actor is no member of the workspace.
         NotAllowedError: the actor only reads.
@@ -91,7 +94,11 @@ def diagnosis_make(
         moe = source.contract.identity.model.architecture == "moe"
         found = diagnosed(reading, decided(source.trial, moe=moe), late_us=asked.late or LATE_US)
         with workspace_write(workspace.pk):
-            made = _store(actor, decision, source, asked, found)
+            made = _new(actor, decision, source, asked, found)
+            earlier = _earlier(made, kept)
+            if earlier is not None:
+                return earlier
+            made.save(force_insert=True)
             _store_files(made, kept)
             append(workspace, _said(attempt, made, kept, source))
     return made
@@ -211,10 +218,19 @@ def _of_use(row: Attachment, reading: Reading) -> Kind | None:
         return reading.add(Source(row.name, cast(BinaryIO, whole)))
 
 
-def _store(actor: Person, decision: Decision, source: MapSource, asked: Asked, found: Found) -> Diagnosis:
+def _earlier(made: Diagnosis, kept: Sequence[_Kept]) -> Diagnosis | None:
+    """Return the diagnosis that says the same of the same files, if the person made one."""
+    same = ("decision", "revision", "trial", "late_us", "note", "result", "planner_version", "person")
+    rows = Diagnosis.objects.filter(**{name: getattr(made, name) for name in same}).prefetch_related("files")
+    files = sorted((one.row.name, one.row.sha256) for one in kept)
+    return next((row for row in rows if sorted((one.name, one.sha256) for one in row.files.all()) == files), None)
+
+
+def _new(actor: Person, decision: Decision, source: MapSource, asked: Asked, found: Found) -> Diagnosis:
+    """Return the diagnosis as it would be stored."""
     newest = Diagnosis.objects.filter(decision=decision).aggregate(newest=Max("number"))["newest"] or 0
     slowest = found.slowest
-    return Diagnosis.objects.create(
+    return Diagnosis(
         decision=decision,
         number=newest + 1,
         revision=Revision.objects.get(pk=source.page.shown.id),

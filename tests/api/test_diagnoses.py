@@ -38,8 +38,8 @@ def test_a_diagnosis_is_made_of_files_and_read_again(decision: Decision, people:
 
 
 def test_diagnoses_come_in_pages_newest_first(decision: Decision, people: Cast) -> None:
-    for _ in range(3):
-        diagnosed(people)
+    for note in ("At noon.", "At one.", "At two."):
+        diagnosed(people, note=note)
     reader = caller(people, people.audrey, "read")
     first = reader.get(HERE, {"limit": 2}).json()
     assert [one["number"] for one in first["diagnoses"]] == [3, 2]

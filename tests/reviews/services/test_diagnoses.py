@@ -54,7 +54,12 @@ def test_what_was_found_is_kept_with_its_files_and_one_entry(decision: Decision,
 
 
 def test_diagnoses_are_numbered_within_their_decision(decision: Decision, people: Cast) -> None:
-    assert [diagnosed(people).number for _ in range(2)] == [1, 2]
+    assert [diagnosed(people, note=note).number for note in ("At noon.", "At one.")] == [1, 2]
+
+
+def test_the_same_files_again_are_the_diagnosis_that_there_is(decision: Decision, people: Cast) -> None:
+    assert diagnosed(people, note="At noon.") == diagnosed(people, note="At noon.")
+    assert (Diagnosis.objects.count(), len(entries("diagnosis.made"))) == (1, 1)
 
 
 def test_secrets_are_taken_out_before_a_log_is_kept(decision: Decision, people: Cast) -> None:
