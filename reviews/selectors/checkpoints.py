@@ -8,7 +8,8 @@ from django.db.models import Min, Prefetch, QuerySet
 
 from reviews.errors import NotFoundError, TamperedError, is_storable
 from reviews.log_tree import LogTree
-from reviews.models import AuditEntry, Checkpoint, Cosignature, Person, Workspace
+from reviews.models import Checkpoint, Cosignature, Person, Workspace
+from reviews.selectors.log import log_head
 from reviews.selectors.people import standing_of
 from reviews.transparency.merkle import (
     consistency_holds,
@@ -96,7 +97,7 @@ def checkpoint_rows(
     wanted = signed if older_than is None else signed.filter(size__lt=older_than)
     found = list(wanted[: page_size + 1])
     shown = found[:page_size]
-    head = AuditEntry.objects.filter(workspace=workspace).order_by("-seq").values_list("seq", flat=True).first()
+    head = log_head(workspace)
     return CheckpointList(
         rows=tuple(map(_row, shown)),
         older_than=shown[-1].size if len(found) > page_size else None,

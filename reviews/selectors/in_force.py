@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
+from reviews.asked_once import once
 from reviews.models import Activation, Decision, DecisionState, Waiver, Workspace
 from reviews.policies.validity import StateNow, state_now
 from reviews.selectors.stale import stale_causes
@@ -33,10 +34,14 @@ class OfTrial(Protocol):
 
 def activations_of(decision_ids: Iterable[int], *related: str) -> Mapping[int, Activation]:
     """Return decision id -> its last activation, with whatever else is asked of it in the same query."""
-    rows = Activation.objects.filter(revision__decision_id__in=list(decision_ids)).select_related(
-        "revision", "person", "emergency", *related
-    )
-    return {row.revision.decision_id: row for row in rows.order_by("pk")}
+    return _activations(tuple(sorted(decision_ids)), related)
+
+
+@once
+def _activations(decision_ids: tuple[int, ...], related: tuple[str, ...]) -> Mapping[int, Activation]:
+    rows = Activation.objects.filter(revision__decision_id__in=decision_ids).order_by()
+    known = rows.select_related("revision", "person", "emergency", *related)
+    return {row.revision.decision_id: row for row in sorted(known, key=lambda row: row.pk)}
 
 
 def states_now(decisions: Sequence[Decision], now: datetime) -> Mapping[int, StateNow]:

@@ -124,7 +124,13 @@ def judge_decisions(
     The number of queries is the same however many decisions. ``name_changes`` looks up which items of a scope moved
     under a stale sign-off, which reads the items of all its revisions.
     """
-    revisions = revisions_of(tuple(sorted(set(decision_ids))))
+    return judge_revisions(workspace, revisions_of(tuple(sorted(set(decision_ids)))), name_changes=name_changes)
+
+
+def judge_revisions(
+    workspace: Workspace, revisions: Sequence[Revision], *, name_changes: bool = False
+) -> tuple[dict[int, Judgement], tuple[Member, ...]]:
+    """Do the same of decisions of which these are all revisions, in order of their numbers."""
     newest = list({revision.decision_id: revision for revision in revisions}.values())
     found = fetched(workspace, newest, revisions, with_signed_scopes=name_changes)
     changes = _changes(newest, found) if name_changes else {}
@@ -145,7 +151,7 @@ def fetched(
     decision_ids = [revision.decision_id for revision in newest]
     now = moment()
     roster = team_roster(workspace, now)
-    signoffs = stored_signoffs(decision_ids, revisions)
+    signoffs = stored_signoffs(revisions)
     signed = [row.revision_id for rows in signoffs.rows.values() for row in rows] if with_signed_scopes else []
     documents, in_force = _policies(workspace, {revision.policy_id for revision in newest})
     return Found(
@@ -204,7 +210,7 @@ def _scopes(revision_ids: Iterable[int]) -> Mapping[int, Mapping[str, TeamScope]
     """Return revision id -> team -> its scope, for planned revisions."""
     scopes: dict[int, dict[str, TeamScope]] = defaultdict(dict)
     rows = TeamScope.objects.filter(basis__planned__revision_id__in=list(revision_ids))
-    for row in rows.select_related("basis__planned").order_by("basis_id", "team"):
+    for row in rows.select_related("basis__planned").order_by():
         scopes[row.basis.planned.revision_id][row.team] = row
     return scopes
 
@@ -236,8 +242,7 @@ def _changes(newest: Sequence[Revision], found: Found) -> Mapping[int, ScopeChan
         if row.team.slug in found.scopes.get(row.revision_id, ())
     ]
     moved = {scope.items_id for _, *scopes in pairs for scope in scopes if scopes[0].digest != scopes[1].digest}
-    blobs = Blob.objects.in_bulk({"", *moved})
-    items = {sha256: _items(blob) for sha256, blob in blobs.items()}
+    items = {sha256: _items(blob) for sha256, blob in Blob.objects.in_bulk(moved).items()} if moved else {}
     return {
         pk: scope_change(items[earlier.items_id], items[later.items_id])
         for pk, earlier, later in pairs

@@ -8,6 +8,7 @@ import msgspec
 from django.db.models import QuerySet
 
 from planner.canonical import file_sha256
+from reviews.asked_once import once
 from reviews.audit import differing_columns
 from reviews.errors import NotFoundError
 from reviews.models import AuditEntry, Person, SignOff, Workspace
@@ -54,6 +55,12 @@ class EntryRow:
         return self.action.endswith(REFUSED)
 
 
+@once
+def log_head(workspace: Workspace) -> int | None:
+    """Return the seq of the last entry; None where the log is empty."""
+    return AuditEntry.objects.filter(workspace=workspace).order_by("-seq").values_list("seq", flat=True).first()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryList:
     """One page of entries, newest first.
@@ -89,7 +96,7 @@ def audit_rows(
     standing_of(actor, workspace)
     wanted = wanted or EntryFilter()
     log = AuditEntry.objects.filter(workspace=workspace)
-    head = log.order_by("-seq").values_list("seq", flat=True).first()
+    head = log_head(workspace)
     held = 0 if head is None else head + 1
     entries = wanted.of(log)
     if newer_than is not None:

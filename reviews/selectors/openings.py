@@ -59,6 +59,8 @@ def openings_of(revision: Revision, *, person_id: int, team: str, now: datetime,
 
 
 def _last_signed(revision: Revision, person_id: int, team: str) -> Revision | None:
+    if revision.number == 1:
+        return None
     signed = SignOff.objects.filter(
         revision__decision_id=revision.decision_id, person_id=person_id, team__slug=team
     ).exclude(revision=revision)

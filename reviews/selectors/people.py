@@ -1,6 +1,6 @@
 """Who people are in a workspace."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -118,15 +118,15 @@ def team_roster(workspace: Workspace, now: datetime) -> Roster:
     seats = {(member.team, member.person_id): member for member in members}
     taken = [
         Member(
-            taker.pk,
-            taker.login,
-            f"{taker.display_name} for {seats[team, giver_id].name}",
+            person_id,
+            login,
+            f"{name} for {seats[team, giver_id].name}",
             team,
-            is_active=active.get(taker.pk, False) and seats[team, giver_id].is_active,
+            is_active=active.get(person_id, False) and seats[team, giver_id].is_active,
             is_lead=False,
             in_place_of=giver_id,
         )
-        for team, giver_id, taker in _delegated(workspace, now)
+        for team, giver_id, person_id, login, name in _delegated(workspace, now)
         if (team, giver_id) in seats
     ]
     return Roster(
@@ -136,8 +136,7 @@ def team_roster(workspace: Workspace, now: datetime) -> Roster:
     )
 
 
-def _delegated(workspace: Workspace, now: datetime) -> Iterator[tuple[str, int, Person]]:
-    """Yield team, giver and taker of every delegation that holds now."""
+def _delegated(workspace: Workspace, now: datetime) -> Iterable[tuple[str, int, int, str, str]]:
+    """Return team, giver and id, login and name of the taker of every delegation that holds now."""
     rows = Delegation.objects.filter(workspace=workspace, starts_at__lte=now, ends_at__gt=now, end__isnull=True)
-    for row in rows.select_related("team", "taker").order_by("pk"):
-        yield row.team.slug, row.giver_id, row.taker
+    return rows.order_by("pk").values_list("team__slug", "giver_id", "taker_id", "taker__login", "taker__display_name")

@@ -4,7 +4,7 @@ from django.db.models import QuerySet
 
 from reviews.asked_once import once
 from reviews.facts import SubjectParts
-from reviews.models import Plan, PlanJob, Revision
+from reviews.models import Decision, Plan, PlanJob, Revision
 from reviews.selectors.rows import JobRow, PlanRow, RevisionRow
 from reviews.selectors.thread_blockers import with_blocks
 
@@ -17,7 +17,16 @@ def with_digests(revisions: QuerySet[Revision]) -> QuerySet[Revision]:
 @once
 def revisions_of(decision_ids: tuple[int, ...]) -> tuple[Revision, ...]:
     """Return every revision of some decisions with its digests, in order of their numbers; one query."""
-    return tuple(with_blocks(with_digests(Revision.objects.filter(decision_id__in=decision_ids))).order_by("number"))
+    return _in_order(Revision.objects.filter(decision_id__in=decision_ids))
+
+
+def revisions_within(decisions: QuerySet[Decision]) -> tuple[Revision, ...]:
+    """Return the same of decisions that the database finds in this query."""
+    return _in_order(Revision.objects.filter(decision__in=decisions))
+
+
+def _in_order(revisions: QuerySet[Revision]) -> tuple[Revision, ...]:
+    return tuple(sorted(with_blocks(with_digests(revisions)).order_by(), key=lambda row: row.number))
 
 
 def revision_row(revision: Revision) -> RevisionRow:

@@ -24,9 +24,10 @@ def rollback_choices(decision: Decision, plan: Plan) -> tuple[RollbackChoice, ..
         revision__decision__state__in=(DecisionState.EFFECTIVE, DecisionState.SUPERSEDED),
     ).exclude(revision__decision=decision)
     decisions: dict[str, RollbackChoice] = {}
-    for row in in_force.select_related("revision__decision").order_by("-pk"):
-        label = row.revision.decision.label
-        decisions.setdefault(label, RollbackChoice(label, f"{row.topology} of {label} r{row.revision.number}"))
+    told = in_force.order_by("-pk").values_list("revision__decision__number", "revision__number", "topology")
+    for number, revision, topology in told:
+        label = f"D-{number:04d}"
+        decisions.setdefault(label, RollbackChoice(label, f"{topology} of {label} r{revision}"))
     selected = plan.selected.trial if plan.selected else None
     trials = [
         RollbackChoice(row.trial, f"{plan.candidates[row.trial].topology} ({row.trial}, eligible here)")

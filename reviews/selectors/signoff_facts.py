@@ -23,34 +23,30 @@ class StoredSignOffs:
     voided: Mapping[tuple[int, int], int]
 
 
-def stored_signoffs(decision_ids: Iterable[int], revisions: Iterable[Revision]) -> StoredSignOffs:
-    """Return the sign-offs of the decisions; ``revisions`` are all of theirs, fetched by ``with_digests``."""
-    wanted = list(decision_ids)
-    rows = (
-        SignOff.objects.filter(revision__decision_id__in=wanted)
-        .select_related("team", "person", "withdrawal", "delegation__giver")
-        .order_by("-pk")
-    )
+def stored_signoffs(revisions: Iterable[Revision]) -> StoredSignOffs:
+    """Return the sign-offs of decisions; ``revisions`` are all of theirs, fetched by ``with_digests``.
+
+    Rows are put in order here: with an order to keep, Django compares every column of these wide queries.
+    """
     given_on = {revision.pk: revision for revision in revisions}
+    rows = SignOff.objects.filter(revision_id__in=given_on).order_by()
     by_decision: dict[int, list[SignOff]] = defaultdict(list)
-    for row in rows:
+    told = rows.select_related("team", "person", "withdrawal", "delegation__giver")
+    for row in sorted(told, key=lambda row: -row.pk):
         row.revision = given_on[row.revision_id]
         by_decision[row.revision.decision_id].append(row)
     carries: dict[int, list[SignOffCarry]] = defaultdict(list)
-    for carry in (
-        SignOffCarry.objects.filter(revision__decision_id__in=wanted).select_related("revision").order_by("pk")
-    ):
+    for carry in SignOffCarry.objects.filter(revision_id__in=given_on).order_by("pk"):
         carries[carry.signoff_id].append(carry)
     points: dict[int, list[SignOffPoint]] = defaultdict(list)
-    for point in SignOffPoint.objects.filter(signoff__revision__decision_id__in=wanted).select_related(
-        "settlement__person"
-    ):
+    asked = SignOffPoint.objects.filter(signoff__revision_id__in=given_on).order_by()
+    for point in sorted(asked.select_related("settlement__person"), key=lambda point: point.number):
         points[point.signoff_id].append(point)
     voided: dict[tuple[int, int], int] = defaultdict(int)
-    for decision_id, team_id, up_to in ReReview.objects.filter(revision__decision_id__in=wanted).values_list(
-        "revision__decision_id", "team_id", "up_to"
-    ):
-        voided[decision_id, team_id] = max(voided[decision_id, team_id], up_to)
+    asked_anew = ReReview.objects.filter(revision_id__in=given_on).order_by()
+    for revision_id, team_id, up_to in asked_anew.values_list("revision_id", "team_id", "up_to"):
+        key = given_on[revision_id].decision_id, team_id
+        voided[key] = max(voided[key], up_to)
     return StoredSignOffs(by_decision, carries, points, voided)
 
 

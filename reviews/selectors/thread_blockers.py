@@ -28,6 +28,8 @@ def thread_blockers(revisions: Iterable[Revision]) -> Mapping[int, Blockers]:
     Decisions without any are left out; the query is asked only where there is one.
     """
     blocked = {row.decision_id for row in revisions if getattr(row, IS_BLOCKED)}
+    if not blocked:
+        return {}
     found: dict[int, dict[str, tuple[Blocker, ...]]] = defaultdict(dict)
     rows = BLOCKING.filter(decision_id__in=blocked)
     for row in rows.select_related("opener").order_by("decision_id", "number"):

@@ -11,11 +11,13 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from reviews.asked_once import once
 from reviews.facts import Member, Standing
-from reviews.models import AuditEntry, Decision, DecisionState, Revision, SignOff, Workspace
+from reviews.models import Decision, DecisionState, Revision, SignOff, Workspace
 from reviews.policies.document import releasing_teams
 from reviews.policies.permissions import SIGNING_ROLES
 from reviews.policies.signoff_status import AGAINST, OBJECT
-from reviews.selectors.judgement import Judgement, judge_decisions
+from reviews.selectors.judgement import Judgement, judge_revisions
+from reviews.selectors.log import log_head
+from reviews.selectors.revisions import revisions_within
 
 REVIEWED = (DecisionState.IN_REVIEW, DecisionState.EMERGENCY)
 """States in which sign-offs are owed; in an emergency the review comes after."""
@@ -30,9 +32,8 @@ def turn_count(standing: Standing, workspace: Workspace) -> int:
 
     What makes a turn is an entry of the log, so the count is kept in this process until the log grows.
     """
-    head = AuditEntry.objects.filter(workspace=workspace).order_by("-seq").values_list("seq", flat=True).first()
     who = f"{standing.person_id}:{standing.role}:{','.join(sorted(standing.teams))}"
-    key = f"turns:{workspace.log_origin}:{head}:{who}"
+    key = f"turns:{workspace.log_origin}:{log_head(workspace)}:{who}"
     kept: int | None = caches["process"].get(key)
     if kept is None:
         kept = len(turn_ids(standing, workspace))
@@ -65,12 +66,12 @@ def judged_for(standing: Standing, workspace: Workspace) -> tuple[Mapping[int, J
     wanted = Q(authored, objected)
     if standing.teams and standing.role in SIGNING_ROLES:
         wanted |= ~Q(authored)
-    return judge_decisions(workspace, _in_review(workspace).filter(wanted).values_list("pk", flat=True))
+    return judge_revisions(workspace, revisions_within(_in_review(workspace).filter(wanted)))
 
 
 def ids_waiting_on(team: str, workspace: Workspace) -> frozenset[int]:
     """Return the ids of the decisions in review in which a team's requirement is not satisfied."""
-    judged, _ = judge_decisions(workspace, _in_review(workspace).values_list("pk", flat=True))
+    judged, _ = judge_revisions(workspace, revisions_within(_in_review(workspace)))
     return frozenset(pk for pk, found in judged.items() if team in _owing(found))
 
 
