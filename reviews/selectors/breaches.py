@@ -1,7 +1,8 @@
 """What production breaks now and somebody has to act on: of decisions that are theirs, or limits that their teams own.
 
 Rules kept: what counts is the topology that was put into force last; a decision is named once, with the worst that
-concerns the reader, because a fault spreads over thousands of ranks; one query, however many there are.
+concerns the reader, because a fault spreads over thousands of ranks; two queries, however many there are, and one
+where nothing is broken.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from django.db.models import Count, F, Min, OuterRef, Q, Subquery, Window
 from django.db.models.functions import RowNumber
 
 from reviews.facts import Standing
-from reviews.models import Activation, FindingState, ObservationFinding, Revision, Workspace
+from reviews.models import Activation, FindingState, ObservationFeed, ObservationFinding, Revision, Workspace
 from reviews.policies.transitions import FINAL
 from reviews.selectors.finding_words import finding_text
 
@@ -38,6 +39,8 @@ class BreachRow:
 
 def breach_rows(standing: Standing, workspace: Workspace, most: int) -> tuple[BreachRow, ...]:
     """Return the decisions that concern a member now, that which is broken longest first, at most so many."""
+    if not ObservationFeed.objects.filter(breaches__gt=0, revision__decision__workspace=workspace).exists():
+        return ()
     newest = Revision.objects.filter(decision=OuterRef("feed__revision__decision")).order_by("-number")
     last = Activation.objects.filter(revision__decision=OuterRef("feed__revision__decision")).order_by("-pk")
     concerning = ObservationFinding.objects.filter(

@@ -1,7 +1,7 @@
 """Lists of decisions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import OuterRef, Q, QuerySet
 
@@ -14,7 +14,7 @@ from reviews.policies.validity import StateNow
 from reviews.selectors.in_force import states_now
 from reviews.selectors.judgement import Judgement, judge_decisions
 from reviews.selectors.people import standing_of
-from reviews.selectors.rows import DecisionList, DecisionRow
+from reviews.selectors.rows import DecisionList, DecisionRow, RevisionRow
 from reviews.selectors.turns import REVIEWED, releasing_of
 
 PAGE_SIZE = 25
@@ -102,6 +102,20 @@ def decision_row(
 ) -> DecisionRow:
     """Return a decision, with its state as of now, as a row of a list that a person reads."""
     in_review = state.state in REVIEWED
+    row = settled_row(decision, state, judgement.newest)
+    return replace(
+        row,
+        requirements=judgement.requirements,
+        approval=judgement.approval,
+        releasing=releasing_of(judgement) if in_review else (),
+        my_teams=judgement.owed_by_person(person_id, members) if in_review else (),
+        objections=judgement.objections if in_review else (),
+        is_my_answer=in_review and judgement.is_answered_by(person_id),
+    )
+
+
+def settled_row(decision: Decision, state: StateNow, newest: RevisionRow) -> DecisionRow:
+    """Return a decision that waits for nobody's sign-off as a row of a list; nothing is judged for it."""
     return DecisionRow(
         number=decision.number,
         label=decision.label,
@@ -114,11 +128,5 @@ def decision_row(
         until=state.until,
         opened_by=decision.opened_by.display_name,
         opened_at=decision.opened_at,
-        newest=judgement.newest,
-        requirements=judgement.requirements,
-        approval=judgement.approval,
-        releasing=releasing_of(judgement) if in_review else (),
-        my_teams=judgement.owed_by_person(person_id, members) if in_review else (),
-        objections=judgement.objections if in_review else (),
-        is_my_answer=in_review and judgement.is_answered_by(person_id),
+        newest=newest,
     )

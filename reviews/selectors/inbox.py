@@ -2,30 +2,31 @@
 what production breaks that the reader has to act on.
 
 What follows from policy, roster, sign-offs or time alone (turns, ends, lapsed waivers) is worked out first; the
-database then sorts, counts and cuts. The number of queries does not grow with the decisions.
+database then counts, sorts and cuts: one query for the totals and one for each list that has any decisions. The number
+of queries does not grow with the decisions.
 """
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
-from django.db.models import Case, Count, F, IntegerField, OuterRef, QuerySet, Subquery, Value, When, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Case, Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
 
 from reviews.asked_once import moment
 from reviews.facts import Standing
 from reviews.models import Activation, Decision, DecisionState, Person, Team, Workspace
 from reviews.policies.validity import StateNow
 from reviews.selectors.breaches import BreachRow, breach_rows
-from reviews.selectors.decisions import DecisionFilter, decision_row, wanted_decisions
+from reviews.selectors.decisions import DecisionFilter, decision_row, settled_row, wanted_decisions
 from reviews.selectors.in_force import ENDING, states_now
 from reviews.selectors.judgement import judge_decisions
 from reviews.selectors.people import standing_of
+from reviews.selectors.revisions import revision_row, revisions_of
 from reviews.selectors.rows import DecisionRow
 from reviews.selectors.saved_views import SavedViewRow, saved_view_rows
-from reviews.selectors.turns import ids_waiting_on, judged_for, turn_ids
+from reviews.selectors.turns import REVIEWED, ids_waiting_on, judged_for, turn_ids
 
 PREVIEW = 10
 PAGE_SIZE = 25
@@ -40,6 +41,12 @@ OPEN = (
     DecisionState.EMERGENCY,
 )
 ENDED = (DecisionState.STALE, DecisionState.EXPIRED, DecisionState.CONTESTED)
+STORED = {
+    STALE: ENDED,
+    WAITING: OPEN,
+    DECIDED: tuple(state for state in DecisionState if state not in (*ENDED, *OPEN)),
+}
+"""List -> the states of its decisions, but for those that are named for a list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,20 +118,19 @@ def inbox(
     decisions = wanted_decisions(Decision.objects.filter(workspace=workspace), wanted, moved)
     if waits_on:
         decisions = decisions.filter(pk__in=ids_waiting_on(waits_on, workspace))
-    placed = _placed(decisions, turns, states, now + notice)
+    named = _named(turns, states, now + notice)
+    totals = _totals(decisions, named)
     only = only if only in LISTS else ""
-    if only:
-        totals = dict(placed.order_by().values_list("place").annotate(Count("pk")))
-        pages = max(1, -(-totals.get(LISTS.index(only), 0) // page_size))
-        page = page if 1 <= page <= pages else 1
-        ids, _ = _cut(placed, only, range((page - 1) * page_size, page * page_size))
-    else:
-        pages = page = 1
-        ids, totals = _cut(placed, only, range(preview))
-    rows = _rows(ids, workspace, standing, now)
+    pages = max(1, -(-totals.get(LISTS.index(only), 0) // page_size)) if only else 1
+    page = page if 1 <= page <= pages else 1
+    cut = slice((page - 1) * page_size, page * page_size) if only else slice(preview)
+    shown = {place: list(_list(decisions, place, named)[cut]) for place in totals if only in ("", LISTS[place])}
+    found = [row for part in shown.values() for row in part]
+    states = {**states, **states_now([row for row in found if row.pk not in states], now)}
+    rows = _rows(found, states, workspace, standing)
     return Inbox(
         lists=tuple(
-            InboxList(name, tuple(rows[pk] for pk, at in ids.items() if at == place), totals.get(place, 0))
+            InboxList(name, tuple(rows[row.pk] for row in shown.get(place, ())), totals.get(place, 0))
             for place, name in enumerate(LISTS)
         ),
         only=only,
@@ -138,59 +144,59 @@ def inbox(
     )
 
 
-def _placed(
-    decisions: QuerySet[Decision], turns: frozenset[int], states: Mapping[int, StateNow], soon: datetime
-) -> QuerySet[Any]:
-    """Return the decisions with ``place``, the index of their list."""
-    over = {pk: found.state for pk, found in states.items() if found.state not in ENDING}
-    lapsed = [pk for pk, state in over.items() if state in ENDED]
-    expiring = [
-        pk for pk, found in states.items() if found.until is not None and pk not in over and found.until <= soon
-    ]
+def _named(turns: frozenset[int], states: Mapping[int, StateNow], soon: datetime) -> dict[int, int]:
+    """Return decision id -> index of its list, of those whose stored state does not say it."""
+    found = {pk: EXPIRING for pk, now in states.items() if now.until is not None and now.until <= soon}
+    found |= dict.fromkeys(turns, MINE)
+    ended = {pk: now.state for pk, now in states.items() if now.state not in ENDING}
+    return found | {pk: STALE if state in ENDED else DECIDED for pk, state in ended.items()}
+
+
+def _totals(decisions: QuerySet[Decision], named: Mapping[int, int]) -> dict[int, int]:
+    """Return index -> how many decisions the list has; lists without any are left out."""
     place = Case(
-        When(pk__in=lapsed, then=Value(STALE)),
-        When(pk__in=list(over), then=Value(DECIDED)),
-        When(pk__in=turns, then=Value(MINE)),
-        When(state__in=ENDED, then=Value(STALE)),
-        When(pk__in=expiring, then=Value(EXPIRING)),
-        When(state__in=OPEN, then=Value(WAITING)),
-        default=Value(DECIDED),
+        *(When(pk__in=ids, then=Value(at)) for at, ids in _ids(named).items()),
+        *(When(state__in=stored, then=Value(at)) for at, stored in STORED.items()),
         output_field=IntegerField(),
     )
-    return decisions.annotate(place=place)
+    return dict(decisions.annotate(place=place).order_by().values_list("place").annotate(Count("pk")))
 
 
-def _cut(placed: QuerySet[Any], only: str, places: range) -> tuple[dict[int, int], dict[int, int]]:
-    """Return id -> list of the decisions at these places of one list, or of every list, in order; and list -> length.
-
-    Lists of which nothing is at these places have no length.
-    """
+def _list(decisions: QuerySet[Decision], place: int, named: Mapping[int, int]) -> QuerySet[Decision]:
+    """Return the decisions of one list in order: what ends first, what moved last, else the newest."""
+    here = Q(pk__in=_ids(named).get(place, ()))
+    if place in STORED:
+        here |= Q(state__in=STORED[place]) & ~Q(pk__in=list(named))
     last = Activation.objects.filter(revision__decision=OuterRef("pk")).order_by("-pk").values("valid_until")[:1]
-    order = (
-        # What ends first, then what moved last, then the newest.
-        Case(When(place=EXPIRING, then=Subquery(last))).asc(nulls_last=True),
-        Case(When(place__in=(STALE, DECIDED), then=F("state_since"))).desc(nulls_last=True),
-        F("number").desc(),
-    )
-    ranked = placed.annotate(
-        at=Window(RowNumber(), partition_by=F("place"), order_by=order),
-        total=Window(Count("pk"), partition_by=F("place")),
-    )
-    if only:
-        ranked = ranked.filter(place=LISTS.index(only))
-    cut = ranked.filter(at__gt=places.start, at__lte=places.stop).order_by("place", "at")
-    rows = list(cut.values_list("pk", "place", "total"))
-    return {pk: place for pk, place, _ in rows}, {place: total for _, place, total in rows}
+    ends, moved, newest = Subquery(last).asc(), F("state_since").desc(), F("number").desc()
+    order = {EXPIRING: (ends, newest), STALE: (moved, newest), DECIDED: (moved, newest)}
+    return decisions.filter(here).select_related("opened_by").order_by(*order.get(place, (newest,)))
 
 
-def _rows(ids: Mapping[int, int], workspace: Workspace, standing: Standing, now: datetime) -> dict[int, DecisionRow]:
-    decisions = list(Decision.objects.filter(pk__in=list(ids)).select_related("opened_by").order_by())
+def _ids(named: Mapping[int, int]) -> Mapping[int, Sequence[int]]:
+    """Return index of a list -> ids of the decisions that are named for it."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for pk, place in named.items():
+        found[place].append(pk)
+    return found
+
+
+def _rows(
+    shown: Sequence[Decision], states: Mapping[int, StateNow], workspace: Workspace, standing: Standing
+) -> dict[int, DecisionRow]:
+    """Return decision id -> row; what is not under review has nothing that is judged."""
     judged, members = judged_for(standing, workspace)
-    others = [row.pk for row in decisions if row.pk not in judged]
-    if others:
-        judged = {**judged, **judge_decisions(workspace, others)[0]}
-    states = states_now(decisions, now)
-    return {row.pk: decision_row(row, states[row.pk], judged[row.pk], standing.person_id, members) for row in decisions}
+    others = [row for row in shown if row.pk not in judged]
+    if asked := [row.pk for row in others if row.state in REVIEWED]:
+        judged = {**judged, **judge_decisions(workspace, asked)[0]}
+    settled = [row.pk for row in others if row.state not in REVIEWED]
+    newest = {row.decision_id: row for row in revisions_of(tuple(settled))} if settled else {}
+    return {
+        row.pk: decision_row(row, states[row.pk], judged[row.pk], standing.person_id, members)
+        if row.pk in judged
+        else settled_row(row, states[row.pk], revision_row(newest[row.pk]))
+        for row in shown
+    }
 
 
 def _choices(workspace: Workspace, moved: Mapping[int, str]) -> InboxChoices:

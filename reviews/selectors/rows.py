@@ -124,9 +124,14 @@ class SeatChoice:
     verdict: Verdict
 
 
+NOTHING_ASKED = Approval(approved=False, because="Nothing is asked for.")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionRow:
-    """A decision in a list. ``my_teams``: teams for which the reader owes a sign-off now.
+    """A decision in a list; requirements and what follows stay empty where nothing was judged.
+
+    ``my_teams``: teams for which the reader owes a sign-off now.
 
     ``objections`` are for the author to answer; ``is_my_answer`` where that is the reader. ``releasing``: teams whose
     members could put it into force now. ``until``: when it ends by itself.
@@ -144,12 +149,12 @@ class DecisionRow:
     opened_by: str
     opened_at: datetime
     newest: RevisionRow
-    requirements: tuple[Requirement, ...]
-    approval: Approval
-    releasing: tuple[str, ...]
-    my_teams: tuple[str, ...]
-    objections: tuple[Objection, ...]
-    is_my_answer: bool
+    requirements: tuple[Requirement, ...] = ()
+    approval: Approval = NOTHING_ASKED
+    releasing: tuple[str, ...] = ()
+    my_teams: tuple[str, ...] = ()
+    objections: tuple[Objection, ...] = ()
+    is_my_answer: bool = False
 
     @property
     def satisfied(self) -> int:

@@ -101,6 +101,18 @@ def test_what_was_decided_last_stands_first(people: Cast) -> None:
     assert numbers(of(people)) == {"decided": [2, 1, 3]}
 
 
+def test_nothing_is_judged_of_what_waits_for_no_signoff(people: Cast) -> None:
+    put(planned(people), DecisionState.WITHDRAWN)
+    planned(people, pair=documents(tokens=170_000))
+    found = of(people)
+    rows = {name: found.of(name).rows[0] for name in ("decided", "mine")}
+    assert {name: [one.team for one in row.requirements] for name, row in rows.items()} == {
+        "decided": [],
+        "mine": ["networking", "serving"],
+    }
+    assert rows["decided"].newest.plan is not None
+
+
 @pytest.mark.parametrize(
     ("who", "place"), [("bob", "mine"), ("carol", "mine"), ("alice", "waiting"), ("audrey", "waiting")]
 )
