@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from planner.records.plan import Plan as PlanRecord
+from reviews.asked_once import once
 from reviews.planning import decode_plan
 from reviews.policies.permissions import Verdict
 from reviews.policies.requirements import Approval, Requirement
@@ -245,5 +246,10 @@ class DecisionPage:
         return self.shown.number == self.newest.number
 
     def plan(self) -> PlanRecord | None:
-        """Decode the shown revision's plan; it is not decoded before somebody asks."""
-        return decode_plan(self.plan_bytes) if self.plan_bytes is not None else None
+        """Decode the shown revision's plan; it is not decoded before somebody asks, and once all through a read."""
+        return _decoded(self.plan_bytes) if self.plan_bytes is not None else None
+
+
+@once
+def _decoded(raw: bytes) -> PlanRecord:
+    return decode_plan(raw)
