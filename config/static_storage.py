@@ -4,6 +4,7 @@ Brotli runs below its highest setting: for the largest file that costs 11 % in s
 which whoever starts from a fresh clone would wait for.
 """
 
+from functools import cache
 from typing import Any
 
 import brotli
@@ -33,6 +34,11 @@ class HashedStaticFilesStorage(CompressedManifestStaticFilesStorage):
         *ManifestStaticFilesStorage.patterns,
         ("js/*.js", HashedFilesMixin._js_module_import_aggregation_patterns[1]),  # type: ignore[attr-defined] # not in the stubs
     )
+
+    @cache  # noqa: B019 - one storage for the life of the process, and what collectstatic has made stays as it is
+    def url(self, name: str, force: bool = False) -> str:
+        """Return the address of a file; a page asks for some twenty, always the same."""
+        return str(super().url(name, force))
 
     def create_compressor(self, **kwargs: Any) -> Compressor:
         """Return the compressor for one run."""

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
+from functools import lru_cache
 
 from django import template
 from django.template import Context
@@ -19,8 +20,12 @@ from reviews.web.words import TERMS, THEMES, Word
 
 register = template.Library()
 
+ICONS = 1024
+"""Of small drawings that depend on their arguments alone, so many are kept."""
+
 
 @register.simple_tag
+@lru_cache(ICONS)
 def icon(name: str, size: int = 16, css: str = "") -> SafeString:
     """Draw a symbol of the icon set; it says nothing by itself, a word stands beside it."""
     return format_html(
@@ -33,12 +38,14 @@ def icon(name: str, size: int = 16, css: str = "") -> SafeString:
 
 
 @register.simple_tag
+@lru_cache(ICONS)
 def verdict(word: Word, size: int = 14, css: str = "") -> SafeString:
     """Write a verdict: icon, word, colour."""
     return format_html('<span class="v v-{} {}">{}{}</span>', word.css, css, icon(word.icon, size), word.text)
 
 
 @register.simple_tag
+@lru_cache(ICONS)
 def tag(word: Word) -> SafeString:
     """Write a state as a tag: icon, word, colour and border."""
     return format_html('<span class="tag tag-{}">{}{}</span>', word.css, icon(word.icon, 12), word.text)
