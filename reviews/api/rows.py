@@ -16,10 +16,11 @@ class Links:
     def __init__(self, request: Request | HttpRequest, workspace: str) -> None:
         self._request = request
         self._workspace = workspace
+        self._server = request.build_absolute_uri("/").removesuffix("/")
 
     def to(self, name: str, *numbers: int | str) -> str:
         """Return the address of a view of the workspace."""
-        return str(self._request.build_absolute_uri(reverse(name, args=[self._workspace, *numbers])))
+        return self._server + reverse(name, args=[self._workspace, *numbers])
 
     def with_query(self, **values: int) -> str:
         """Return the address asked for with other values of its query."""
@@ -42,7 +43,7 @@ def revision_value(row: RevisionRow, decision: int, links: Links) -> dict[str, A
         "decision": decision,
         "revision": row.number,
         "state": revision_state(row),
-        "progress": asdict(row.job),
+        "progress": row.job,
         "error": _error(row.job),
         "author": row.author,
         "made_at": row.made_at,
@@ -101,8 +102,8 @@ def decision_value(row: DecisionRow | DecisionPage, links: Links) -> dict[str, A
         "opened_by": row.opened_by,
         "opened_at": row.opened_at,
         "newest": revision_value(row.newest, row.number, links),
-        "approval": asdict(row.approval),
-        "requirements": [asdict(requirement) for requirement in row.requirements],
+        "approval": row.approval,
+        "requirements": row.requirements,
         "url": links.to("api-decision", row.number),
         "page": links.to("decision-detail", row.number),
     }
@@ -113,8 +114,8 @@ def decision_detail_value(page: DecisionPage, links: Links) -> dict[str, Any]:
     return {
         **decision_value(page, links),
         "state_because": page.state_because,
-        "activation": asdict(page.activation) if page.activation else None,
-        "waivers": [asdict(row) for row in page.waivers],
+        "activation": page.activation,
+        "waivers": page.waivers,
         "signoffs": [_signoff(row) for row in page.signoffs],
     }
 
@@ -128,7 +129,7 @@ def _signoff(row: SignOffRow) -> dict[str, Any]:
         "meaning": row.meaning,
         "statement": row.statement,
         "rollback": row.rollback,
-        "points": [asdict(point) for point in row.points],
+        "points": row.points,
         "signed_at": row.signed_at,
         "subject": row.subject,
         "scope": row.scope,
