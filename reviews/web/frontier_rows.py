@@ -59,8 +59,8 @@ class Order:
 
 
 def floating(value: Value) -> float | None:
-    """Return a number for a chart."""
-    return None if value is None or isinstance(value, str) else float(exact(value))
+    """Return a number for a chart, to six digits: no screen shows more, and 500 candidates have many of them."""
+    return None if value is None or isinstance(value, str) else float(f"{float(exact(value)):.6g}")
 
 
 def padded(values: list[float]) -> list[float]:

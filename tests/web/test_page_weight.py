@@ -48,4 +48,4 @@ def test_the_frontier_and_the_order_of_500_candidates_stay_small() -> None:
     picture = render_to_string("reviews/_frontier.html", {"frontier": frontier(of, names[:25])})
     table = render_to_string("reviews/_order.html", {"order": order(of, names[:25])})
     assert (picture.count('<tr class="tbl-row">'), table.count('<tr class="tbl-row">')) == (25, 25)
-    assert len(picture) + len(table) < 100_000, (len(picture), len(table))
+    assert len(picture) + len(table) < 65_000, (len(picture), len(table))
