@@ -1,4 +1,4 @@
-"""The data half of ``bench.pages``: the demo with its examples planned and the worked one signed off.
+"""The data half of ``bench.pages``: the demo with its examples planned, the worked one signed off, one in force.
 
 Prints, as JSON, the cookie of somebody's session and the addresses that are measured. Runs in a process of its own,
 against the database of ``DATABASE_URL``.
@@ -9,6 +9,7 @@ import os
 import sys
 from importlib import import_module
 from pathlib import Path
+from urllib.parse import urlencode
 
 import django
 
@@ -22,6 +23,7 @@ from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_K
 from reviews.facts import Authentication  # noqa: E402 - after the setup
 from reviews.models import Decision, Person, PlanJob, Workspace  # noqa: E402 - after the setup
 from reviews.services.demo import WORKSPACE, demo_logins, demo_submit  # noqa: E402 - after the setup
+from reviews.services.demo_launch import EXAMPLE, demo_launch  # noqa: E402 - after the setup
 from reviews.services.jobs import job_run  # noqa: E402 - after the setup
 from reviews.services.signoffs import signoff_give  # noqa: E402 - after the setup
 
@@ -42,7 +44,7 @@ def session_of(person: Person) -> str:
 def main() -> int:
     """Fill the database."""
     demo_logins()
-    demo_submit(EXAMPLES)
+    submitted = demo_submit(EXAMPLES)
     for job in PlanJob.objects.order_by("pk"):
         job_run(job.pk)
     worked = Decision.objects.get(title="Worked example")
@@ -56,12 +58,27 @@ def main() -> int:
         seen_subject=worked.revisions.get().planned.subject,
         authentication=Authentication("password", 1),
     )
+    launched = submitted.revisions[EXAMPLE]
+    if because := demo_launch(launched):
+        raise SystemExit(f"{EXAMPLE} is not in force: {because}")
+    here, api = f"/w/{WORKSPACE}", f"/api/v1/workspaces/{WORKSPACE}/decisions"
+    reviewed, in_force = (f"{here}/decisions/{number}" for number in (worked.number, launched.decision.number))
     paths = {
         "bare answer": "/health/live",
-        "decision page": f"/w/{WORKSPACE}/decisions/{worked.number}/",
-        "inbox": f"/w/{WORKSPACE}/",
-        "API: decision": f"/api/v1/workspaces/{WORKSPACE}/decisions/{worked.number}",
-        "API: decisions": f"/api/v1/workspaces/{WORKSPACE}/decisions",
+        "decision page": f"{reviewed}/",
+        "inbox": f"{here}/",
+        "API: decision": f"{api}/{worked.number}",
+        "API: decisions": api,
+        "history": f"{reviewed}/history/",
+        "rank map": f"{reviewed}/map/",
+        "memory": f"{reviewed}/memory/",
+        "what-if": f"{reviewed}/what-if/",
+        "slots": f"{here}/slots/",
+        "slot": f"{here}/slots/one?{urlencode({'slot': launched.decision.slot})}",
+        "live identity": f"{in_force}/identity/",
+        "observations": f"{in_force}/observations/",
+        "launch": f"{in_force}/launch/",
+        "audit log": f"{here}/audit/",
     }
     sys.stdout.write(json.dumps({"cookie": session_of(Person.objects.get(login=READER)), "paths": paths}))
     return 0
