@@ -60,14 +60,15 @@ class Rows:
 
     def part(self, rows: Sequence[int], measures: Iterable[Measure]) -> tuple[Batch, set[int]]:
         """Return what was measured of the trials of one kind, and which of them are strangers."""
-        picked, odd = _picking(rows), self.odd | self.strangers
+        picked = _picking(rows)
         batch = Batch(len(rows), (), set(), {}, tuple(picked(kept) if kept else () for kept in self._kept))
+        strangers = _found(self.strangers, rows)
+        batch.odd |= strangers | _found(self.odd, rows)
         for measure in measures:
             tops, bottoms, unsettled = self._measured[measure]
             batch.measured[measure] = Ratios(picked(tops), picked(bottoms))
-            odd |= unsettled
-        batch.odd = _found(odd, rows)
-        return batch, _found(self.strangers, rows)
+            batch.odd |= _found(unsettled, rows)
+        return batch, strangers
 
 
 def _found(some: set[int], rows: Sequence[int]) -> set[int]:

@@ -12,7 +12,7 @@ from itertools import chain, repeat
 from operator import attrgetter
 from typing import cast
 
-from planner.alike.form import UnlikeError
+from planner.alike.form import AT_ONCE, UnlikeError
 from planner.alike.glances import Glance, Member
 from planner.alike.kin import Kin, kin_of
 from planner.alike.measures import Batch
@@ -32,7 +32,8 @@ FEW_KIN, A_READING = 8, 5
 """A kind that fewer than one in so many of the others have costs as much patience as so many trials without kin: all
 of them were read for it."""
 AT_HAND = 4_096
-"""Trials of which at most are read before those of each kind are judged: what was read of them stays close by."""
+"""Trials that are read before those of each kind are judged, so that what was read of them is still close by; more of
+many kinds, which are judged a block at a time."""
 WORTH_IT = 4
 """Trials of which one more is quicker judged by its numbers, with all that it takes to know how."""
 
@@ -157,8 +158,9 @@ class _Judging:
         """Read trials of several kinds and judge all that are kin; what is left of each are the others."""
         every = sorted(chain.from_iterable(alike.left for _, alike in kinds))
         unlike: list[list[int]] = [[] for _ in kinds]
-        for start in range(0, len(every), AT_HAND):
-            places = every[start : start + AT_HAND]
+        at_hand = max(AT_HAND, AT_ONCE * len(kinds))
+        for start in range(0, len(every), at_hand):
+            places = every[start : start + at_hand]
             parts = [alike.between(places[0], places[-1]) for _, alike in kinds]
             forms = [repeat(kin.likeness.forms, len(part)) for (kin, _), part in zip(kinds, parts, strict=True)]
             form_of = dict(zip(chain.from_iterable(parts), chain.from_iterable(forms), strict=True))
@@ -166,15 +168,16 @@ class _Judging:
             rows = reading.read(trials, list(map(form_of.__getitem__, places)))
             row_of = dict(zip(places, range(len(places)), strict=True))
             for (kin, _), part, others in zip(kinds, parts, unlike, strict=True):
-                batch, strangers = rows.part(list(map(row_of.__getitem__, part)), kin.likeness.used)
-                others += self._judge_kin(kin, part, batch, strangers)
+                if part and kin.is_sound:
+                    own = rows.part(list(map(row_of.__getitem__, part)), kin.likeness.used)
+                    others += self._judge_kin(kin, part, *own)
+                else:
+                    others += part
         for (_, alike), others in zip(kinds, unlike, strict=True):
             alike.leave(others)
 
     def _judge_kin(self, kin: Kin, places: Sequence[int], batch: Batch, strangers: set[int]) -> Sequence[int]:
         """Judge trials that are read as kin, and return those that are none."""
-        if not (places and kin.is_sound):
-            return places
         glances = kin.judged([self.members[place] for place in places], batch, self.view_of)
         # Among them is the trial of which the gates said what holds for all: others follow if numbers settle it too.
         first = int(self.verdicts[places[0]] is not None)

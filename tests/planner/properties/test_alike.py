@@ -207,6 +207,7 @@ def test_of_trials_alike_the_gates_judge_one(kind: str) -> None:
 def test_trials_of_two_kinds_are_judged_beside_each_other(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("planner.alike.reading.AT_ONCE", 4)
     monkeypatch.setattr("planner.alike.verdicts.AT_HAND", 6)
+    monkeypatch.setattr("planner.alike.verdicts.AT_ONCE", 3)
     trials = {
         f"t{index:02d}": a_trial(own, completed=200 + index, ttft=336 + index / 4)
         for index, own in enumerate(("two groups", kind) * 7)
