@@ -121,9 +121,10 @@ def _freshness(likeness: Likeness, standing: Standing) -> Built:
         return Ratios(ages[0] if len(ages) == 1 else list(map(max, *ages)), [1] * batch.size)
 
     def _ages(spans: Sequence[tuple[str, str]]) -> list[int]:
-        ends = {span: parsed_time(span[1]) for span in set(spans)}
-        ages = {span: -1 if end is None else int((view.as_of - end).total_seconds()) for span, end in ends.items()}
-        return list(map(ages.__getitem__, spans))
+        ends = [end for _, end in spans]
+        known = {end: parsed_time(end) for end in set(ends)}
+        ages = {end: -1 if ended is None else int((view.as_of - ended).total_seconds()) for end, ended in known.items()}
+        return list(map(ages.__getitem__, ends))
 
     return Rule(likeness.once_for_all(("age", tuple(places)), lambda: measure), "<=", most)
 
