@@ -206,6 +206,9 @@ def _prepared(given: _Given, *, holds: bool = False) -> "_Ready | Taken":
         raise _refused(problems)
     if feed is None:
         feed, _ = ObservationFeed.objects.get_or_create(revision=revision, trial=given.activation.trial)
+        if feed.version:
+            # Somebody wrote since it was looked for: its collectors and receipts are to be read too.
+            return _prepared(given, holds=holds)
     _, end = batch_span(batch)
     is_judged = end > now - LATE
     merged = merged_batch(feed, batch, person_id, given.qualified, is_judged=is_judged)
