@@ -41,7 +41,7 @@ from tests.verifier.story import ORIGIN  # noqa: E402 # models need Django set u
 
 MOST_RATIO, MOST_BYTES = 40.0, 600 * 10**6
 MOST_SECONDS = 780
-"""What a worker lets an export take (``reviews/tasks.py``)."""
+"""Less than a quarter of what a worker lets an export take (``LONG_TASK_SECONDS``)."""
 TALK = 48
 """Entries of each reviewer beside the sign-off: 102 of a decision, so that all documents fit into one bundle."""
 ROWS = 2_000

@@ -186,9 +186,12 @@ EXPORT_BYTES = mebibytes("EXPORT_MIB", 2048) * 2**20
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+# What an export or a verification may take: a million entries take minutes, and several times that on a busy machine.
+LONG_TASK_SECONDS = 3420
 CELERY_BROKER_TRANSPORT_OPTIONS = {
-    # Longer than the hard time limit, or a long task would be delivered twice.
-    "visibility_timeout": 900,
+    # Longer than the hard time limit, or a long task would be delivered twice. What a dead worker held waits for no
+    # delivery: its lease runs out, and a sweep wakes another.
+    "visibility_timeout": LONG_TASK_SECONDS + 180,
     "unacked_restore_interval": 5,
     "unacked_restore_throttle": 1,
     "socket_connect_timeout": 1.0,

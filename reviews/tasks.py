@@ -32,6 +32,8 @@ T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 _stop_sweeping = threading.Event()
+# Below the broker's visibility time-out: a longer run would be delivered again, and find its lease held.
+LONG = {"soft_time_limit": settings.LONG_TASK_SECONDS, "time_limit": settings.LONG_TASK_SECONDS + 60}
 _connected = threading.RLock()
 """Held while the sweep has a connection open. The worker forks a child whenever one ended, and a child that is born
 meanwhile would take over a copy of what SQLite knows of locks and files: its own connections then fail, or wait for
@@ -60,15 +62,13 @@ def log_sign(workspace_id: int) -> None:
     checkpoint_sign(Workspace.objects.get(pk=workspace_id))
 
 
-# Below the broker's visibility time-out: a longer run would be delivered again, and find its lease held.
-@shared_task(name=EXPORT_TASK, soft_time_limit=780, time_limit=840)  # type: ignore[untyped-decorator] # no types
+@shared_task(name=EXPORT_TASK, **LONG)  # type: ignore[untyped-decorator] # celery ships no types
 def export_write(export_id: int) -> None:
     """Write one export, if it is free."""
     export_run(export_id)
 
 
-# The same limits: it writes a bundle of the whole log.
-@shared_task(name=VERIFY_TASK, soft_time_limit=780, time_limit=840)  # type: ignore[untyped-decorator] # no types
+@shared_task(name=VERIFY_TASK, **LONG)  # type: ignore[untyped-decorator] # celery ships no types
 def log_verify(verification_id: int) -> None:
     """Make one verification, if it is free."""
     verification_run(verification_id)
