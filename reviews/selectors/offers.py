@@ -65,12 +65,9 @@ def offers_of(
     grounds = _grounds(decision, [number for number, _ in earlier])
     asked = _Asked(standing, page, plan, grounds)
     gates = _allowed([(gate, asked.waiver(*gate)) for gate in asked.open_gates()])
-    leads = set(
-        TeamSeat.objects.filter(
-            membership__workspace_id=decision.workspace_id, membership__person_id=standing.person_id, is_lead=True
-        ).values_list("team__slug", flat=True)
-    )
-    objections = _allowed([(row, asked.lifting(row, leads)) for row in page.signoffs if is_objection(row)])
+    objecting = [row for row in page.signoffs if is_objection(row)]
+    leads = _led(standing) if objecting else frozenset()
+    objections = _allowed([(row, asked.lifting(row, leads)) for row in objecting])
     back = _allowed([(row, asked.rollback(row[0])) for row in earlier])
     return Offers(
         verdicts={
@@ -86,6 +83,14 @@ def offers_of(
         objections=objections[0],
         earlier=back[0],
     )
+
+
+def _led(standing: Standing) -> frozenset[str]:
+    """Return the teams that the reader leads."""
+    seats = TeamSeat.objects.filter(
+        membership__workspace_id=standing.workspace_id, membership__person_id=standing.person_id, is_lead=True
+    )
+    return frozenset(seats.order_by().values_list("team__slug", flat=True))
 
 
 def is_objection(row: SignOffRow) -> bool:
@@ -150,7 +155,7 @@ class _Asked:
     def waiver(self, trial: str, gate: str) -> Verdict:
         return self.seat(waiving(self.ground.document, self._family(trial, gate)))
 
-    def lifting(self, row: SignOffRow, leads: set[str]) -> Verdict:
+    def lifting(self, row: SignOffRow, leads: frozenset[str]) -> Verdict:
         verdict = self.seat({row.team})
         if verdict.allowed and row.team not in leads:
             return Verdict(False, f"Lifting somebody else's objection takes the lead of {row.team}.")

@@ -14,7 +14,7 @@ from tests.web.conftest import Visit
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
 HERE = "/w/lab/decisions/1/"
-MOST = {"/w/lab/": 22, HERE: 37, f"{HERE}release/": 29, f"{HERE}threads/": 35, f"{HERE}compare/": 34}
+MOST = {"/w/lab/": 22, HERE: 37, f"{HERE}release/": 30, f"{HERE}threads/": 35, f"{HERE}compare/": 34}
 """Page -> queries: on each of them some twelve count the reader's turns where the process does not know them."""
 OF_API = {"decisions?limit=100": 14, "decisions/1": 15, "decisions/1/proposals": 5, "policy": 8}
 """Read of the API -> queries; where the clock is the server's, one more asks it how old the token is."""
