@@ -41,19 +41,19 @@ def compare(reading: Reading, comparator: Comparator, limit: Fraction | None = N
     """Compare every sample with ``limit``, or with its own limit where ``limit`` is None."""
     judged: list[Judged] = []
     failed: list[Judged] = []
-    unsure: list[Judged] = []
+    unknown: list[Judged] = []
     for sample in reading.samples:
         entry = _judged(sample, comparator, sample.limit if limit is None else limit)
         judged.append(entry)
         if entry[1] == "UNKNOWN" or sample.doubts:
-            unsure.append(entry)
+            unknown.append(entry)
         elif entry[1] == "FAIL":
             failed.append(entry)
     if failed:
         return _comparison("FAIL", None, failed, limit, reading)
-    if unsure or reading.missing or not judged:
+    if unknown or reading.missing or not judged:
         would = None if reading.missing or not judged else _would([verdict for _, verdict, _ in judged])
-        return _comparison("UNKNOWN", would, unsure or judged, limit, reading)
+        return _comparison("UNKNOWN", would, unknown or judged, limit, reading)
     return _comparison("PASS", None, judged, limit, reading)
 
 

@@ -59,7 +59,7 @@ class Shared(Struct, gc=False):
 
     at: str
     identity: IdentityComparison
-    findings: dict[str, dict[str, Finding]]
+    findings: Findings
     outcomes: dict[str, tuple[GateOutcome, bool]]
 
 
@@ -108,16 +108,16 @@ def weigh(view: TrialView, order: tuple[OrderKey, ...]) -> Verdict:
     """Judge a trial by every gate and read its value of every selection key."""
     docket = view.ground.kept.once(("docket", order), lambda: _docket(view, order))
     findings = _findings(view, docket)
-    failing, unsure = _not_passed(docket, findings)
+    failing, unknown = _not_passed(docket, findings)
     keys = {key.label: key_value(view, key) for key in order}
     missing_keys = tuple([name for name, value in keys.items() if value is None])
     return Verdict(
         view=view,
         docket=docket,
         findings=findings,
-        state=state_of(failing, unsure, missing_keys),
+        state=state_of(failing, unknown, missing_keys),
         failing=failing,
-        unknown=unsure,
+        unknown=unknown,
         keys=keys,
         missing_keys=missing_keys,
     )
@@ -126,14 +126,14 @@ def weigh(view: TrialView, order: tuple[OrderKey, ...]) -> Verdict:
 def _not_passed(docket: Docket, findings: Findings) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the gates that FAIL, and the others that are UNKNOWN, in their order."""
     failing: list[str] = []
-    unsure: list[str] = []
+    unknown: list[str] = []
     for gate in docket.speaking:
         found = [finding.outcome for finding in findings[gate].values()]
         if "FAIL" in found:
             failing.append(gate)
         elif "UNKNOWN" in found:
-            unsure.append(gate)
-    return tuple(failing), tuple(unsure)
+            unknown.append(gate)
+    return tuple(failing), tuple(unknown)
 
 
 def recorded(verdict: Verdict) -> Candidate:
@@ -170,13 +170,13 @@ def restated(candidate: Candidate, gates: Mapping[str, GateOutcome], keys: Mappi
     """Return a candidate with other outcomes of limits and other keys, and what follows from them."""
     judged = {name: replace(gate, outcome=worst_of(gate.limits)) for name, gate in gates.items()}
     failing = tuple(name for name, gate in judged.items() if gate.outcome == "FAIL")
-    unsure = tuple(name for name, gate in judged.items() if gate.outcome == "UNKNOWN")
+    unknown = tuple(name for name, gate in judged.items() if gate.outcome == "UNKNOWN")
     missing_keys = tuple(name for name, value in keys.items() if value is None)
     return replace(
         candidate,
-        state=state_of(failing, unsure, missing_keys),
+        state=state_of(failing, unknown, missing_keys),
         failing=failing,
-        unknown=unsure,
+        unknown=unknown,
         gates=judged,
         keys=dict(keys),
         missing_keys=missing_keys,
@@ -184,11 +184,11 @@ def restated(candidate: Candidate, gates: Mapping[str, GateOutcome], keys: Mappi
     )
 
 
-def state_of(failing: tuple[str, ...], unsure: tuple[str, ...], missing_keys: tuple[str, ...]) -> State:
+def state_of(failing: tuple[str, ...], unknown: tuple[str, ...], missing_keys: tuple[str, ...]) -> State:
     """Return the state of a trial with these failing and unknown gates."""
     if failing:
         return "REJECTED"
-    return "INCONCLUSIVE" if unsure or missing_keys else "ELIGIBLE"
+    return "INCONCLUSIVE" if unknown or missing_keys else "ELIGIBLE"
 
 
 # Running the gates

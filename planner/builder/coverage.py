@@ -155,18 +155,18 @@ def _speaks(contract: ContractDocument, gate: Gate) -> bool:
 def _gate(
     gate: Gate, candidate: Candidate, view: TrialView, stand_ins: frozenset[str], asked: Mapping[str, Question]
 ) -> GateCoverage:
-    unsure = [limit for limit in candidate.gates[gate.id].limits.values() if limit.outcome == "UNKNOWN"]
-    fields = [field for limit in unsure for field in _own_gaps(limit, view)]
+    unknown = [limit for limit in candidate.gates[gate.id].limits.values() if limit.outcome == "UNKNOWN"]
+    fields = [field for limit in unknown for field in _own_gaps(limit, view)]
     waiting = sorted(stand_ins & _stands_on(gate, view))
     lacks = tuple(_lack(field, asked) for field in dict.fromkeys((*fields, *waiting)))
-    sentences = tuple(dict.fromkeys(limit.sentence for limit in unsure))
-    if waiting and not unsure:
+    sentences = tuple(dict.fromkeys(limit.sentence for limit in unknown))
+    if waiting and not unknown:
         sentences = ("It is answered with values that nobody confirmed yet.",)
     return GateCoverage(
         gate=gate.id,
         family=gate.family,
         title=gate.title,
-        state="lacks" if fields else "waits" if unsure or waiting else "answered",
+        state="lacks" if fields else "waits" if unknown or waiting else "answered",
         sentences=sentences,
         lacks=lacks,
     )
