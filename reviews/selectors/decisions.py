@@ -109,7 +109,7 @@ def decision_row(
         approval=judgement.approval,
         releasing=releasing_of(judgement) if in_review else (),
         my_teams=judgement.owed_by_person(person_id, members) if in_review else (),
-        objections=judgement.objections if in_review else (),
+        objections=judgement.objections if in_review or state.state == DecisionState.CONTESTED else (),
         is_my_answer=in_review and judgement.is_answered_by(person_id),
     )
 

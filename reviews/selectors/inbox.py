@@ -47,6 +47,8 @@ STORED = {
     DECIDED: tuple(state for state in DecisionState if state not in (*ENDED, *OPEN)),
 }
 """List -> the states of its decisions, but for those that are named for a list."""
+JUDGED = (*REVIEWED, DecisionState.CONTESTED)
+"""States of which a row says what sign-offs ask for: reviews, and what an objection contests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,12 +186,12 @@ def _ids(named: Mapping[int, int]) -> Mapping[int, Sequence[int]]:
 def _rows(
     shown: Sequence[Decision], states: Mapping[int, StateNow], workspace: Workspace, standing: Standing
 ) -> dict[int, DecisionRow]:
-    """Return decision id -> row; what is not under review has nothing that is judged."""
+    """Return decision id -> row; nothing is judged of what waits for no sign-off."""
     judged, members = judged_for(standing, workspace)
     others = [row for row in shown if row.pk not in judged]
-    if asked := [row.pk for row in others if row.state in REVIEWED]:
+    if asked := [row.pk for row in others if row.state in JUDGED]:
         judged = {**judged, **judge_decisions(workspace, asked)[0]}
-    settled = [row.pk for row in others if row.state not in REVIEWED]
+    settled = [row.pk for row in others if row.state not in JUDGED]
     newest = {row.decision_id: row for row in revisions_of(tuple(settled))} if settled else {}
     return {
         row.pk: decision_row(row, states[row.pk], judged[row.pk], standing.person_id, members)

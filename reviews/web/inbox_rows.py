@@ -167,10 +167,18 @@ def say_expiring(row: DecisionRow) -> Said:
 def say_stale(row: DecisionRow) -> Said:
     """Say why a decision no longer applies, and who mends that."""
     if row.state == "CONTESTED":
-        said = [" ".join(said_against(objection, row.newest.number)) for objection in row.objections]
-        return "", f"{' '.join(said)} It stands until the objection is lifted or the decision revoked.".strip(), "View"
+        return "", contested_text(row), "View"
     why = row.state_because or STALE_BECAUSE[row.state]
     return "", f"{why} {row.newest.author} or another author owes a new revision.", "View"
+
+
+def contested_text(row: DecisionRow) -> str:
+    """Quote who objects to what is in force, or say that its evidence was retracted; and what settles either."""
+    objecting = (objection for objection in row.objections if objection.meaning == "object")
+    said = [" ".join(said_against(objection, row.newest.number)) for objection in objecting]
+    if said:
+        return f"{' '.join(said)} It is contested until that is lifted, or it is revoked."
+    return "Evidence that it counted was retracted. It is contested until it is revoked or another one takes over."
 
 
 def say_decided(row: DecisionRow) -> Said:
