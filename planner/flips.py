@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from planner.board import Board, Effect, Spot
 from planner.figures import SIGNS, beside, decimals, number, percent, readable
 from planner.keys import from_rate
-from planner.limit_flips import can_pass, limit_flips
+from planner.limit_flips import can_pass, effect_text, limit_flips
 from planner.numbers import fraction_of, gap, nearest_double, plain
 from planner.records.plan import Eligible, Flip
 
@@ -105,7 +105,7 @@ def _inconclusive(board: Board, trial: str) -> Iterator[Draft]:
     if None in values:
         return
     outcome, comparator = spot.outcome, _comparator(rises=not spot.is_ceiling, strict=False)
-    effect, winner, verb = _gain(board, trial, board.would_win(values, board.winner))
+    effect, winner = _gain(board, trial, board.would_win(values, board.winner))
     limit, unit = outcome.limit, outcome.unit
     yield _written(
         Flip(
@@ -122,7 +122,8 @@ def _inconclusive(board: Board, trial: str) -> Iterator[Draft]:
             raw_values=None,
             effect=effect,
             winner=winner,
-            sentence=f"{verb} if {spot.name} is measured {SIGNS[comparator]} {readable(limit, unit)}.",
+            sentence=f"{effect_text(effect, trial, winner)} if {spot.name} is measured "
+            f"{SIGNS[comparator]} {readable(limit, unit)}.",
         )
     )
 
@@ -208,99 +209,113 @@ def _rate_spot(board: Board, trial: str, load_point: str | None) -> Spot | None:
     return max(spots, key=lambda spot: spot.limit, default=None)
 
 
+class Change(Struct, frozen=True, kw_only=True, gc=False):
+    """A reading that moves to ``bound`` or, where the sign is strict, just past it, and what comes of it.
+
+    ``rises`` says on which side of the bound it has to be; ``what`` is what comes of it as text.
+    """
+
+    trial: str
+    spot: Spot
+    bound: Fraction
+    rises: bool
+    strict: bool
+    effect: Effect
+    winner: str | None
+    what: str
+
+
 def _reading_flip(
     board: Board, trial: str, spot: Spot, bound: Fraction, *, strict: bool, wins: bool, floor: bool | None = None
 ) -> Draft:
     rises = not spot.is_ceiling if floor is None else floor
-    effect, winner, verb = _gain(board, trial, wins)
-    new = _nearest(spot, bound, rises=rises, strict=strict)
-    comparator = _comparator(rises=rises, strict=strict)
-    return _draft(board, trial, spot, bound, new, comparator=comparator, effect=effect, winner=winner, verb=verb)
+    effect, winner = _gain(board, trial, wins)
+    return _draft(
+        board,
+        Change(
+            trial=trial,
+            spot=spot,
+            bound=bound,
+            rises=rises,
+            strict=strict,
+            effect=effect,
+            winner=winner,
+            what=effect_text(effect, trial, winner),
+        ),
+    )
 
 
 def _leaving_flip(board: Board, trial: str, spot: Spot, bound: Fraction, *, strict: bool) -> Draft:
     next_one = board.eligible[1].trial if len(board.eligible) > 1 else None
-    effect: Effect = "OTHER_WINS" if next_one else "NONE_LEFT"
-    verb = f"{next_one} wins in place of {trial}" if next_one else f"{trial} leaves and nothing is eligible"
-    rises = spot.is_ceiling
-    new = _nearest(spot, bound, rises=rises, strict=strict)
-    comparator = _comparator(rises=rises, strict=strict)
-    return _draft(board, trial, spot, bound, new, comparator=comparator, effect=effect, winner=next_one, verb=verb)
-
-
-def _nearest(spot: Spot, bound: Fraction, *, rises: bool, strict: bool) -> Fraction:
-    if not strict:
-        return bound
-    places = max(decimals(spot.outcome.measured), decimals(spot.outcome.limit), decimals(plain(bound)))
-    return beside(bound, places, up=rises, strict=True)
-
-
-def _draft(
-    board: Board,
-    trial: str,
-    spot: Spot,
-    bound: Fraction,
-    new: Fraction,
-    *,
-    comparator: Sided,
-    effect: Effect,
-    winner: str | None,
-    verb: str,
-) -> Draft:
-    change = gap(new, spot.reading)
-    if spot.reading:
-        change = fraction_of(change, abs(spot.reading))
-    return Draft(
-        effect=effect,
-        gate=spot.gate,
-        limit_id=spot.declared_id or "",
-        trial=trial,
-        old=spot.reading,
-        change=change,
-        write=lambda: _flip(board, trial, spot, bound, new, change, comparator, effect, winner, verb),
+    return _draft(
+        board,
+        Change(
+            trial=trial,
+            spot=spot,
+            bound=bound,
+            rises=spot.is_ceiling,
+            strict=strict,
+            effect="OTHER_WINS" if next_one else "NONE_LEFT",
+            winner=next_one,
+            what=f"{next_one} wins in place of {trial}" if next_one else effect_text("NONE_LEFT", trial, None),
+        ),
     )
 
 
-def _flip(
-    board: Board,
-    trial: str,
-    spot: Spot,
-    bound: Fraction,
-    new: Fraction,
-    change: Fraction,
-    comparator: Sided,
-    effect: Effect,
-    winner: str | None,
-    verb: str,
-) -> Flip:
+def _draft(board: Board, change: Change) -> Draft:
+    spot, new = change.spot, _nearest(change)
+    step = gap(new, spot.reading)
+    if spot.reading:
+        step = fraction_of(step, abs(spot.reading))
+    return Draft(
+        effect=change.effect,
+        gate=spot.gate,
+        limit_id=spot.declared_id or "",
+        trial=change.trial,
+        old=spot.reading,
+        change=step,
+        write=lambda: _flip(board, change, new, step),
+    )
+
+
+def _nearest(change: Change) -> Fraction:
+    if not change.strict:
+        return change.bound
+    outcome = change.spot.outcome
+    places = max(decimals(outcome.measured), decimals(outcome.limit), decimals(plain(change.bound)))
+    return beside(change.bound, places, up=change.rises, strict=True)
+
+
+def _flip(board: Board, change: Change, new: Fraction, step: Fraction) -> Flip:
+    spot, bound = change.spot, plain(change.bound)
     unit, old = spot.outcome.unit, spot.outcome.measured
-    size = f", {percent(change)}" if spot.reading else ""
+    comparator = _comparator(rises=change.rises, strict=change.strict)
+    size = f", {percent(step)}" if spot.reading else ""
     sentence = (
-        f"{verb} if {spot.name} of {trial} is {SIGNS[comparator]} {readable(plain(bound), unit)} "
+        f"{change.what} if {spot.name} of {change.trial} is {SIGNS[comparator]} {readable(bound, unit)} "
         f"(measured {readable(old, unit)}{size})."
     )
     return Flip(
         kind="reading",
         gate=spot.gate,
         limit_id=spot.declared_id,
-        trial=trial,
+        trial=change.trial,
         unit=unit,
         old=old,
         new=plain(new),
         comparator=comparator,
-        bound=plain(bound),
-        change=plain(change),
-        raw_values=_raw_values(board, trial, spot, new),
-        effect=effect,
-        winner=winner,
+        bound=bound,
+        change=plain(step),
+        raw_values=_raw_values(board, change.trial, spot, new),
+        effect=change.effect,
+        winner=change.winner,
         sentence=sentence,
     )
 
 
-def _gain(board: Board, trial: str, wins: bool) -> tuple[Effect, str, str]:
-    if wins or board.winner is None:
-        return "OTHER_WINS", trial, f"{trial} wins"
-    return "SAME_WINNER", board.winner.trial, f"{trial} becomes eligible, {board.winner.trial} still wins,"
+def _gain(board: Board, trial: str, wins: bool) -> tuple[Effect, str]:
+    """Return what comes of letting a trial in, and who wins then."""
+    return ("OTHER_WINS", trial) if wins or board.winner is None else ("SAME_WINNER", board.winner.trial)
 
 
 def _comparator(*, rises: bool, strict: bool) -> Sided:

@@ -18,7 +18,7 @@ from planner.gates import GATES
 from planner.numbers import exact, nearest_double, plain
 from planner.records.plan import Eligible, Flip
 
-__all__ = ["can_pass", "limit_flips"]
+__all__ = ["can_pass", "effect_text", "limit_flips"]
 
 MOST_OF_A_LIMIT = 10
 """Values tried of one limit, smallest change first."""
@@ -145,6 +145,15 @@ def _limit_beside(board: Board, spot: Spot, *, up: bool, strict: bool) -> Fracti
     return None
 
 
+def effect_text(effect: Effect, trial: str, winner: str | None) -> str:
+    """Say what comes of a flip about ``trial``; None wins where nothing is left."""
+    return {
+        "OTHER_WINS": f"{winner} wins",
+        "NONE_LEFT": f"{trial} leaves and nothing is eligible",
+        "SAME_WINNER": f"{trial} becomes eligible, {winner} still wins,",
+    }[effect]
+
+
 def _flip(board: Board, spot: Spot, new: Fraction, *, trial: str, winner: str | None) -> Flip:
     is_same = board.winner is not None and winner == board.winner.trial
     effect: Effect = "NONE_LEFT" if winner is None else "SAME_WINNER" if is_same else "OTHER_WINS"
@@ -152,11 +161,7 @@ def _flip(board: Board, spot: Spot, new: Fraction, *, trial: str, winner: str | 
     passing = number(spot.outcome.margin) or Fraction(0)
     comparator: Literal["<=", ">="] = "<=" if spot.is_ceiling == (passing >= 0) else ">="
     change = (new - spot.limit) / abs(spot.limit) if spot.limit else new - spot.limit
-    what = {
-        "OTHER_WINS": f"{winner} wins",
-        "NONE_LEFT": f"{trial} leaves and nothing is eligible",
-        "SAME_WINNER": f"{trial} becomes eligible, {winner} still wins,",
-    }[effect]
+    what = effect_text(effect, trial, winner)
     size = f", {percent(change)}" if spot.limit else ""
     return Flip(
         kind="limit",
