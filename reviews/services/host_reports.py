@@ -5,7 +5,7 @@ for each host and reason; a report is of the decision that it was launched under
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from planner.identity_live import Said, said_of
@@ -28,7 +28,7 @@ from reviews.services.host_places import Change, places_keep, places_known, room
 from reviews.services.identity_reports import identity_report, require_slot
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.report_entries import course_value, told_differences, told_text
-from reviews.services.report_refusals import refusals_noted, report_act
+from reviews.services.report_refusals import refusals_noted
 from reviews.services.states import decision_move
 
 
@@ -239,9 +239,9 @@ def _act(
     one = next((one for one in told if one.differences), told[0])
     first = one.differences[0] if one.differences else None
     others = [difference for other in told if other is not one for difference in other.differences]
-    return replace(
-        report_act(actor.token, trace),
-        action="identity.differs" if first else "identity.reported",
+    return trace.act(
+        "identity.differs" if first else "identity.reported",
+        actor.token,
         decision=held.decision.number if held else None,
         revision=held.activation.revision.number if held else None,
         subject=held.activation.subject if held else None,

@@ -30,7 +30,7 @@ from reviews.services.acting import require
 from reviews.services.host_places import Change, places_keep, places_known
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.report_entries import course_value, told_differences, told_text
-from reviews.services.report_refusals import refusals_noted, report_act
+from reviews.services.report_refusals import refusals_noted
 from reviews.services.states import decision_move
 
 
@@ -89,7 +89,7 @@ def identity_report(
         if ends and found.decision is not None:
             decision_move(found.decision, "differ", now)
         told = {"slot": slot, "identity": kept, "matches": found.matches, "differences": named, **course_value(change)}
-        append(workspace, replace(report_act(standing.token, trace), **_told(found, change, differences, told)))
+        append(workspace, trace.act(actor=standing.token, **_told(found, change, differences, told)))
     return found
 
 

@@ -7,9 +7,8 @@ of their own; the page shows the last refusal whether or not it is an entry.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
-from reviews.audit import Act, append, without_names, workspace_write
+from reviews.audit import append, without_names, workspace_write
 from reviews.clock import database_now
 from reviews.errors import (
     Finding,
@@ -33,11 +32,6 @@ from reviews.services.people import UNTRACED, Trace
 REFUSED = "identity.report_refused"
 OF_THE_SLOT = frozenset({UNDECIDED})
 """Reasons that are of no host by itself, whatever it is called."""
-
-
-def report_act(token: str, trace: Trace) -> Act:
-    """Return the entry of a refusal, which says who tried."""
-    return Act(action=REFUSED, actor=token, authentication=trace.authentication, request_id=trace.request_id)
 
 
 @contextmanager
@@ -67,7 +61,7 @@ def refusals_noted(
                 decided=_decided(workspace, slot) if decides else frozenset(),
             )
             if not is_known:
-                append(workspace, replace(report_act(standing.token, trace), reason=message))
+                append(workspace, trace.act(REFUSED, standing.token, reason=message))
         raise
 
 

@@ -126,7 +126,6 @@ NO_ACTS: set[str] = {
     "planned.subject_parts",
     "publications.published_before",
     *("report_entries.course_value", "report_entries.told_differences", "report_entries.told_text"),
-    "report_refusals.report_act",
     "policy_changes.policy_tree",
     "restores.blobs_check",
     "restores.log_check",
