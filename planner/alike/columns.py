@@ -5,7 +5,7 @@ are read, is a stranger, and any number stands in its place. Not handled: what i
 """
 
 from collections.abc import Callable, Sequence
-from operator import mul
+from operator import itemgetter, mul
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -29,6 +29,7 @@ __all__ = [
     "instead",
     "metric_column",
     "numbers",
+    "picking",
     "replica_column",
 ]
 
@@ -109,6 +110,11 @@ def metric_column(name: str, field: str) -> str:
 def replica_column(field: str) -> str:
     """Name the column of a field of all replicas, window by window."""
     return f"/replicas/*/{field}"
+
+
+def picking(keys: Sequence[Any]) -> Callable[[Any], Sequence[Any]]:
+    """Return what picks the entries of these keys or places, in this order, also where it is a single one."""
+    return itemgetter(*keys) if len(keys) > 1 else lambda entries: [entries[key] for key in keys]
 
 
 def hold(column: Sequence[Any], expected: Any, into: Table) -> None:

@@ -7,12 +7,11 @@ memory in the order of trials: to read them kind by kind takes half as long agai
 kind (``planner.alike.verdicts``).
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any
 
-from planner.alike.columns import SPAN, Ratios, Table, replica_column
+from planner.alike.columns import SPAN, Ratios, Table, picking, replica_column
 from planner.alike.form import AT_ONCE, Form
 from planner.alike.identities import Test
 from planner.alike.measures import Batch, Measure
@@ -60,7 +59,7 @@ class Rows:
 
     def part(self, rows: Sequence[int], measures: Iterable[Measure]) -> tuple[Batch, set[int]]:
         """Return what was measured of the trials of one kind, and which of them are strangers."""
-        picked = _picking(rows)
+        picked = picking(rows)
         batch = Batch(len(rows), (), set(), {}, tuple(picked(kept) if kept else () for kept in self._kept))
         strangers = _found(self.strangers, rows)
         batch.odd |= strangers | _found(self.odd, rows)
@@ -73,11 +72,6 @@ class Rows:
 
 def _found(some: set[int], rows: Sequence[int]) -> set[int]:
     return {at for at, row in enumerate(rows) if row in some} if some else set()
-
-
-def _picking(places: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
-    """Return what picks the entries at some places of a column."""
-    return itemgetter(*places) if len(places) > 1 else lambda column: [column[place] for place in places]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -7,12 +7,12 @@ form says of that replica. Not handled: sections other than replicas (``planner.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
-from operator import eq, itemgetter
+from operator import eq
 from typing import Any
 
 from msgspec.structs import astuple
 
-from planner.alike.columns import NUMBERS, Table, are_numbers, replica_column
+from planner.alike.columns import NUMBERS, Table, are_numbers, picking, replica_column
 from planner.records.evidence import Replica
 
 __all__ = ["Replicas", "replicas_of"]
@@ -85,11 +85,10 @@ def replicas_of(recorded: Recorded) -> Replicas:
     agreed = {
         field: found[0] for field, found in others.items() if field != "ranks" and found.count(found[0]) == len(found)
     }
-    names = tuple(recorded)
     return Replicas(
         recorded=recorded,
         columns=columns,
         agreed=agreed,
         told={field: found for field, found in others.items() if field not in agreed},
-        picked=itemgetter(*names) if len(names) > 1 else lambda own: [own[name] for name in names],
+        picked=picking(tuple(recorded)),
     )
