@@ -92,7 +92,7 @@ def _footprint_values(row: SlotRow) -> list[Value]:
 def end_values(end: End) -> list[Value]:
     """Return something that ends in the order of ``END_COLUMNS``."""
     return [
-        end.at.isoformat(),
+        utc_text(end.at),
         end.kind,
         end.slot,
         end.label,
