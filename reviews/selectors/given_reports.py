@@ -16,14 +16,12 @@ from planner.identity_live import Decided, placed_of, said_of
 from planner.identity_report import read_report
 from reviews.errors import Finding, InvalidRequestError
 from reviews.models import Activation
-from reviews.policies.host_reports import MAX_REPORT_BYTES, is_of_a_host
+from reviews.policies.host_reports import MAX_REPORT_BYTES, MAX_REPORTS, is_of_a_host
 from reviews.selectors.decided import decided_by
 from reviews.selectors.reported_changes import told_once
 from reviews.selectors.slot_check import live_identity
 
-__all__ = ["MOST_REPORTS", "given_changes"]
-
-MOST_REPORTS = 200
+__all__ = ["given_changes"]
 
 
 def given_changes(
@@ -42,11 +40,11 @@ def given_changes(
     decided = Decided.of(bound, placed, rank_map_digest=digest)
     found: list[KeyDifference] = []
     problems: list[Finding] = []
-    if len(documents) > MOST_REPORTS:
+    if len(documents) > MAX_REPORTS:
         problems.append(
-            _wrong("request/report_count", "identity", f"at most {MOST_REPORTS} reports", f"{len(documents)}")
+            _wrong("request/report_count", "identity", f"at most {MAX_REPORTS} reports", f"{len(documents)}")
         )
-    for number, raw in enumerate(documents[:MOST_REPORTS]):
+    for number, raw in enumerate(documents[:MAX_REPORTS]):
         try:
             found += _said(raw, "identity" if len(documents) == 1 else f"identity[{number}]", decided, bound)
         except InvalidRequestError as refused:
