@@ -1,8 +1,8 @@
 """What production breaks now and somebody has to act on: of decisions that are theirs, or limits that their teams own.
 
 Rules kept: what counts is the topology that was put into force last; a decision is named once, with the worst that
-concerns the reader, because a fault spreads over thousands of ranks; two queries, however many there are, and one
-where nothing is broken.
+concerns the reader, because a fault spreads over thousands of ranks; two queries, however many there are, one more
+where not all are shown, and one where nothing is broken.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from reviews.models import Activation, FindingState, ObservationFeed, Observatio
 from reviews.policies.transitions import FINAL
 from reviews.selectors.finding_words import finding_text
 
-__all__ = ["BreachRow", "breach_rows"]
+__all__ = ["BreachRow", "Breaches", "breaches_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,10 +37,18 @@ class BreachRow:
     since: datetime
 
 
-def breach_rows(standing: Standing, workspace: Workspace, most: int) -> tuple[BreachRow, ...]:
+@dataclass(frozen=True, slots=True)
+class Breaches:
+    """The decisions that are broken longest, of ``total`` that concern the reader."""
+
+    rows: tuple[BreachRow, ...] = ()
+    total: int = 0
+
+
+def breaches_of(standing: Standing, workspace: Workspace, most: int) -> Breaches:
     """Return the decisions that concern a member now, that which is broken longest first, at most so many."""
     if not ObservationFeed.objects.filter(breaches__gt=0, revision__decision__workspace=workspace).exists():
-        return ()
+        return Breaches()
     newest = Revision.objects.filter(decision=OuterRef("feed__revision__decision")).order_by("-number")
     last = Activation.objects.filter(revision__decision=OuterRef("feed__revision__decision")).order_by("-pk")
     concerning = ObservationFinding.objects.filter(
@@ -63,7 +71,8 @@ def breach_rows(standing: Standing, workspace: Workspace, most: int) -> tuple[Br
         .filter(at=1)
     )
     found = ranked.select_related("feed__revision__decision").order_by("since", "pk")[:most]
-    return tuple(_row(finding, finding.count, finding.since) for finding in found)
+    rows = tuple(_row(finding, finding.count, finding.since) for finding in found)
+    return Breaches(rows, len(rows) if len(rows) < most else ranked.count())
 
 
 def _row(finding: ObservationFinding, count: int, since: datetime) -> BreachRow:

@@ -18,7 +18,7 @@ from reviews.asked_once import moment
 from reviews.facts import Standing
 from reviews.models import Activation, Decision, DecisionState, Person, Team, Workspace
 from reviews.policies.validity import StateNow
-from reviews.selectors.breaches import BreachRow, breach_rows
+from reviews.selectors.breaches import Breaches, breaches_of
 from reviews.selectors.decisions import DecisionFilter, decision_row, settled_row, wanted_decisions
 from reviews.selectors.in_force import ENDING, states_now
 from reviews.selectors.judgement import judge_decisions
@@ -86,7 +86,7 @@ class Inbox:
     notice: timedelta
     choices: InboxChoices
     views: tuple[SavedViewRow, ...]
-    breaches: tuple[BreachRow, ...]
+    breaches: Breaches
 
     def of(self, name: str) -> InboxList:
         """Return a list by its name."""
@@ -142,7 +142,7 @@ def inbox(
         notice=notice,
         choices=_choices(workspace, moved),
         views=saved_view_rows(actor=actor, workspace=workspace),
-        breaches=() if only else breach_rows(standing, workspace, preview),
+        breaches=Breaches() if only else breaches_of(standing, workspace, preview),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from reviews.selectors.breaches import BreachRow
+from reviews.selectors.breaches import Breaches, BreachRow
 from reviews.selectors.inbox import Inbox, InboxChoices
 from reviews.selectors.rows import DecisionRow
 from reviews.selectors.turns import REVIEWED
@@ -223,11 +223,13 @@ def breach_item(row: BreachRow, *, href: str, now: datetime) -> Item:
     )
 
 
-def breach_section(rows: tuple[BreachRow, ...], href_of: Callable[[int], str], *, now: datetime) -> Section:
+def breach_section(found: Breaches, href_of: Callable[[int], str], *, now: datetime) -> Section:
     """Make the list of what production breaks; ``href_of`` gives the address of the observations of a decision."""
     title, note = TITLES["breaches"]
-    items = tuple(breach_item(row, href=href_of(row.number), now=now) for row in rows)
-    return Section("breaches", title, note, items, len(items), "#breaches", "")
+    items = tuple(breach_item(row, href=href_of(row.number), now=now) for row in found.rows)
+    if found.total > len(items):
+        note = f"{note}. Shown are the {len(items)} that are broken longest"
+    return Section("breaches", title, note, items, found.total, "#breaches", "")
 
 
 def sections(
@@ -271,7 +273,7 @@ def selects(choices: InboxChoices, query: Query) -> tuple[Select, ...]:
 
 def empty_text(found: Inbox, *, is_filtered: bool) -> tuple[str, str]:
     """Return heading and text for an inbox in which nothing is to be done; empty where something is."""
-    if found.of("mine").total or found.breaches or found.only:
+    if found.of("mine").total or found.breaches.total or found.only:
         return "", ""
     if not any(part.total for part in found.lists):
         if is_filtered:

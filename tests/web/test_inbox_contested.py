@@ -1,4 +1,4 @@
-"""A contested decision in the inbox says what contests it: the words of an objection, or evidence that was retracted."""
+"""What the inbox says of a contested decision: who objects in which words, or that its evidence was retracted."""
 
 import pytest
 

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from reviews.models import Decision, ObservationFinding
-from reviews.selectors.breaches import BreachRow, breach_rows
+from reviews.selectors.breaches import Breaches, BreachRow, breaches_of
 from reviews.selectors.people import standing_of
 from tests.reviews.factories import Cast
 from tests.reviews.observing import DRIFTED, FULL, memory, observed_cast, take
@@ -23,7 +23,7 @@ def casting() -> Maker:
 
 
 def rows(people: Cast, who: str = "bob") -> tuple[BreachRow, ...]:
-    return breach_rows(standing_of(getattr(people, who), people.workspace), people.workspace, 10)
+    return breaches_of(standing_of(getattr(people, who), people.workspace), people.workspace, 10).rows
 
 
 @pytest.mark.parametrize(("who", "is_told"), [("alice", True), ("bob", True), ("carol", False), ("audrey", False)])
@@ -67,3 +67,9 @@ def test_sixteen_breaches_take_the_queries_of_one(people: Cast) -> None:
         costs.append((row.count, len(captured)))
     assert [count for count, _ in costs] == [1, 16]
     assert costs[0][1] == costs[1][1]
+
+
+def test_what_is_not_shown_is_counted(people: Cast) -> None:
+    take(people, memory(3, FULL))
+    bob = standing_of(people.bob, people.workspace)
+    assert breaches_of(bob, people.workspace, 0) == Breaches((), 1)
