@@ -123,3 +123,28 @@ class FindingPage(serializers.Serializer[object]):
     findings = FindingItem(many=True)
     total = serializers.IntegerField()
     next = serializers.CharField(allow_null=True)
+
+
+class BatchItem(serializers.Serializer[object]):
+    """The receipt of a batch; ``breaches`` and ``drifts`` are of what it touched."""
+
+    sha256 = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment] # taken out of the class by its metaclass
+    person = serializers.CharField()
+    started_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField()
+    received_at = serializers.DateTimeField()
+    size_bytes = serializers.IntegerField()
+    segments = serializers.IntegerField()
+    values = serializers.IntegerField()
+    breaches = serializers.IntegerField()
+    drifts = serializers.IntegerField()
+    has_bytes = serializers.BooleanField(help_text="whether its bytes are kept still")
+
+
+class BatchPage(serializers.Serializer[object]):
+    """Batches of what a decision put into force last."""
+
+    batches = BatchItem(many=True)
+    total = serializers.IntegerField()
+    next = serializers.CharField(allow_null=True)

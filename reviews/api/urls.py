@@ -32,6 +32,7 @@ from reviews.api.contract_drafts import (
     ContractDraftFiles,
     ContractDrafts,
 )
+from reviews.api.decision_batches import DecisionBatch, DecisionBatches
 from reviews.api.decision_observations import DecisionFindings, DecisionObservations
 from reviews.api.decisions import DecisionDetail, Decisions, Validate
 from reviews.api.diagnoses import Diagnoses, DiagnosisFile, DiagnosisOne
@@ -96,6 +97,8 @@ urlpatterns = [
     path(f"{DECISION}/launch", Launch.as_view(), name="api-launch"),
     path(f"{DECISION}/launch/files/<str:name>", LaunchFile.as_view(), name="api-launch-file"),
     path(f"{DECISION}/observations", DecisionObservations.as_view(), name="api-decision-observations"),
+    path(f"{DECISION}/observations/batches", DecisionBatches.as_view(), name="api-decision-batches"),
+    path(f"{DECISION}/observations/batches/<str:sha256>", DecisionBatch.as_view(), name="api-decision-batch"),
     path(f"{DECISION}/findings", DecisionFindings.as_view(), name="api-decision-findings"),
     path(f"{DECISION}/diagnoses", Diagnoses.as_view(), name="api-diagnoses"),
     path(f"{DECISION}/diagnoses/<int:diagnosis>", DiagnosisOne.as_view(), name="api-diagnosis"),

@@ -8,7 +8,7 @@ from typing import TypeVar
 from django.db.models import Model, QuerySet
 
 from planner.canonical import file_sha256
-from reviews.errors import NotFoundError, TamperedError
+from reviews.errors import NotFoundError, TamperedError, is_storable
 from reviews.models import (
     FindingState,
     ObservationBatch,
@@ -232,15 +232,17 @@ def _paged(rows: QuerySet[Row], page: int, page_size: int) -> QuerySet[Row]:
 
 
 def batch_bytes(*, actor: Person, workspace: Workspace, number: int, sha256: str) -> bytes:
-    """Return the bytes of a batch as they came.
+    """Return the bytes of a batch, of what a decision put into force last, as they came.
 
     Raises:
         NotFoundError: no such batch, its bytes are kept no more, or the actor is no member of the workspace.
         TamperedError: stored bytes are not the ones that were stored.
     """
     found = observed(actor=actor, workspace=workspace, number=number)
-    rows = ObservationFile.objects.filter(batch__feed=found.feed, batch__sha256=sha256)
-    data = rows.values_list("data", flat=True).first() if found.feed is not None else None
+    data = None
+    if found.feed is not None and is_storable(sha256):
+        rows = ObservationFile.objects.filter(batch__feed=found.feed, batch__sha256=sha256)
+        data = rows.values_list("data", flat=True).first()
     if data is None:
         raise NotFoundError("The bytes of such a batch are not kept here.")
     raw = zlib.decompress(bytes(data))

@@ -60,6 +60,7 @@ EXPECTED: dict[tuple[str, str], tuple[int, ...]] = {
     ("api-identity-reports", "POST"): (*UNKNOWN, 403, 200, *ENDED),
     ("api-decision-observations", "GET"): UNSIGNED,
     ("api-decision-findings", "GET"): READ,
+    ("api-decision-batches", "GET"): READ,
     ("api-diagnoses", "GET"): READ,
     ("api-diagnoses", "POST"): (*UNKNOWN, 403, 201, *ENDED),
     ("api-observations", "POST"): (*UNKNOWN, 403, 422, *ENDED),
@@ -137,6 +138,7 @@ PATHS = {
     "api-identity-reports": "workspaces/lab/identity-reports?slot=own/one-device",
     "api-decision-observations": "workspaces/lab/decisions/1/observations",
     "api-decision-findings": "workspaces/lab/decisions/1/findings",
+    "api-decision-batches": "workspaces/lab/decisions/1/observations/batches",
     "api-diagnoses": "workspaces/lab/decisions/1/diagnoses",
     "api-observations": "workspaces/lab/observations",
     "api-audit": "workspaces/lab/audit",
@@ -240,6 +242,7 @@ OF_ONE_PERSON = {
     "api-evidence-draft-evidence": ("POST", "evidence-drafts/1/evidence"),
     "api-evidence-document": ("GET", f"evidence/{DIGEST}"),
     "api-attachment": ("GET", f"attachments/{DIGEST}"),
+    "api-decision-batch": ("GET", f"decisions/1/observations/batches/{DIGEST}"),
     "api-diagnosis": ("GET", "decisions/1/diagnoses/1"),
     "api-diagnosis-file": ("GET", "decisions/1/diagnoses/1/files/1"),
 }
