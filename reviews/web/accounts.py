@@ -1,5 +1,6 @@
 """Logging in and confirming who one is: the library's flows on our own pages."""
 
+import secrets
 from collections.abc import Callable
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -11,6 +12,8 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn.internal.auth import begin_authentication
 from allauth.mfa.webauthn.views import ReauthenticateWebAuthnView
 from django.conf import settings
+from django.core.cache import cache
+from django.db import DatabaseError
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -138,7 +141,17 @@ class PasswordSet(PasswordSetView):
 
 
 def too_many(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """Answer requests that come too fast, whoever they come from."""
+    """Answer requests that come too fast, whoever they come from.
+
+    The library takes requests that it could not count for too many; those are a failure of the database.
+
+    Raises:
+        DatabaseError: the database takes no writes, as on a full disk.
+    """
+    probe = f"counted-{secrets.token_hex(8)}"
+    if not cache.add(probe, True, timeout=1):
+        raise DatabaseError("logins cannot be counted: the database takes no writes")
+    cache.delete(probe)
     answer = render(request, "429_pace.html", status=429)
     answer["Retry-After"] = "60"
     return answer

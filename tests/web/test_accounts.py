@@ -6,6 +6,7 @@ from statistics import median
 
 import pytest
 from django.contrib.auth import SESSION_KEY
+from django.db import connection
 from django.test import Client
 from pytest_django.fixtures import Settings
 
@@ -167,6 +168,19 @@ def test_logins_from_one_address_are_paced_whatever_their_name(client: Client, a
     statuses = [enter(client, f"somebody-{number}", "wrong") for number in range(31)]
     assert statuses == [200] * 30 + [429]
     assert "Too many requests" in client.post("/login", {"login": "x", "password": "y"}).content.decode()
+
+
+def test_a_database_that_takes_no_writes_is_not_called_too_many_requests(ada: Person) -> None:
+    browser = Client(raise_request_exception=False)
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA query_only = ON" if connection.vendor == "sqlite" else "SET TRANSACTION READ ONLY")
+    try:
+        status = enter(browser)
+    finally:
+        if connection.vendor == "sqlite":
+            with connection.cursor() as cursor:
+                cursor.execute("PRAGMA query_only = OFF")
+    assert status == 500
 
 
 @pytest.mark.parametrize(
