@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -223,8 +223,3 @@ def refusal_strip(refused: ReviewError, *, has_form: bool) -> Strip | None:
         action="Go to your statement",
         is_alert=True,
     )
-
-
-def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Answer a form whose protection against forgery did not match."""
-    return render(request, "403_csrf.html", status=403)

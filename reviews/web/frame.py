@@ -35,8 +35,11 @@ HEADINGS = {
     422: "Something in the request is wrong",
 }
 TAMPERED = "What is stored here was changed"
-TYPED = ("statement", "reason", "note", "text")
-"""Fields of forms with somebody's own words, which no refusal loses."""
+TYPED = (
+    *("statement", "conditions", "follow_ups", "failing_gates", "reason", "note", "text"),
+    *("policy", "contract", "evidence", "document_text", "config_text", "topology_text"),
+)
+"""Fields of forms with somebody's own words or a pasted document, which no refusal loses."""
 
 
 class PersonRequest(HttpRequest):
@@ -77,22 +80,39 @@ def to_login(request: HttpRequest) -> HttpResponse:
     """Send a stranger to the login, which leads back; what a form was sent with would be lost on the way."""
     if request.method in ("GET", "HEAD"):
         return redirect_to_login(request.get_full_path())
-    came_from = urlsplit(request.headers.get("Referer", ""))
-    target = came_from._replace(scheme="", netloc="").geturl() if came_from.netloc == request.get_host() else "/"
     context = {
         "status": 403,
         "heading": "You are not logged in any more",
         "text": "Nothing was changed. Log in and send the form again.",
         "kept": typed_text(request),
-        "href": f"{reverse('account_login')}?{urlencode({'next': target})}",
+        "href": f"{reverse('account_login')}?{urlencode({'next': form_address(request) or '/'})}",
         "action": "Log in",
     }
     return render(request, "reviews/refused.html", context, status=403)
 
 
+def form_too_old(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answer a form whose protection against forgery did not match; what came from another site is not shown."""
+    back = form_address(request)
+    context = {
+        "status": 403,
+        "heading": "The form is too old",
+        "text": "The page that you sent was opened before you logged in, or cookies are off. Open it anew and send it "
+        "again. Nothing was changed.",
+        **({"kept": typed_text(request), "href": back, "action": "Open it anew"} if back else {}),
+    }
+    return render(request, "reviews/refused.html", context, status=403)
+
+
+def form_address(request: HttpRequest) -> str:
+    """Return the path of the page that a form was sent from, empty where it was none of this server."""
+    came_from = urlsplit(request.headers.get("Referer", ""))
+    return came_from._replace(scheme="", netloc="").geturl() if came_from.netloc == request.get_host() else ""
+
+
 def typed_text(request: HttpRequest) -> str:
-    """Return what was written in a form that is refused."""
-    return next((request.POST[name] for name in TYPED if request.POST.get(name)), "")
+    """Return what was written in a form that is refused, one field below the other."""
+    return "\n\n".join(request.POST[name] for name in TYPED if request.POST.get(name))
 
 
 def membership_of(person: Person, slug: object) -> tuple[Standing, Workspace] | None:

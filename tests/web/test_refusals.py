@@ -6,6 +6,7 @@ from django.urls import reverse
 
 from reviews.models import Decision
 from tests.reviews.factories import Cast
+from tests.reviews.logins import log_in
 from tests.web.conftest import Visit
 
 HEADERS = ("X-Content-Type-Options", "Referrer-Policy", "Cross-Origin-Opener-Policy", "Content-Security-Policy")
@@ -72,3 +73,31 @@ def test_the_login_after_a_form_leads_back_to_this_host_only(referer: str, decid
 def test_a_refused_submission_has_the_part_that_is_swapped_in(csrf: bool, decided: Decision) -> None:
     answer = Client(enforce_csrf_checks=csrf).post(reverse("decision-new", args=["lab"]), {}, HTTP_HX_REQUEST="true")
     assert (answer.status_code, 'id="answer"' in answer.content.decode()) == (403, True)
+
+
+WORDS = {"statement": "Read <all>.", "conditions": "Rerun r1.", "act": "propose"}
+KEPT = "Read &lt;all&gt;.\n\nRerun r1.</textarea>"
+
+
+@pytest.mark.parametrize(
+    ("is_in", "heading", "way"),
+    [
+        pytest.param(True, "The form is too old", 'href="/w/lab/decisions/1/"', id="opened before the login"),
+        pytest.param(False, "You are not logged in any more", "next=%2Fw%2Flab%2Fdecisions%2F1%2F", id="logged out"),
+    ],
+)
+def test_a_form_that_is_not_taken_gives_all_its_words_and_its_page_back(
+    is_in: bool, heading: str, way: str, decided: Decision, people: Cast
+) -> None:
+    client = Client(enforce_csrf_checks=is_in)
+    if is_in:
+        log_in(client, people.bob)
+    answer = client.post(SIGN, WORDS, headers={"Referer": "http://testserver/w/lab/decisions/1/"})
+    page = answer.content.decode()
+    assert (answer.status_code, f"<h1>{heading}</h1>" in page, KEPT in page, way in page) == (403, True, True, True)
+
+
+def test_words_from_another_site_are_not_shown_as_somebodys_own(decided: Decision, people: Cast) -> None:
+    client = log_in(Client(enforce_csrf_checks=True), people.bob)
+    answer = client.post(SIGN, WORDS, headers={"Referer": "https://evil.example/"})
+    assert (answer.status_code, "Rerun" in answer.content.decode()) == (403, False)
