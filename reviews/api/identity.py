@@ -19,7 +19,7 @@ from reviews.api.rows import Links
 from reviews.api.serializers_identity import LiveIdentity as LiveIdentitySerializer
 from reviews.api.slots import SLOT, check_value, slot_parts
 from reviews.api.throttles import ReadThrottle, ReportThrottle
-from reviews.errors import Finding, InvalidRequestError, NotFoundError
+from reviews.errors import Finding, InvalidRequestError
 from reviews.limits import passed_limit
 from reviews.models import Workspace
 from reviews.selectors.live_identity import HostRow, LiveIdentity, check_of, live_of_slot
@@ -65,11 +65,10 @@ class IdentityReports(WorkspaceView):
         page, limit = query.get("page", 1), query.get("limit", MOST_ROWS)
         found = live_of_slot(actor=actor(request), workspace=self.space, slot=query["slot"])
         pages = max(1, -(-len(found.said.hosts) // limit))
-        if page > pages:
-            raise NotFoundError(f"There is no page {page} of hosts; the last is {pages}.")
+        later = self.links.page_after(page, pages, "hosts")
         rows = found.rows(list(found.said.hosts)[(page - 1) * limit : page * limit])
         value = live_value(check_of(found), found, rows, self.links)
-        value["next"] = self.links.with_query(page=page + 1) if page < pages else None
+        value["next"] = later
         return Response(LiveIdentitySerializer(value).data)
 
     @extend_schema(

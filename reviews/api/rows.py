@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from rest_framework.request import Request
 
+from reviews.errors import NotFoundError
 from reviews.selectors.rows import DecisionPage, DecisionRow, JobRow, PlanRow, RevisionRow, SignOffRow
 
 
@@ -28,6 +29,16 @@ class Links:
         for name, value in values.items():
             query[name] = str(value)
         return str(self._request.build_absolute_uri(f"{self._request.path}?{query.urlencode()}"))
+
+    def page_after(self, page: int, pages: int, what: str) -> str | None:
+        """Return the address of the page after this one of a list that counts its pages, None after the last.
+
+        Raises:
+            NotFoundError: there is no such page.
+        """
+        if page > pages:
+            raise NotFoundError(f"There is no page {page} of {what}; the last is {pages}.")
+        return self.with_query(page=page + 1) if page < pages else None
 
     def older(self, before: int | None) -> str | None:
         """Return the address of the next page of this list, None after the last."""

@@ -13,7 +13,7 @@ from reviews.api.base import WorkspaceView
 from reviews.api.documentation import READING, refusals
 from reviews.api.queries import read_query
 from reviews.api.rows import Links
-from reviews.api.slot_list import FILTERS, PARAMETERS, page_or_none, wanted_of
+from reviews.api.slot_list import FILTERS, PARAMETERS, wanted_of
 from reviews.selectors.shared_trials import PAGE_SIZE as TRIALS
 from reviews.selectors.shared_trials import TrialUse, shared_trials
 from reviews.selectors.slot_ends import End, slot_ends
@@ -36,7 +36,7 @@ class SlotEnds(WorkspaceView):
         value = {
             "ends": [end_value(end, self.links) for end in found[(page - 1) * size : page * size]],
             "total": len(found),
-            "next": page_or_none(page, max(1, -(-len(found) // size)), self.links, "ends"),
+            "next": self.links.page_after(page, max(1, -(-len(found) // size)), "ends"),
         }
         return Response(serializers_slots.EndPage(value).data)
 
@@ -71,7 +71,7 @@ class SharedEvidence(WorkspaceView):
                 for row in found.rows
             ],
             "total": found.total,
-            "next": page_or_none(page, found.pages, self.links, "trials"),
+            "next": self.links.page_after(page, found.pages, "trials"),
         }
         return Response(serializers_slots.SharedPage(value).data)
 

@@ -17,7 +17,6 @@ from reviews.api.documentation import PAGING, READING, STATE, number, refusals, 
 from reviews.api.queries import MOST_PAGES, MOST_ROWS, integer, named_slot, printable, read_query, state
 from reviews.api.rows import Links
 from reviews.api.validity import SLOT
-from reviews.errors import NotFoundError
 from reviews.selectors.slot_facts import DecisionFact, HeldFact
 from reviews.selectors.slot_page import slot_row
 from reviews.selectors.slots import PAGE_SIZE, SlotFilter, SlotRow, Totals, portfolio
@@ -56,17 +55,6 @@ def wanted_of(query: Mapping[str, Any]) -> SlotFilter:
     )
 
 
-def page_or_none(page: int, pages: int, links: Links, what: str) -> str | None:
-    """Return the address of the page after this one, None after the last.
-
-    Raises:
-        NotFoundError: there is no such page.
-    """
-    if page > pages:
-        raise NotFoundError(f"There is no page {page} of {what}; the last is {pages}.")
-    return links.with_query(page=page + 1) if page < pages else None
-
-
 class Slots(WorkspaceView):
     """The slots of a workspace."""
 
@@ -89,7 +77,7 @@ class Slots(WorkspaceView):
         value = {
             "slots": [slot_value(row, self.links) for row in found.rows],
             "totals": totals_value(found.totals),
-            "next": page_or_none(page, found.pages, self.links, "slots"),
+            "next": self.links.page_after(page, found.pages, "slots"),
         }
         return Response(serializers_slots.SlotPage(value).data)
 

@@ -114,6 +114,7 @@ def _shown(request: PersonRequest, slug: str, number: int, refused: ReviewError 
         "inbox",
         head=head_for(found.page, slug, "decision-observations"),
         is_in_force=activation is not None,
+        release_href=reverse("decision-release", args=[slug, number]),
         convert_command=_convert_command(found.page.slot, activation.subject if activation else "DIGEST"),
         post_command=f"topogate observe post batch.json --server {server_of(request)} --workspace {slug}",
         summary=_summary(found),
