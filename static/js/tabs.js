@@ -1,7 +1,9 @@
-// Where the tabs of a page are wider than the screen, they scroll: begin with the current one in sight.
+// Where a row of tabs, pages or steps is wider than the screen, it scrolls: begin with the current one in sight.
 
-const current = document.querySelector('.tabs [aria-current="page"]');
-if (current !== null) {
-  const row = current.parentElement;
-  row.scrollLeft = current.offsetLeft - row.offsetLeft - (row.clientWidth - current.offsetWidth) / 2;
+for (const row of document.querySelectorAll(".nav, .tabs, .cb-steps")) {
+  const current = row.querySelector('[aria-current="page"], [aria-current="step"]');
+  if (current !== null) {
+    const [frame, one] = [row.getBoundingClientRect(), current.getBoundingClientRect()];
+    row.scrollLeft += one.left - frame.left - (frame.width - one.width) / 2;
+  }
 }
