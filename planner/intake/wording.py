@@ -62,8 +62,8 @@ def _choice(values: Sequence[object]) -> str:
 
 def _bounds(low: float | None, high: float | None) -> str:
     if high is None or high == SAFE_INTEGER:
-        return "" if low is None else f" >= {low:g}"
-    return f" <= {high:g}" if low is None else f" from {low:g} to {high:g}"
+        return "" if low is None else f" of at least {low:g}"
+    return f" of at most {high:g}" if low is None else f" from {low:g} to {high:g}"
 
 
 def _length(low: int | None, high: int | None, unit: str) -> str:

@@ -204,7 +204,7 @@ def check_count(name: str, value: object, *, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise LayoutRefusedError("degree", f"{name} is a whole number; found {shown(value)}")
     if value < least:
-        raise LayoutRefusedError("degree", f"{name} must be >= {least}; found {shown(value)}")
+        raise LayoutRefusedError("degree", f"{name} is at least {least}; found {shown(value)}")
     if value > MAX_RANKS:
         raise LayoutRefusedError("degree", f"{name} is at most {MAX_RANKS}; found {shown(value)}")
     return value

@@ -125,7 +125,7 @@ def _widths(degrees: Degrees) -> Widths:
         replicas=1 if old_spelling else degrees.dp,
     )
     if degrees.dcp < 1:
-        raise LayoutRefusedError("decode_context", f"decode_context_parallel_size ({degrees.dcp}) must be >= 1")
+        raise LayoutRefusedError("decode_context", f"decode_context_parallel_size ({degrees.dcp}) must be at least 1")
     for name in ("attn_dp", "attn_cp", "moe_ep", "dcp"):
         check_world({name: getattr(widths, name)})
     return widths

@@ -29,7 +29,7 @@ def test_what_is_typed_is_judged_at_once_and_not_saved(people: Cast, visit: Open
     page = visit(people.alice, address(draft, "model"))
     layers = page.get_by_label("Layers", exact=True)
     layers.press_sequentially("many")
-    expect(page.get_by_text('Expected an integer >= 1. Found "many" (text).')).to_be_visible()
+    expect(page.get_by_text('Expected an integer of at least 1. Found "many" (text).')).to_be_visible()
     expect(page.locator("#live")).to_contain_text('"layers": "many"')
     expect(page.locator("#live")).to_contain_text("Not saved yet")
     expect(layers).to_be_focused()

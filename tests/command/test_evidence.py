@@ -93,7 +93,7 @@ def test_everything_that_cannot_be_said_is_named_and_nothing_is_done(folder: Pat
         ": /moves/0: expected a load point of the contract: saturated, single at /trials/tp9/windows/w/load_point, "
         'found "" [builder/load_point]',
         ": /held/tp2.log: expected a run that waits for a person at /held, found one that is usable [builder/held]",
-        ": /answers/~1identities~1*~1model~1layers: expected an integer >= 1 at /identities/*/model/layers, "
+        ": /answers/~1identities~1*~1model~1layers: expected an integer of at least 1 at /identities/*/model/layers, "
         'found "many" (text) [document/type]',
         ": /answers/~1speed: expected a field of the evidence document at /speed, found none of that name "
         "[builder/field]",

@@ -32,7 +32,7 @@ def test_every_line_gets_one_answer_in_order(tmp_path: Path, capsys: pytest.Capt
         "engine": "closed",
         "valid": False,
         "constraint": "degree",
-        "error": "tp must be >= 1; found 0",
+        "error": "tp is at least 1; found 0",
     }
 
 

@@ -38,7 +38,7 @@ def test_every_line_gets_one_answer_in_order(tmp_path: Path, capsys: pytest.Capt
         "id": "b",
         "valid": False,
         "constraint": "p",
-        "error": "p must be >= 1; found 0; m is a whole number; found true",
+        "error": "p is at least 1; found 0; m is a whole number; found true",
         "inputs": ["p", "m"],
     }
 

@@ -57,7 +57,7 @@ REFUSED: dict[str, tuple[list[str], list[str]]] = {
     ),
     "a contract that is refused": (
         ["--set", "/needs/capacity/output_tokens_per_s=-1"],
-        ["/needs/capacity/output_tokens_per_s: expected a number >= 0, found -1"],
+        ["/needs/capacity/output_tokens_per_s: expected a number of at least 0, found -1"],
     ),
 }
 

@@ -62,7 +62,7 @@ def without(limit: dict[str, Any], name: str) -> dict[str, Any]:
         ),
         pytest.param(
             [("/gates/ttft/saturated_p95/max_ms", "500")],
-            ("document/type", "/gates/ttft/saturated_p95/max_ms", "a number >= 0", '"500" (text)'),
+            ("document/type", "/gates/ttft/saturated_p95/max_ms", "a number of at least 0", '"500" (text)'),
             id="number in text",
         ),
         pytest.param(

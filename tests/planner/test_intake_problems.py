@@ -22,27 +22,32 @@ AN_ID = "an id: 1 to 64 of a-z, 0-9, '.', '_', '-', first a letter or digit"
     [
         pytest.param(
             ("/identity/model/layers", "12"),
-            ("document/type", "/identity/model/layers", "an integer >= 1", '"12" (text)'),
+            ("document/type", "/identity/model/layers", "an integer of at least 1", '"12" (text)'),
             id="text for a count",
         ),
         pytest.param(
             ("/identity/model/layers", 12.0),
-            ("document/type", "/identity/model/layers", "an integer >= 1", "12.0 (a number with a point or exponent)"),
+            (
+                "document/type",
+                "/identity/model/layers",
+                "an integer of at least 1",
+                "12.0 (a number with a point or exponent)",
+            ),
             id="decimal for a count",
         ),
         pytest.param(
             ("/identity/model/layers", True),
-            ("document/type", "/identity/model/layers", "an integer >= 1", "true (true or false)"),
+            ("document/type", "/identity/model/layers", "an integer of at least 1", "true (true or false)"),
             id="boolean for a count",
         ),
         pytest.param(
             ("/identity/model/layers", 0),
-            ("document/range", "/identity/model/layers", "an integer >= 1", "0"),
+            ("document/range", "/identity/model/layers", "an integer of at least 1", "0"),
             id="count out of range",
         ),
         pytest.param(
             ("/identity/model/layers", ABSENT),
-            ("document/missing_field", "/identity/model/layers", "an integer >= 1", "nothing"),
+            ("document/missing_field", "/identity/model/layers", "an integer of at least 1", "nothing"),
             id="count that is absent",
         ),
         pytest.param(
@@ -109,7 +114,7 @@ def test_a_missing_value_may_be_null_where_it_was_looked_for() -> None:
     window = "/trials/t-1/windows/w1"
     assert findings(read_evidence, changed(tree, (f"{window}/load/duration_s", None))) == []
     found = findings(read_evidence, changed(tree, (f"{window}/load/duration_s", "300")))
-    assert found == [("document/type", f"{window}/load/duration_s", "a number >= 0, or null", '"300" (text)')]
+    assert found == [("document/type", f"{window}/load/duration_s", "a number of at least 0, or null", '"300" (text)')]
 
 
 def test_problems_come_in_the_order_of_the_text_with_line_and_column() -> None:

@@ -220,7 +220,7 @@ REFUSED: dict[str, tuple[tuple[Setting, ...], tuple[Reading, ...], list[tuple[st
     "a value that the limit does not take": (
         (Setting(at=TAIL, value="soon"),),
         (),
-        [(TAIL, "a number >= 0", '"soon" (text)')],
+        [(TAIL, "a number of at least 0", '"soon" (text)')],
     ),
     "readings of what is not there": (
         (),

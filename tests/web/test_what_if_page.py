@@ -118,7 +118,9 @@ def test_half_a_row_of_the_form_is_kept() -> None:
             "Expected a place inside an object of the contract. Found nothing that holds it.",
             id="no such place",
         ),
-        pytest.param(("set", f"{TAIL}=-4"), "set-0", "Expected a number >= 0. Found -4.", id="refused by intake"),
+        pytest.param(
+            ("set", f"{TAIL}=-4"), "set-0", "Expected a number of at least 0. Found -4.", id="refused by intake"
+        ),
         pytest.param(
             ("without", "/gates/nope"),
             "without-0",

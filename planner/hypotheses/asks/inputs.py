@@ -142,7 +142,7 @@ class Inputs:
         if isinstance(value, bool) or not isinstance(value, int):
             self._problems.setdefault(name, f"{name} is a whole number; found {_found(value)}")
         elif value < least:
-            self._problems.setdefault(name, f"{name} must be >= {least}; found {shown(value)}")
+            self._problems.setdefault(name, f"{name} is at least {least}; found {shown(value)}")
         elif value > most:
             self._problems.setdefault(name, f"{name} is at most {most}; found {shown(value)}")
         else:

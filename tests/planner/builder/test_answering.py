@@ -105,7 +105,7 @@ def test_the_most_exact_answer_counts() -> None:
         pytest.param(
             "/identities/*/model/layers",
             "many",
-            ("document/type", "/identities/*/model/layers", "an integer >= 1"),
+            ("document/type", "/identities/*/model/layers", "an integer of at least 1"),
             id="text for a count",
         ),
         pytest.param(

@@ -161,7 +161,7 @@ def test_a_value_that_does_not_fit_is_wrong() -> None:
     (problem,) = judged(fields_set(skeleton(), {"/identity/model/layers": ["many"]})).wrong
     assert (problem.pointer, problem.expected, problem.found) == (
         "/identity/model/layers",
-        "an integer >= 1",
+        "an integer of at least 1",
         '"many" (text)',
     )
 

@@ -25,10 +25,10 @@ def test_a_question_gets_the_whole_answer(ask: dict[str, Any], expected: dict[st
     ("ask", "constraint", "error"),
     [
         pytest.param(
-            {"engine": "vllm", "degrees": {"tp": 0}}, "degree", "tp must be >= 1; found 0", id="degree of none"
+            {"engine": "vllm", "degrees": {"tp": 0}}, "degree", "tp is at least 1; found 0", id="degree of none"
         ),
         pytest.param(
-            {"engine": "megatron", "degrees": {"pp": -1}}, "degree", "pp must be >= 1; found -1", id="negative degree"
+            {"engine": "megatron", "degrees": {"pp": -1}}, "degree", "pp is at least 1; found -1", id="negative degree"
         ),
         pytest.param(
             {"engine": "sglang", "degrees": {"attn_dp": True}},
@@ -45,7 +45,7 @@ def test_a_question_gets_the_whole_answer(ask: dict[str, Any], expected: dict[st
         pytest.param(
             {"engine": "trtllm", "degrees": {"moe_tp_size": 0}},
             "degree",
-            "moe_tp_size must be >= 1; found 0",
+            "moe_tp_size is at least 1; found 0",
             id="none where minus one means derived",
         ),
         pytest.param(
@@ -57,7 +57,7 @@ def test_a_question_gets_the_whole_answer(ask: dict[str, Any], expected: dict[st
         pytest.param(
             {"engine": "sglang", "degrees": {"dcp": 0}},
             "decode_context",
-            "decode_context_parallel_size (0) must be >= 1",
+            "decode_context_parallel_size (0) must be at least 1",
             id="the engine's own words for none",
         ),
         pytest.param(
@@ -91,7 +91,7 @@ def test_a_question_gets_the_whole_answer(ask: dict[str, Any], expected: dict[st
             id="nothing is asked",
         ),
         pytest.param(
-            {"engine": "vllm", "degrees": {"tp": 2}, "nnodes": 0}, "degree", "nnodes must be >= 1; found 0", id="nodes"
+            {"engine": "vllm", "degrees": {"tp": 2}, "nnodes": 0}, "degree", "nnodes is at least 1; found 0", id="nodes"
         ),
         pytest.param(
             {"degrees": {"tp": 2}},

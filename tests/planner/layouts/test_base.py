@@ -19,8 +19,8 @@ def test_closed_says_that_it_matches_no_engine() -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        pytest.param(0, "tp must be >= 1; found 0", id="zero"),
-        pytest.param(-4, "tp must be >= 1; found -4", id="negative"),
+        pytest.param(0, "tp is at least 1; found 0", id="zero"),
+        pytest.param(-4, "tp is at least 1; found -4", id="negative"),
         pytest.param(True, "tp is a whole number; found true", id="bool"),
         pytest.param("8", 'tp is a whole number; found "8"', id="text"),
         pytest.param(8.0, "tp is a whole number; found 8.0", id="fraction"),

@@ -83,14 +83,14 @@ def test_the_old_spelling_of_attention_data_adds_no_ranks() -> None:
         pytest.param({"tp": 8, "ep": 4, "extra": {"moe_dp": 2}}, "moe_dp", "only supported when", id="unlike context"),
         pytest.param({"tp": 4, "ep": 8}, "moe_ep", "larger than tp_size", id="more expert ranks than ranks"),
         pytest.param({"tp": 8, "dcp": 3}, "decode_context", "divisible by", id="decode context"),
-        pytest.param({"tp": 8, "dcp": 0}, "decode_context", "must be >= 1", id="decode context of none"),
+        pytest.param({"tp": 8, "dcp": 0}, "decode_context", "must be at least 1", id="decode context of none"),
         pytest.param(
             {"tp": 8, "dp": 4, "extra": {"attn_dp": 2, "enable_dp_attention": True}},
             "attn_dp",
             "contradicts",
             id="both",
         ),
-        pytest.param({"extra": {"layer_partition": ""}, "tp": 0}, "degree", "tp must be >= 1", id="no rank"),
+        pytest.param({"extra": {"layer_partition": ""}, "tp": 0}, "degree", "tp is at least 1", id="no rank"),
         pytest.param({"extra": {"redundant_experts": "8"}}, "degree", "redundant_experts", id="count as text"),
     ],
 )
