@@ -7,6 +7,9 @@ from typing import Any, Concatenate, ParamSpec, cast
 from urllib.parse import urlencode, urlsplit
 
 import structlog
+from allauth.account.adapter import get_adapter
+from allauth.core.exceptions import ReauthenticationRequired
+from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -70,6 +73,10 @@ def page(view: Callable[Concatenate[PersonRequest, P], HttpResponseBase]) -> Cal
                 shown: HttpResponseBase = view(asked, *args, **kwargs)
         except ReviewError as refused:
             shown = refusal(request, refused)
+        except ReauthenticationRequired:
+            if get_adapter().get_reauthentication_methods(request.user):
+                raise
+            shown = login_too_old(request)
         shown.headers.setdefault("Cache-Control", "private, no-store")
         return shown
 
@@ -100,6 +107,20 @@ def form_too_old(request: HttpRequest, reason: str = "") -> HttpResponse:
         "text": "The page that you sent was opened before you logged in, or cookies are off. Open it anew and send it "
         "again. Nothing was changed.",
         **({"kept": typed_text(request), "href": back, "action": "Open it anew"} if back else {}),
+    }
+    return render(request, "reviews/refused.html", context, status=403)
+
+
+def login_too_old(request: HttpRequest) -> HttpResponse:
+    """Tell somebody without a password or second factor how to do what needs a fresh proof: by logging in again."""
+    minutes = settings.ACCOUNT_REAUTHENTICATION_TIMEOUT // 60
+    context = {
+        "status": 403,
+        "heading": "Your login is too old for this",
+        "text": f"It needs a login of the last {minutes} minutes, and your account has no password or second factor "
+        "to confirm it with. Log out, log in again, and come back at once.",
+        "href": reverse("account"),
+        "action": "Back to your account",
     }
     return render(request, "reviews/refused.html", context, status=403)
 

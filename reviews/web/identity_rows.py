@@ -320,7 +320,7 @@ def history_lines(rows: tuple[ReportRow, ...], raw: str) -> tuple[ReportLine, ..
             more=f"and {count(len(row.named) - SAYING, 'more', 'more')}" if len(row.named) > SAYING else "",
             person=row.person,
             raw_href=raw.replace("DIGEST", row.identity),
-            short=row.identity.removeprefix("sha256:")[:12],
+            short=f"{row.identity[7:11]}…{row.identity[-4:]}",
         )
         for row in rows
     )

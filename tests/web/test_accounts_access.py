@@ -99,6 +99,15 @@ def test_a_login_without_the_token_of_its_form_is_refused(name: str, db: None) -
     assert Client(enforce_csrf_checks=True).post(reverse(name), {}).status_code == 403
 
 
+@pytest.mark.parametrize("name", ["account_change_password", "account_set_password"])
+def test_somebody_without_a_proof_is_told_to_log_in_again(name: str, people: Cast, visit: Visit) -> None:
+    answer = visit(people.bob).get(reverse(name), follow=True)
+    assert (answer.status_code, "Log out, log in again, and come back at once." in answer.content.decode()) == (
+        403,
+        True,
+    )
+
+
 @pytest.mark.parametrize("name", OWN_PAGES)
 def test_pages_about_oneself(name: str, people: Cast, visit: Visit) -> None:
     people.bob.set_password("a-long-password")
