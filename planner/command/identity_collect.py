@@ -24,7 +24,7 @@ from planner.identity_report import Conflict, Gathered
 from planner.importers import Imported, Source, import_file
 from planner.matrix.engines import NAMES
 from planner.natural_order import natural
-from planner.pointers import child, steps
+from planner.pointers import child, is_below, steps
 
 __all__ = ["Asked", "gathered"]
 
@@ -76,7 +76,8 @@ def gathered(asked: Asked) -> Gathered:
         gathering.found.put_tree({key: value for key, value in tree.items() if key != "placement"}, f"given in {name}")
     gathering.records()
     for what, because in UNSEEN.items():
-        gathering.found.lack(what, because)
+        if not any(is_below(key, what) for key in gathering.found.values):
+            gathering.found.lack(what, because)
     return gathering.found
 
 

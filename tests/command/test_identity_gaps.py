@@ -125,3 +125,13 @@ def test_nics_of_a_stated_rank_map_are_taken_where_the_log_shows_the_rank(
     assert report["ranks_seen"]["ranks"] == [places[0], {"rank": 1, "node": "node-a", "device": "a1"}]
     assert [(one["what"], one["other"]["device"]) for one in report["conflicts"]] == [("/placement/rank_map/1", "a7")]
     assert "placement" not in report["identity"]
+
+
+def test_what_a_person_states_is_not_told_as_missing(path: Path, tmp_path: Path, capsys: Capture) -> None:
+    stated = {"identity": {"workload": {"name": "chat"}, "stack": {"firmware_digest": "sha256:" + "0" * 64}}}
+    (tmp_path / "given.json").write_text(json.dumps(stated))
+    told = missing(capsys, tmp_path, "--given", str(tmp_path / "given.json"))
+    assert {"/workload", "/telemetry", "/stack/firmware_digest", "/stack/kernels_digest"} & set(told) == {
+        "/telemetry",
+        "/stack/kernels_digest",
+    }
