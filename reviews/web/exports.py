@@ -52,6 +52,7 @@ def export_list(request: PersonRequest, slug: str) -> HttpResponse:
 
 def _context(request: PersonRequest, slug: str, workspace: Workspace, rows: tuple[ExportRow, ...]) -> dict[str, Any]:
     key = newest_key(workspace)
+    bundle = next((row.file_name for row in rows if row.is_ready), "bundle.zip")
     return frame(
         slug,
         "audit",
@@ -59,7 +60,7 @@ def _context(request: PersonRequest, slug: str, workspace: Workspace, rows: tupl
         is_running=any(row.is_open for row in rows),
         contents=CONTENTS,
         key=key,
-        command=f"unzip -j bundle.zip verify.py && python3 -I verify.py bundle.zip --key '{key or 'KEY'}'",
+        command=f"unzip -qj {bundle} verify.py && python3 -I verify.py {bundle} --key '{key or 'KEY'}'",
         wanted=request.GET.get("decision", "")[:20],
     )
 

@@ -84,6 +84,8 @@ def test_the_auditor_exports_and_takes_a_bundle_away(people: Cast, visit: Visit)
     answer = who.get(f"{EXPORT}{export.pk}/bundle.zip")
     export.refresh_from_db()
     name = f"topogate-D-0001-{export.sha256[7:19]}.zip"
+    said = [f"unzip -qj {one} verify.py" for one in ("bundle.zip", name)]
+    assert (said[0] in waiting, said[1] in page) == (True, True)
     data = b"".join(answer.streaming_content)  # type: ignore[attr-defined] # a streamed answer
     assert (len(data), answer["Content-Type"]) == (int(answer["Content-Length"]), "application/zip")
     assert answer["Content-Disposition"] == f'attachment; filename="{name}"'
