@@ -92,10 +92,11 @@ def _counts(found: IdentityPage) -> dict[str, int]:
     decided, whole = found.live.decided, found.live.together
     if decided is None:
         return {}
-    differing = {one.key for _, one in whole.differs} & {key for key, _ in decided.keys}
+    differs, decided_keys = {one.key for _, one in whole.differs}, {key for key, _ in decided.keys}
     return {
         "keys": len(decided.keys),
-        "keys_good": len(decided.keys) - len(whole.open_keys) - len(differing),
+        "keys_good": len(decided.keys) - len(whole.open_keys) - len(differs & decided_keys),
+        "is_placed_otherwise": not differs <= decided_keys,
         "ranks": len(decided.ranks),
     }
 

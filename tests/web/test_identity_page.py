@@ -53,6 +53,12 @@ def test_a_rank_elsewhere_leads_to_the_rank_map(people: Cast, visit: Visit) -> N
     assert "node-a · a7" in text
 
 
+def test_a_differing_placement_is_said_beside_keys_that_are_all_as_decided(people: Cast, visit: Visit) -> None:
+    running(people)
+    post(people, report("node-a", ranks_seen=MOVED), report("node-b"))
+    assert "22 of 22 as decided, the placement is not</span>" in shown(visit(people.bob))
+
+
 def test_hosts_that_are_waited_for_are_named(people: Cast, visit: Visit) -> None:
     running(people)
     post(people, report("node-a"))
