@@ -245,7 +245,7 @@ def requirements_of(page: DecisionPage, now: datetime) -> Requirements:
                 progress=f"{row.approvals} of {row.quorum}" if row.status != "NOT_APPLICABLE" else "",
                 because=row.because,
                 owed_by=listed(row.owed_by, "or"),
-                since=ago(row.since, now) if row.since and row.blocks else "",
+                since=f"{when(row.since)} ({ago(row.since, now)})" if row.since and row.blocks else "",
                 is_turn=is_turn,
                 signoffs=tuple(map(signed_line, signed)),
             )

@@ -27,7 +27,7 @@ CHOSEN_OTHERWISE = {
     "rollback": Word("Gone back to", "carry", "unk"),
 }
 """How a trial came into force that the plan does not select, by kind of activation."""
-HOW = {"differs": "is another", "missing": "was not reported", "unknown": "is not known"}
+HOW = {"differs": "differs", "missing": "was not reported", "unknown": "is not known"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -156,7 +156,7 @@ def test_a_stale_slot_names_the_key_and_its_owner_first(people: Cast, visit: Vis
     page = text(people, visit, ONE + STALE)
     strip = page.split('class="strips"')[1].split("</div></div>")[0]
     assert "<b>No decision holds.</b> D-0003 is stale since" in strip
-    assert "/model/revision is another (Serving), and 1 more." in strip
+    assert "/model/revision differs (Serving), and 1 more." in strip
     assert "No longer in force" in page
 
 
