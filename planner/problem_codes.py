@@ -50,7 +50,8 @@ PROBLEM_CODES: dict[str, str] = {
     "document/more_problems": "There are more than 1,000 problems; the rest is not listed.",
     "observations/metric": "A metric is none that is known; its unit stands in its name.",
     "observations/scope": "A metric is of ranks, groups or links, and its segment names none.",
-    "observations/values": "Least and most of one metric contradict one another, or a value is beyond 10^18.",
+    "observations/values": "Least and most of one metric contradict one another, a value is beyond 10^18, "
+    "or a share above 1.",
     "observations/histogram": "Edges do not grow, or counts do not fit the edges or the number of values.",
     "observations/repeated": "A metric stands twice for one segment.",
     "observations/time": "A time does not exist, or the span is empty, reversed or longer than a day.",
@@ -61,7 +62,8 @@ PROBLEM_CODES: dict[str, str] = {
     "observations/replayed": "The collector sent this span before.",
     "observations/empty": "Nothing that scrapes say belongs to a rank, group or link.",
     "observations/mapping": "What says where a series of a scrape belongs has another form.",
-    "observations/sources": "More collectors report of one topology than are taken.",
+    "observations/sources": "One person has more collectors for a topology than are taken, "
+    "or more than 32 of them speak of one thing in an hour.",
     "observations/size": "The batch has more bytes or values than are taken at once.",
     "observations/unknown": "A rank, group, link or shape is none of the topology or contract.",
     "hardware/size": "A file of hardware is larger than 2 MiB, or shows more than is read: the message says of what.",
