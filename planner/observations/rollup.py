@@ -8,7 +8,7 @@ and a percentile that is read from it is a range. Nothing is interpolated.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil, frexp, ldexp
 
@@ -34,7 +34,7 @@ LOWEST, HIGHEST = -20 * PARTS, 60 * PARTS
 """Bucket i ends at 2 ** (i / 8): from a millionth to 2^60; what is outside is counted in the last bucket there."""
 MOST_BUCKETS = HIGHEST - LOWEST + 1
 MOST_SOURCES = 32
-"""Collectors whose words on one metric of one rank, group or link stay apart."""
+"""Collectors of one reporter whose words on one metric of one rank, group or link stay apart."""
 _MANTISSAS = tuple(2 ** (part / PARTS - 1) for part in range(1, PARTS))
 """Ends of buckets as ``frexp`` splits them; the last of eight is 1."""
 
@@ -45,7 +45,8 @@ Buckets = tuple[tuple[int, int], ...]
 class Key:
     """What a roll-up is of: the topology revision, the segment ("" and -1 where it names none) and the metric.
 
-    ``source`` is whose words it is, empty where it is everybody's together.
+    ``source`` is whose words it is, empty where it is everybody's together; of a reporter who has several collectors it
+    begins with the reporter's own name and a slash.
     """
 
     subject: str
@@ -63,6 +64,12 @@ class Key:
         if not self.source:
             return self
         return Key(self.subject, self.metric, self.rank, self.group, self.link, self.shape, self.phase)
+
+    @property
+    def reporter(self) -> str:
+        """What the sources of one reporter begin with, empty where the source names none."""
+        name, slash, _ = self.source.partition("/")
+        return f"{name}/" if slash else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,19 +187,21 @@ def crowded(found: Iterable[Key]) -> Key | None:
 
 
 def bounded(found: Mapping[Key, Rolled]) -> dict[Key, Rolled]:
-    """Return roll-ups of which at most ``MOST_SOURCES`` of one thing are apart.
+    """Return roll-ups of which at most ``MOST_SOURCES`` of one reporter and one thing are apart.
 
-    Of more those whose mean is lowest are put together, under no name: what is calm drowns nothing among the calm.
+    Of more those whose mean is lowest are put together, under the name of the reporter alone: what is calm drowns
+    nothing among the calm, and nothing of anybody else.
     """
-    by_place: dict[Key, list[Key]] = {}
+    by_reporter: dict[tuple[Key, str], list[Key]] = {}
     for key in found:
-        by_place.setdefault(key.place, []).append(key)
+        by_reporter.setdefault((key.place, key.reporter), []).append(key)
     kept: dict[Key, Rolled] = {}
-    for place, keys in by_place.items():
+    for (place, reporter), keys in by_reporter.items():
         most = len(keys) if len(keys) <= MOST_SOURCES else MOST_SOURCES - 1
-        named = sorted(keys, key=lambda key: (not key.source, -found[key].sum / found[key].count, key))
+        named = sorted(keys, key=lambda key: (key.source == key.reporter, -found[key].sum / found[key].count, key))
+        together = replace(place, source=reporter)
         for at, key in enumerate(named):
-            merge_into(kept, {key if at < most else place: found[key]})
+            merge_into(kept, {key if at < most else together: found[key]})
     return kept
 
 

@@ -87,3 +87,14 @@ def test_of_too_many_the_calmest_are_put_together() -> None:
     kept = bounded(told_by(MOST_SOURCES + 2))
     assert kept[Key(SUBJECT, "step_ms", rank=0)] == Rolled(30, 60.0, 1.0, 3.0)
     assert bounded(kept) == kept
+
+
+def test_many_collectors_of_one_reporter_put_nobody_else_together() -> None:
+    """Whoever speaks of a thing under very many names, each a little worse, hides no one among the calm."""
+    segments = ({"rank": 0, "metrics": {"step_ms": level(at + 2)}} for at in range(MOST_SOURCES + 2))
+    many = rolled_up([a_batch(segment, source=f"7/s{at:02}") for at, segment in enumerate(segments)])
+    slow = rolled_up([a_batch({"rank": 0, "metrics": {"step_ms": level(1)}}, source="8/engine")])
+    kept = bounded(many | slow)
+    assert {key: one for key, one in kept.items() if key.reporter == "8/"} == slow
+    assert (len(kept), Key(SUBJECT, "step_ms", rank=0, source="7/") in kept) == (MOST_SOURCES + 1, True)
+    assert bounded(kept) == kept
