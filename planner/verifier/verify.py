@@ -162,8 +162,7 @@ class Rules:
         require(subject == e["subject"], "names a subject that is not made of its parts", e["seq"])
         r |= {name: p.get(name) for name in ("plan_sha256", "scopes", "evidence_until")} | {"subject": e["subject"]}
         self.older, _ = self.older + ("scopes" not in p), self.documents.setdefault(p["plan_sha256"], e["seq"])
-        slot = re.sub(rb"[^\w.~-]", lambda sign: b"%%%02X" % ord(sign[0]), r["slot"].encode()).decode()  # RFC 3986
-        self.plans.setdefault(p["plan_sha256"], {})[e["subject"]] = {"resourceUri": f"urn:topogate:slot:{slot}"}
+        self.plans.setdefault(p["plan_sha256"], {}).setdefault(e["subject"], []).append(r)
     def sign(self, e: Tree, p: Tree, d: Tree, people: set[str]) -> None:
         r, team, who, giver = d["revisions"][d["newest"]], p["team"], p["person"], p.get("in_place_of")
         self.proven(e, d, people)
@@ -223,16 +222,24 @@ class Rules:
             "predicateType": "urn:topogate:predicate:topology-review:v1", "log": e["origin"], "entry": seq,
             "authors": sorted(d["authors"]), "approvals": [{name: s[name] for name in SAID} for s in approving],
             "carries": [s["carry"] for s in approving if s["carry"]], "quorum": quorums}
-def told(plan: Tree, about: str, more: Tree) -> Tree:  # what a statement about a trial, or a subject, has to say
+def told(plan: Tree, about: str, of: Tree, setup: Any) -> Tree:  # what a statement on a trial, or a subject, has to say
     trials = [one for one in plan["candidates"].values() if one["trial_content_id"] == about]
     chosen = [plan["candidates"][plan["selected"]["trial"]]] if plan["decision"] == "SELECT_TOPOLOGY" else []
     gates = {gate: said["outcome"] for one in trials or chosen for gate, said in one["gates"].items()}
     good, bad = ([gate for gate in gates if gates[gate] in by] for by in (("PASS",), ("FAIL", "UNKNOWN")))
+    setups = [[*({"name": n, "digest": {"sha256": r[f"{n}_file_sha256"][7:]}} for n in ("contract", "evidence")),
+               {"name": "planner", "uri": f"urn:topogate:planner:{r['planner_version']}"}]
+              for same in of.values() for r in same]
     if trials: return {"predicateType": "https://in-toto.io/attestation/test-result/v0.1", "passedTests": good,
-                       "failedTests": bad, "warnedTests": [], "result": "FAILED" if bad else "PASSED"}
-    levels = [f"TOPO_GATE_{gate.upper()}" for gate in good] if chosen else ["FAILED"]
-    return more | {"predicateType": "https://slsa.dev/verification_summary/v1", "verifiedLevels": levels,
-                   "verificationResult": "PASSED" if chosen else "FAILED"}
+                       "failedTests": bad, "warnedTests": [], "result": "FAILED" if bad else "PASSED",
+                       "configuration": setup if setup in setups else setups[0]}
+    if not (r := of.get(about, [{}])[0]): return {"subject": 0}
+    slot = re.sub(rb"[^\w.~-]", lambda sign: b"%%%02X" % ord(sign[0]), r["slot"].encode()).decode()  # RFC 3986
+    return {"predicateType": "https://slsa.dev/verification_summary/v1", "resourceUri": f"urn:topogate:slot:{slot}",
+            "policy": {"uri": "urn:topogate:policy", "digest": {"sha256": r["policy"][7:]}},
+            "verifier": {"id": "urn:topogate:planner", "version": {"topogate": r["planner_version"]}},
+            "verifiedLevels": [f"TOPO_GATE_{gate.upper()}" for gate in good] if chosen else ["FAILED"],
+            "verificationResult": "PASSED" if chosen else "FAILED"}
 # 5. All of it.
 Result = tuple[int, str, int | None, list[str]]  # exit code, headline, entry, what was not checked
 def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = ()) -> Result:
@@ -268,12 +275,15 @@ def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = (
                 shown, plan = other, STRICT(b"".join(bundle.read(f"documents/{other[7:]}.json", False)).decode())
             require(shown in about, "a statement is about nothing that this log has planned")
             (of,), said["predicateType"], at = about - {shown}, statement["predicateType"], said.get("entry")
-            due = rules.reviews.pop((at, shown, of), None) or told(plan, of, rules.plans[shown].get(of, {"subject": 0}))
+            setup, review = said.get("configuration"), rules.reviews.pop((at, shown, of), None)
+            due = review or told(plan, of, rules.plans[shown], setup)
             wrong = [one for one in due | (said if at else {}) if COMPACT(said.get(one)) != COMPACT(due.get(one))]
             require(not wrong, f"a statement about {of} says otherwise than log and plan: {', '.join(wrong)}", at)
         require(not rules.reviews, "no statement tells of this activation", [*rules.reviews, [0]][0][0], INCOMPLETE)
-        rules.absent = int((trailer := json.loads(next(bundle.read("TRAILER.json", False), b""))).pop("absent", 0))
-        require(trailer == found | {"files": sorted(bundle.names)}, "the trailer lists more or less", None, INCOMPLETE)
+        left_out = (trailer := json.loads(next(bundle.read("TRAILER.json", False), b""))).pop("absent", 0)
+        as_listed = type(left_out) is int and left_out >= 0 and trailer == found | {"files": sorted(bundle.names)}
+        require(as_listed, "the trailer lists more or less", None, INCOMPLETE)
+        rules.absent = left_out
         require(signers_of(keys, bundle.digest(), [bundle.signature]), "the archive is not the one that was signed")
         text = f"{good:,} entries of {origin}, signed by keys that {'you gave' if pinned else 'came with them'}"
     except Fault as fault: text, seq, code = (*fault.args, BROKEN)[:3]

@@ -241,3 +241,11 @@ def test_a_file_with_two_keys_gives_both(tmp_path: Path) -> None:
     (tmp_path / "keys").write_text(f"{STRANGE_KEY}\n{KEY}\n")
     arguments = [str(tmp_path / "bundle.zip"), "--key", str(tmp_path / "keys")]
     assert (verifier.main(arguments), topogate(["verify", *arguments])) == (0, 0)
+
+
+@pytest.mark.parametrize("absent", [-2, 1.5, "2", None, [1]], ids=repr)
+def test_what_is_left_out_is_a_number_of_files(absent: object) -> None:
+    made = content(sound_story())
+    made.trailer["absent"] = absent
+    code, headline, *_ = verify(io.BytesIO(written(made)), [KEY])
+    assert (code, "the trailer lists more or less" in headline) == (2, True)

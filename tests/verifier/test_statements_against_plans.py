@@ -13,8 +13,8 @@ from planner.verifier.verify import verify
 from tests.verifier.making import KEY, content, sound_story, unwrapped, written
 from tests.verifier.test_damaged_bundles import restated
 
-TRIAL, SUMMARY, OTHER_SUMMARY = 0, 1, 6
-"""Statements of the story: about the trial and the plan of D-0001 r1, and about the plan of D-0002."""
+TRIAL, SUMMARY, OTHER_TRIAL, OTHER_SUMMARY = 0, 1, 5, 6
+"""Statements of the story: about the trial and the plan of D-0001 r1, and of D-0002."""
 MADE = content(sound_story())
 Statement = dict[str, Any]
 Change = Callable[[Statement], object]
@@ -69,6 +69,22 @@ FORGED: dict[str, tuple[int, Change, str]] = {
         digests(statement(SUMMARY)["subject"][0], PLAN_OF_ANOTHER),
         "subject",
     ),
+    "a trial under a contract of another revision": (
+        TRIAL,
+        said(configuration=statement(OTHER_TRIAL)["predicate"]["configuration"]),
+        "says otherwise than log and plan: configuration.",
+    ),
+    "a trial under nothing": (TRIAL, lambda tree: tree["predicate"].pop("configuration"), "plan: configuration."),
+    "a plan under another policy": (
+        SUMMARY,
+        said(policy={"uri": "urn:topogate:policy", "digest": {"sha256": "22" * 32}}),
+        "says otherwise than log and plan: policy.",
+    ),
+    "a plan by another planner": (
+        SUMMARY,
+        said(verifier={"id": "urn:topogate:planner", "version": {"topogate": "9.9.9"}}),
+        "says otherwise than log and plan: verifier.",
+    ),
     "a subject that nothing planned": (SUMMARY, about_nothing, "subject"),
     "a plan and nothing of it": (SUMMARY, digests(PLAN_OF_ANOTHER), "a part is malformed"),
 }
@@ -107,5 +123,23 @@ def test_revisions_with_the_same_plan_are_stated_one_after_another() -> None:
             for one in (payload, *payload.get("signoffs", ())):
                 one |= {"subject": subject} if "subject" in one else {}
     log.documents = {digest: raw for digest, raw in log.documents.items() if b" 2.1" not in raw}
+    code, headline, *_ = verify(io.BytesIO(written(content(log))), [KEY])
+    assert code == 0, headline
+
+
+def test_documents_of_other_bytes_make_one_plan_and_are_told_of_each() -> None:
+    """Documents with other white space have the same content, and a revision with them the same subject."""
+    log = sound_story()
+    subject = log.subject("planned 1.2")
+    again, first = log["created 2.1"].payload or {}, log["created 1.2"].payload or {}
+    again |= {name: said for name, said in first.items() if not name.endswith("_file_sha256")}
+    log["planned 2.1"].payload = dict(log["planned 1.2"].payload or {})
+    for act in log.acts:
+        if act.fields.get("decision") == 2 and act.fields.get("subject"):
+            act.fields["subject"] = subject
+            payload = act.payload or {}
+            for one in (payload, *payload.get("signoffs", ())):
+                one |= {"subject": subject} if "subject" in one else {}
+    log.documents = {digest: raw for digest, raw in log.documents.items() if b"plan 2.1" not in raw}
     code, headline, *_ = verify(io.BytesIO(written(content(log))), [KEY])
     assert code == 0, headline
