@@ -20,6 +20,7 @@ from planner.records.identity_report import IdentityReport
 from planner.strict_json import read
 
 __all__ = [
+    "PLACEMENT",
     "SCHEMA",
     "Conflict",
     "Gathered",
@@ -31,6 +32,8 @@ __all__ = [
 ]
 
 SCHEMA = "topogate.identity/v1"
+PLACEMENT = "/placement"
+"""The key of what a log says of ranks, among the sources."""
 
 
 @dataclass(frozen=True, slots=True)

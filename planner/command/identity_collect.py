@@ -20,7 +20,7 @@ from planner.documents import ContractDocument
 from planner.errors import DocumentRefusedError
 from planner.hardware import fragment, read_hardware
 from planner.identity_ranks import ranks_seen
-from planner.identity_report import Conflict, Gathered
+from planner.identity_report import PLACEMENT, Conflict, Gathered
 from planner.importers import Imported, Source, import_file
 from planner.matrix.engines import NAMES
 from planner.natural_order import natural
@@ -286,6 +286,8 @@ class _Gathering:
             self.found.world_size = seen.world_size
             for rank in seen.ranks:
                 self._rank(rank.rank, rank.host, rank.device, f"{name}, line {rank.line}")
+            if self.found.ranks:
+                self.found.sources.setdefault(PLACEMENT, name)
 
     def _rank(self, rank: int, host: str, device: int, source: str) -> None:
         own = {host_name(), host_name().partition(".")[0]}

@@ -20,8 +20,8 @@ from planner.errors import DocumentRefusedError
 from planner.identity import leaves
 from planner.identity_check import How, KeyDifference
 from planner.identity_environment import environment_of
-from planner.identity_live import Said, Seen, placed_of
-from planner.identity_report import read_report
+from planner.identity_live import Decided, Said, Seen, placed_of
+from planner.identity_report import PLACEMENT, read_report
 from planner.pointers import joined
 from planner.records.identity_report import IdentityReport
 from planner.times import parsed_time
@@ -52,7 +52,10 @@ _OF_SEVERAL = ", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """A report that is taken: what it says, of which place, and from when. ``node`` is "" where it names none."""
+    """A report that is taken: what it says, of which place, and from when. ``node`` is "" where it names none.
+
+    ``states_map`` is whether it calls its ranks the whole map, and no log does.
+    """
 
     place: str
     host: str
@@ -61,6 +64,7 @@ class Sent:
     raw: bytes
     identity: Mapping[str, Any]
     seen: Seen
+    states_map: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -163,8 +167,32 @@ def _sent(raw: bytes, at: str, now: datetime, fresh: timedelta) -> Sent:
         raw=raw,
         identity=report.identity,
         seen=seen,
+        states_map=_states_map(report, seen),
         environment=report.environment,
     )
+
+
+def _states_map(report: IdentityReport, seen: Seen) -> bool:
+    if isinstance(report.placement, UnsetType):
+        return False
+    from_zero = {entry["rank"] for entry in seen.ranks} == set(range(len(seen.ranks)))
+    return PLACEMENT not in report.sources or not from_zero
+
+
+def part_problems(sent: Sequence[Sent], decided: Decided) -> Iterator[Finding]:
+    """Yield every rank map that a node states of its own ranks alone, where more were decided.
+
+    It would say that there are no others, and end the decision. Where a log says so it is true, and counts.
+    """
+    for number, one in enumerate(sent):
+        ranks = {entry["rank"] for entry in one.seen.ranks}
+        if not (one.node and one.states_map and ranks < decided.by_rank.keys()):
+            continue
+        if all(entry["node"] == one.node for entry in one.seen.ranks):
+            at = "identity" if len(sent) == 1 else f"identity[{number}]"
+            wanted = f"all {len(decided.ranks):,} ranks; of one host its own in `ranks_seen`, with `world_size`"
+            found = f"{len(ranks):,}, all on {one.node}"
+            yield _wrong("request/rank_map_part", f"{at}/placement/rank_map", wanted, found)
 
 
 def _node(report: IdentityReport) -> str:

@@ -12,9 +12,9 @@ from planner.identity_live import Said, said_of
 from reviews.audit import Act, append, workspace_write
 from reviews.blobs import blob_keep
 from reviews.clock import database_now, utc_text
-from reviews.errors import ConflictError, printable
+from reviews.errors import ConflictError, InvalidRequestError, printable
 from reviews.models import DecisionState, HostReport, IdentityReport, Person, PlannedRevision, Workspace
-from reviews.policies.host_reports import WHOLE, Sent, is_of_a_host, sent_reports, time_of_whole
+from reviews.policies.host_reports import WHOLE, Sent, is_of_a_host, part_problems, sent_reports, time_of_whole
 from reviews.policies.permissions import may_report
 from reviews.policies.report_news import News
 from reviews.policies.validity import Difference, owned
@@ -109,6 +109,7 @@ def _take(actor: Person, workspace: Workspace, slot: str, sent: Sequence[Sent], 
     newcomers = [one.place for one in new if one.place not in known or not known[one.place].sha256]
     room_require(workspace, slot, newcomers, decided_by(held.activation).places if held else frozenset(), now)
     _require_launched(workspace, slot, held, new)
+    _require_whole(held, sent)
     judged = [_judged(held, one) for one in new]
     changes = places_keep(
         workspace,
@@ -176,6 +177,17 @@ def _require_launched(workspace: Workspace, slot: str, held: Held | None, sent: 
             for one in others
         )
     )
+
+
+def _require_whole(held: Held | None, sent: Sequence[Sent]) -> None:
+    """Refuse rank maps that hold only the ranks of one host.
+
+    Raises:
+        InvalidRequestError: with every such map.
+    """
+    problems = tuple(part_problems(sent, decided_by(held.activation))) if held is not None else ()
+    if problems:
+        raise InvalidRequestError(problems)
 
 
 def _judged(held: Held | None, sent: Sent) -> _Judged:

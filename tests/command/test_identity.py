@@ -193,6 +193,7 @@ def test_what_was_launched_is_checked_against_what_was_decided(path: Path, tmp_p
         (tmp_path / f"{name}.json").write_bytes(text)
     documents = [str(tmp_path / f"{name}.json") for name in files]
     made = reports(path, tmp_path, capsys, documents[0])
+    assert json.loads(Path(made[0]).read_text())["sources"]["/placement"] == str(tmp_path / "node-a.log")
     assert main(["identity", "check", *documents, *made]) == 0
     assert capsys.readouterr().out == "yes: every key and every rank is what was decided\n"
     assert main(["identity", "check", *documents, made[0]]) == 1

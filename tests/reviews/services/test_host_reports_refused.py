@@ -47,6 +47,16 @@ HOSTILE: dict[str, tuple[dict[str, Any], str, str]] = {
         "request/rank_twice",
         "identity",
     ),
+    "its own ranks as the whole map": (
+        {"placement": {"rank_map": RANKS[:1]}},
+        "request/rank_map_part",
+        "identity/placement/rank_map",
+    ),
+    "no rank as the whole map": (
+        {"placement": {"rank_map": []}},
+        "request/rank_map_part",
+        "identity/placement/rank_map",
+    ),
     "a value longer than any": (
         {"identity": {"model": {"name": "x" * 4097}}},
         "request/value_size",
@@ -81,6 +91,33 @@ def test_a_hostile_report_is_refused_by_name_and_recorded(people: Cast, name: st
     assert (code, pointer) in [(one.code, one.pointer) for one in refused.value.problems]
     assert AuditEntry.objects.get(action="identity.report_refused").decision_number is None
     assert (Decision.objects.get().state, HostReport.objects.exclude(sha256="").count()) == ("EFFECTIVE", 0)
+
+
+def test_every_map_of_one_node_is_named_with_what_says_it_instead(people: Cast) -> None:
+    running(people)
+    with pytest.raises(InvalidRequestError) as refused:
+        post(
+            people, *(report(node, placement={"rank_map": [RANKS[at]]}) for at, node in enumerate(("node-a", "node-b")))
+        )
+    wanted = "all 2 ranks; of one host its own in `ranks_seen`, with `world_size`"
+    assert [(one.pointer, one.expected, one.found) for one in refused.value.problems] == [
+        ("identity[0]/placement/rank_map", wanted, "1, all on node-a"),
+        ("identity[1]/placement/rank_map", wanted, "1, all on node-b"),
+    ]
+
+
+def test_a_smaller_world_that_a_log_shows_ends_the_decision(people: Cast) -> None:
+    running(people)
+    small = report("node-a", placement={"rank_map": RANKS[:1]}, sources={"/placement": "engine.log"})
+    found = post(people, small).check
+    assert [(one.key, one.expected, one.found) for one in found.differences] == [("/placement/world_size", 2, 1)]
+    assert Decision.objects.get().state == "STALE"
+
+
+def test_a_later_rank_alone_is_no_whole_map_whatever_says_so(people: Cast) -> None:
+    running(people)
+    with pytest.raises(InvalidRequestError, match="all on node-b"):
+        post(people, report("node-b", placement={"rank_map": RANKS[1:]}, sources={"/placement": "engine.log"}))
 
 
 def test_nothing_of_a_secret_is_kept(people: Cast) -> None:
