@@ -2,8 +2,9 @@
 
 Rules kept: each time the rows are read that were changed since, by the turn of their slot, on which every service that
 changes one moves it, and what another transaction is about to change comes with a later turn; all are read again where
-the slot's own row is another one, and every ``READ_AGAIN_SECONDS``, so that what was forgotten or written by hand is
-noticed, too. An outcome with very many differences is not kept and is read every time.
+the slot's own row is another one or went back, as in a restored database, and every ``READ_AGAIN_SECONDS``, so that
+what was forgotten or written by hand is noticed, too. An outcome with very many differences is not kept and is read
+every time.
 """
 
 import time
@@ -98,8 +99,9 @@ def hosts_of(workspace: Workspace, slot: str) -> SaidHosts:
     head = ReportedSlot.objects.filter(workspace=workspace, slot=slot).first()
     of = (head.pk, head.begun_at) if head is not None else None
     known = _KEPT.known((workspace.pk, slot))
-    is_due = known is None or known.of != of or time.monotonic() >= known.read_at + READ_AGAIN_SECONDS
-    kept = _read(workspace, slot, of, None if is_due else known)
+    is_newer = known is not None and known.of == of and head is not None and head.turn >= known.turn
+    is_fresh = known is not None and time.monotonic() < known.read_at + READ_AGAIN_SECONDS
+    kept = _read(workspace, slot, of, known if is_newer and is_fresh else None)
     if of is not None:
         _KEPT.keep((workspace.pk, slot), kept)
     hosts = kept.hosts | _outcomes(workspace, slot, kept.large) if kept.large else kept.hosts

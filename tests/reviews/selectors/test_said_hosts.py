@@ -49,6 +49,19 @@ def test_a_report_reads_the_outcome_of_its_own_host_alone(people: Cast, read: li
     assert (asked(people).matches, len(read)) == (True, 3)
 
 
+def test_a_database_that_went_back_is_read_anew(people: Cast, read: list[Said]) -> None:
+    running(people)
+    post(people, report("node-a"))
+    of_slot = {"workspace": people.workspace, "slot": SLOT}
+    before = HostReport.objects.filter(**of_slot).values("turn", "sha256", "collected_at").get()
+    turn = ReportedSlot.objects.get(**of_slot).turn
+    post(people, report("node-a", collected_at=stamp(9)))
+    assert said_hosts.hosts_of(people.workspace, SLOT).hosts["node-a"].sha256 != before["sha256"]
+    HostReport.objects.filter(**of_slot).update(**before)
+    ReportedSlot.objects.filter(**of_slot).update(turn=turn)
+    assert said_hosts.hosts_of(people.workspace, SLOT).hosts["node-a"].sha256 == before["sha256"]
+
+
 def test_what_another_process_wrote_counts_at_once(people: Cast, read: list[Said]) -> None:
     running(people)
     post(people, report("node-a"), report("node-b"))
