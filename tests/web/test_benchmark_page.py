@@ -136,7 +136,7 @@ def test_an_unfinished_draft_says_what_is_missing(people: Cast, visit: Visit) ->
     page = alice.get(f"/w/lab/contracts/{draft.pk}/benchmark/").content.decode()
     assert "The contract is not finished" in page
     assert f'href="/w/lab/contracts/{draft.pk}/model/?open=%2Fidentity%2Fmodel%2Fname#' in page
-    assert "Still needed: an integer &gt;= 1." in page
+    assert "Still needed: an integer of at least 1." in page
     assert alice.get(f"/w/lab/contracts/{draft.pk}/benchmark/matrix.sh").status_code == 404
 
 

@@ -59,7 +59,7 @@ def test_checking_shows_what_would_be_stored_and_stores_nothing(alice: Client) -
     answer = send(alice, draft, "model", "check", typed={"/identity/model/layers": "many"})
     page = answer.content.decode()
     assert answer.status_code == 200
-    assert "Expected an integer &gt;= 1. Found &quot;many&quot; (text)." in page
+    assert "Expected an integer of at least 1. Found &quot;many&quot; (text)." in page
     assert "Not saved yet" in page
     assert (Draft.objects.get(pk=draft.pk).version, AuditEntry.objects.count()) == (1, entries)
 

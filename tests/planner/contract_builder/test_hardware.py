@@ -151,7 +151,7 @@ def test_an_answer_that_does_not_fit_stays_and_is_refused_by_intake() -> None:
     first = asked(tree)[MEMORY][0]
     tree = answered(tree, [Answer(pointer=MEMORY, text="plenty", ids=(first,))])
     (problem,) = [problem for problem in judged(tree).problems if problem.pointer.endswith(f"{first}/memory_bytes")]
-    assert (problem.expected, problem.found) == ("an integer >= 0", '"plenty" (text)')
+    assert (problem.expected, problem.found) == ("an integer of at least 0", '"plenty" (text)')
 
 
 def test_answers_go_into_a_tree_that_is_wrong_where_they_belong() -> None:
