@@ -35,7 +35,7 @@ from planner.observations.diagnosis import Reading, diagnosed, diagnosis_tree
 from planner.observations.scrapes import MAPPINGS, Said, batch_bytes, places_of
 from planner.observations.slowest import LATE_US
 from planner.observations.slowest_text import diagnosis_lines
-from planner.observations.words import value_text
+from planner.observations.words import range_text, value_text
 from planner.shown import printable
 from planner.times import seconds_between
 
@@ -226,7 +226,8 @@ def _number(value: Fraction | None) -> float | None:
 def _line(one: Compared) -> str:
     state = "DRIFT" if one.drifted and one.state != "BREACH" else one.state
     parts = [f"{state} {one.key.metric} {one.entry.statistic} of {', '.join(_where(one)) or 'all groups'}:"]
-    parts.append(one.because or f"{_range(one)},")
+    is_known = one.low is not None
+    parts.append(f"{_range(one)}," if is_known else one.because)
     for word, bound in (("limit", one.entry.limit), ("measured", one.entry.qualified)):
         if bound is not None:
             parts.append(f"{word} {_text(one, bound)},")
@@ -234,7 +235,8 @@ def _line(one: Compared) -> str:
         parts.append(f"{float(one.used * 100):,.6g} % used,")
     if one.source:
         parts.append(f"said by {printable(one.source)},")
-    return " ".join(parts).rstrip(",")
+    line = " ".join(parts).rstrip(",")
+    return f"{line}. {one.because}" if is_known and one.because else line
 
 
 def _where(one: Compared) -> Iterator[str]:
@@ -247,14 +249,11 @@ def _where(one: Compared) -> Iterator[str]:
 
 
 def _range(one: Compared) -> str:
-    low, high = one.low, one.high
-    if low == high or low is None or high is None:
-        return _text(one, low if high is None else high)
-    return f"{_text(one, low)} to {_text(one, high)}"
+    return range_text(_number(one.low), _number(one.high), one.key.metric, one.entry.statistic)
 
 
-def _text(one: Compared, value: Fraction | None) -> str:
-    return "unknown" if value is None else value_text(float(value), one.key.metric, one.entry.statistic)
+def _text(one: Compared, value: Fraction) -> str:
+    return value_text(float(value), one.key.metric, one.entry.statistic)
 
 
 COMMAND = Command(id="observe", help="hold production against what was qualified", configure=_configure, run=_run)

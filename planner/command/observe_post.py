@@ -13,13 +13,12 @@ from planner.command.base import Exit, add_format, json_line
 from planner.command.client import Client
 from planner.command.server import accepted, add_server, answered, file_to_send
 from planner.decision_numbers import revision_label
-from planner.observations.words import value_text
+from planner.observations.words import range_text, value_text
 from planner.shown import printable
 
 __all__ = ["configure_post"]
 
 BOUNDS = {"limit": "limit", "qualified": "measured"}
-VALUES = ("value", *BOUNDS)
 OF = ("rank", "group", "link", "shape")
 
 
@@ -64,7 +63,9 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     for one in found["findings"]:
         of = ", ".join(f"{name} {one[name]}" for name in OF if name in one)
         metric, statistic = one["metric"], one["statistic"]
-        said = {name: value_text(one[name], metric, statistic) for name in VALUES if one[name] is not None}
+        said = {name: value_text(one[name], metric, statistic) for name in BOUNDS if one[name] is not None}
+        bound = one["qualified"] if one["limit"] is None else one["limit"]
+        seen = range_text(one["value"], one["value_up_to"] if bound else one["value"], metric, statistic)
         bounds = ", ".join(f"{word} {said[name]}" for name, word in BOUNDS.items() if name in said)
-        line = f"{one['state']} {metric} {statistic} of {of or 'all groups'}: {said.get('value', 'unknown')}, {bounds}"
+        line = f"{one['state']} {metric} {statistic} of {of or 'all groups'}: {seen}, {bounds}"
         yield printable(f"{line}. Owned by {one['team']}.")

@@ -5,7 +5,7 @@ Rules kept: the unit stands in the metric's name but for rates and shares, whose
 
 from planner.numbers import GIB
 
-__all__ = ["unit_of", "value_text"]
+__all__ = ["range_text", "unit_of", "value_text"]
 
 ENDS = {"_bytes": "bytes", "_ms": "ms", "_watts": "W", "_s": "s", "_share": "percent"}
 
@@ -27,3 +27,14 @@ def value_text(value: float, metric: str, statistic: str) -> str:
     if unit == "percent":
         return f"{100 * value:,.5g} %"
     return f"{value:,.5g} {unit}".rstrip()
+
+
+def range_text(low: float | None, high: float | None, metric: str, statistic: str) -> str:
+    """Write what a value can be; ``high`` is None where it is open."""
+    if low is None:
+        return "unknown"
+    nearest = value_text(low, metric, statistic)
+    if high is None:
+        return f"{nearest} or more"
+    farthest = value_text(high, metric, statistic)
+    return nearest if farthest == nearest else f"{nearest} to {farthest}"

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Count, Q
 
 from planner.observations.qualified import Qualified
-from planner.observations.words import value_text
+from planner.observations.words import range_text, value_text
 from reviews.models import FindingState, ObservationFeed, ObservationFinding
 
 __all__ = ["finding_text", "finding_value", "open_counts", "value_up_to"]
@@ -65,10 +65,10 @@ def finding_text(finding: ObservationFinding, found: Qualified | None = None) ->
         for word, value in (("limit", finding.limit), ("measured", finding.qualified))
         if value is not None
     ]
-    value = "unknown" if finding.value is None else _text(finding, finding.value)
-    most = value_up_to(finding.value, finding.used, finding.limit, finding.qualified)
-    if most is not None and (high := _text(finding, most)) != value:
-        value = f"{value} to {high}"
+    # A share of a bound that is zero tells no end of the value.
+    bound = finding.qualified if finding.limit is None else finding.limit
+    most = value_up_to(finding.value, finding.used, finding.limit, finding.qualified) if bound else finding.value
+    value = range_text(finding.value, most, finding.metric, finding.statistic)
     word = "Back within" if finding.closed_at else FindingState(finding.state).label
     return f"{word}: {finding.metric} {finding.statistic} of {of or 'all groups'} is {value}, {', '.join(bounds)}."
 

@@ -10,7 +10,7 @@ from planner.plan import plan_bytes, plan_parallelism
 from tests.planner.documents import raw
 from tests.planner.factories import BECAUSE, SATURATED, a_contract, an_evidence, documents
 from tests.planner.importers.exporter_samples import dcgm, vllm
-from tests.planner.observations.batches import SUBJECT, a_tree, level
+from tests.planner.observations.batches import SUBJECT, a_tree, level, times
 
 Capture = pytest.CaptureFixture[str]
 GIB = 2**30
@@ -71,6 +71,14 @@ def test_a_rank_over_its_limit_comes_first(decided: list[str], tmp_path: Path, c
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == ("BREACH device_used_bytes max of rank 2: 65 GiB, limit 64 GiB, measured 52 GiB, 101.562 % used")
     assert [line.split(" ")[0] for line in lines] == ["BREACH", "WITHIN", "WITHIN", "WITHIN"]
+
+
+def test_a_value_in_the_open_bucket_says_from_where_on(decided: list[str], tmp_path: Path, capsys: Capture) -> None:
+    segment = {"group": 0, "metrics": {"ttft_ms": times([100.0, 8000.0], [0, 0, 1000])}}
+    (tmp_path / "b.json").write_text(json.dumps(a_tree(segment)))
+    assert main(["observe", "compare", *decided, str(tmp_path / "b.json")]) == 0
+    last = "DRIFT ttft_ms p95 of group 0: 7,512.1 ms or more, measured 400 ms. It lies in the last, open bucket."
+    assert capsys.readouterr().out.splitlines()[-1] == last
 
 
 def test_within_limits_is_told_as_json(decided: list[str], tmp_path: Path, capsys: Capture) -> None:

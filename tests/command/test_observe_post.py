@@ -16,6 +16,7 @@ FINDING = {
     "statistic": "max",
     "rank": 3,
     "value": 712.5,
+    "value_up_to": 712.5,
     "limit": 700.0,
     "qualified": None,
     "team": "capacity",

@@ -3,7 +3,7 @@
 import pytest
 
 from planner.observations import METRICS
-from planner.observations.words import unit_of, value_text
+from planner.observations.words import range_text, unit_of, value_text
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,13 @@ def test_what_is_no_share_rate_or_plain_count_has_its_unit_in_its_name() -> None
         METRICS[name].kind == "count"
         for name in plain - {"running_requests", "waiting_requests", "expert_peak_to_mean"}
     )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(939.01, None, "939.01 ms or more"), (90, 98, "90 ms to 98 ms"), (90, 90, "90 ms"), (None, None, "unknown")],
+)
+def test_a_value_that_can_be_several_is_written_with_its_ends(
+    low: float | None, high: float | None, expected: str
+) -> None:
+    assert range_text(low, high, "ttft_ms", "p95") == expected
