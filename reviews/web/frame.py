@@ -1,5 +1,6 @@
 """What all pages share: who is asking, in which workspace, and how a refusal is answered. No rule lives here."""
 
+import shlex
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cache, wraps
@@ -170,6 +171,12 @@ def workspace_of(slug: str) -> Workspace:
 def server_of(request: HttpRequest) -> str:
     """Return the address of this server, as commands take it."""
     return request.build_absolute_uri("/").rstrip("/")
+
+
+def identity_post_command(request: HttpRequest, slot: str, workspace: str, file: str) -> str:
+    """Return the command that sends what a host said of itself."""
+    where = f"--server {server_of(request)} --workspace {workspace}"
+    return f"topogate identity post {file} --slot {shlex.quote(slot)} {where}"
 
 
 def go_to(request: PersonRequest, href: str) -> HttpResponse:

@@ -15,7 +15,7 @@ from reviews.services.identity_drafts import identity_draft_create
 from reviews.web.contract_builder import step_href
 from reviews.web.csv_text import Value, attachment, csv_response
 from reviews.web.decision_head import head_for
-from reviews.web.frame import PersonRequest, frame, go_to, page, trace_of, workspace_of
+from reviews.web.frame import PersonRequest, frame, go_to, identity_post_command, page, trace_of, workspace_of
 from reviews.web.identity_rows import (
     KeyLine,
     awaited_text,
@@ -64,6 +64,7 @@ def decision_identity(request: PersonRequest, slug: str, number: int) -> HttpRes
         everything=everything,
         ranks=_shown(ranks, query, "ranks", "rank"),
         map_href=_map_href(found, slug),
+        post_command=identity_post_command(request, found.page.slot, slug, "report.json"),
         hosts=_shown(host_lines(found, raw), query, "hosts", "host"),
         refused=refused_text(found.live, found.now),
         history=history_lines(found.reports, raw),

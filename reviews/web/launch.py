@@ -16,7 +16,7 @@ from reviews.errors import Finding, InvalidRequestError, NotFoundError
 from reviews.selectors.launch import LaunchView, handed_out, launch_view
 from reviews.web.csv_text import attachment
 from reviews.web.decision_head import head_for
-from reviews.web.frame import PersonRequest, frame, page, workspace_of
+from reviews.web.frame import PersonRequest, frame, identity_post_command, page, workspace_of
 from reviews.web.launch_rows import launch_strips, launch_table, steps_after, targets
 
 __all__ = ["decision_launch", "launch_archive_download", "launch_file_download"]
@@ -55,7 +55,7 @@ def decision_launch(request: PersonRequest, slug: str, number: int) -> HttpRespo
         not_offered=not_offered,
         table=launch_table(made, partial(_file_href, slug, number, made.target)) if made else None,
         archive_href=_archive_href(slug, number, made.target) if made else "",
-        steps=steps_after(found),
+        steps=steps_after(found, partial(identity_post_command, request, found.page.slot, slug)),
         documents=_documents(found, slug),
         identity_href=reverse("decision-identity", args=[slug, number]),
         instead=_instead(found, slug),

@@ -144,8 +144,11 @@ def _file_row(file: File, href: Callable[[str], str]) -> FileRow:
     )
 
 
-def steps_after(found: LaunchView) -> tuple[tuple[str, str], ...]:
-    """Return what is run after the launch: what it is for, and the command. Files are those of the revision."""
+def steps_after(found: LaunchView, posting: Callable[[str], str]) -> tuple[tuple[str, str], ...]:
+    """Return what is run after the launch: what it is for, and the command. Files are those of the revision.
+
+    ``posting`` makes the command that sends a file.
+    """
     made = found.made
     if made is None:
         return ()
@@ -159,11 +162,15 @@ def steps_after(found: LaunchView) -> tuple[tuple[str, str], ...]:
             f"--given stated.json > {node}.json",
         ),
         (
+            "On every host, each minute or so: send what it said",
+            posting(f"{node}.json"),
+        ),
+        (
             "Compare without the server: every key, every rank",
             f"topogate identity check contract.json evidence.json plan.json {names}",
         ),
         (
-            "Put the reports together, to post them or for topogate check",
+            "Put the reports together, for topogate check",
             f"topogate identity merge {names} > live.json",
         ),
     )

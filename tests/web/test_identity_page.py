@@ -11,7 +11,7 @@ from reviews.errors import InvalidRequestError
 from reviews.models import Draft, HostReport
 from tests.queries import cost
 from tests.reviews.factories import Cast, planned
-from tests.reviews.hosts import RANKS, post, report, rewritten, running, stamp, two_nodes, with_engine
+from tests.reviews.hosts import RANKS, SLOT, post, report, rewritten, running, stamp, two_nodes, with_engine
 from tests.web.conftest import Visit
 
 pytestmark = pytest.mark.django_db
@@ -207,3 +207,9 @@ def test_a_refusal_that_is_of_no_host_stands_below_the_hosts(people: Cast, visit
         post(people, report("node-a", node="x-1", collected_at=stamp(90)))
     text = shown(visit(people.bob))
     assert "Of no host listed here: Refused" in text
+
+
+def test_where_no_host_reports_the_command_names_this_server(people: Cast, visit: Visit) -> None:
+    running(people)
+    command = f"topogate identity post report.json --slot {SLOT} --server http://testserver --workspace lab<"
+    assert command in shown(visit(people.bob))

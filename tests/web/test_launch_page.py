@@ -61,7 +61,10 @@ def test_the_page_tells_what_is_to_be_filled_in_and_what_is_not_said(people: Cas
     assert "TOPOGATE_HEAD</th>" in section(page, "fill")
     assert "/identity/stack/engine" in section(page, "unsaid")
     assert re.findall(r'scope="row">(node-[ab])<', section(page, "seats")) == ["node-a", "node-b"]
-    assert "topogate identity collect --contract contract.json --node node-a" in section(page, "after")
+    after = section(page, "after")
+    assert "topogate identity collect --contract contract.json --node node-a" in after
+    slot = Decision.objects.get().slot
+    assert f"topogate identity post node-a.json --slot {slot} --server http://testserver --workspace lab" in after
 
 
 def test_only_a_script_ends_with_the_decision(people: Cast, visit: Visit) -> None:
