@@ -270,7 +270,9 @@ def _because(
     name = ended or f"{held.name}: "
     if whole.differs:
         who, first = whole.differs[0]
-        more = f" And {len(whole.differs) - 1} more." if len(whole.differs) > 1 else ""
+        # Keys are counted, as differences are elsewhere, and not who says so.
+        others = len({one.key for _, one in whole.differs}) - 1
+        more = f" And {others:,} more." if others else ""
         who = who.capitalize() if ended and who == WHOLE_NAME else who
         return f"{name}{who}: {difference_text(owned(owners, first))}{more}"
     if flapping:

@@ -22,6 +22,16 @@ def test_the_answer_lists_the_hosts_that_were_sent_and_speaks_of_all(people: Cas
     assert [host["place"] for host in every["hosts"]] == ["node-a", "node-b"]
 
 
+def test_what_several_hosts_say_of_a_key_is_one_difference_in_sentence_and_count(people: Cast) -> None:
+    running(people)
+    both = [with_engine(report(node), "2.0") for node in ("node-a", "node-b")]
+    check = post(people, *both).check
+    assert (len(check.differences), "more." in check.because) == (1, False)
+    moved = {"world_size": 2, "ranks": [RANKS[0] | {"device": "a7"}]}
+    check = post(people, both[0] | {"ranks_seen": moved, "collected_at": stamp(9)}).check
+    assert (len(check.differences), check.because.endswith(" And 1 more.")) == (2, True)
+
+
 @pytest.mark.parametrize("kind", ["of a host", "of the whole slot"])
 def test_every_answer_says_the_state_that_the_decision_has_now(people: Cast, alice: Caller, kind: str) -> None:
     running(people)
