@@ -4,7 +4,7 @@ Rules kept: equal answers give equal bytes; text of documents is escaped where M
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -43,19 +43,19 @@ def because_text(keys: tuple[str, ...]) -> str:
     return f"{keys[0]} and {len(keys) - 1} more" if len(keys) > 1 else keys[0]
 
 
-def requalification_markdown(answer: Requalification, title: str) -> str:
-    """Return the answer as Markdown, a line feed at the end."""
-    return "\n".join((f"# {_escaped(title)}", *_parts(answer))) + "\n"
+def requalification_markdown(answer: Requalification, title: str, owners: Sequence[str]) -> str:
+    """Return the answer as Markdown, a line feed at the end; ``owners`` are who answers for each change."""
+    return "\n".join((f"# {_escaped(title)}", *_parts(answer, owners))) + "\n"
 
 
-def _parts(answer: Requalification) -> Iterator[str]:
+def _parts(answer: Requalification, owners: Sequence[str]) -> Iterator[str]:
     if not answer.changes:
         yield from ("", "Nothing changed.")
         return
     yield from _table(
         "Changed",
         ("key", "kind", "owned by", "decided", "found", "ends the decision"),
-        (_change_row(change) for change in answer.changes),
+        (_change_row(change, owner) for change, owner in zip(answer.changes, owners, strict=True)),
     )
     for how, heading in (("measure", "Measure again"), ("judge", "Judge again on the evidence there is")):
         held = [gate for gate in answer.gates if gate.how == how]
@@ -67,10 +67,10 @@ def _parts(answer: Requalification) -> Iterator[str]:
     yield from _table("Runs that stay valid", ("run",), ((run,) for run in answer.kept_runs))
 
 
-def _change_row(change: Change) -> tuple[str, ...]:
+def _change_row(change: Change, owner: str) -> tuple[str, ...]:
     counts = "" if change.kind in UNCOUNTED else "yes" if change.counts else "no: not in requalify_on"
     where = f"{change.kind} at {change.load_point}" if change.load_point else change.kind
-    return (change.key, where, change.section, *change_sides(change), counts)
+    return (change.key, where, owner, *change_sides(change), counts)
 
 
 def _table(heading: str, heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:

@@ -7,7 +7,6 @@ from django.http import HttpResponse
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 
-from planner.requalification.written import requalification_markdown
 from reviews.api.authentication import actor
 from reviews.api.base import WorkspaceView
 from reviews.api.documentation import CHECKING, DOCUMENT, READING, body, number, refusals
@@ -15,7 +14,7 @@ from reviews.api.parts import check_outer_form, unknown_parts
 from reviews.api.queries import integer, one_of, read_query
 from reviews.errors import Finding, InvalidRequestError
 from reviews.selectors.requalification import RequalificationView, requalification_view
-from reviews.selectors.requalification_value import requalification_value
+from reviews.selectors.requalification_value import requalification_text, requalification_value
 
 FORMS = ("json", "markdown")
 PARTS = body(
@@ -91,8 +90,7 @@ def _given(request: Request) -> tuple[bytes | None, list[bytes]]:
 
 def _answered(found: RequalificationView, form: str) -> HttpResponse:
     if form == "markdown":
-        title = f"{found.page.label} r{found.base.number}: measure again"
-        data, content_type = requalification_markdown(found.answer, title), "text/markdown; charset=utf-8"
+        data, content_type = requalification_text(found), "text/markdown; charset=utf-8"
     else:
         data = json.dumps(requalification_value(found), ensure_ascii=False, separators=(",", ":"))
         content_type = "application/json"

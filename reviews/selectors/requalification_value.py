@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from planner.requalification.written import requalification_tree
+from planner.requalification.written import requalification_markdown, requalification_tree
 from planner.times import time_text
 from reviews.selectors.requalification import RequalificationView
 
-__all__ = ["requalification_value"]
+__all__ = ["requalification_text", "requalification_value"]
 
 
 def requalification_value(found: RequalificationView) -> dict[str, Any]:
@@ -24,3 +24,9 @@ def requalification_value(found: RequalificationView) -> dict[str, Any]:
         "changes": [{**change, "because": each.because, "team": each.team} for change, each in told],
         "trials_told": not found.too_large,
     }
+
+
+def requalification_text(found: RequalificationView) -> str:
+    """Return the answer as page and API give it in Markdown, with the team that owns each key."""
+    title = f"{found.page.label} r{found.base.number}: measure again"
+    return requalification_markdown(found.answer, title, [each.team for each in found.told])

@@ -11,12 +11,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from planner.requalification.written import requalification_markdown
 from reviews.errors import DocumentsRefusedError, Finding
 from reviews.models import DocumentKind
 from reviews.selectors.drafts import drafts_of
 from reviews.selectors.requalification import RequalificationView, requalification_of_draft, requalification_view
-from reviews.selectors.requalification_value import requalification_value
+from reviews.selectors.requalification_value import requalification_text, requalification_value
 from reviews.web.csv_text import attachment
 from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
@@ -126,7 +125,7 @@ def _file(found: RequalificationView, suffix: str) -> HttpResponse:
     data = (
         json.dumps(requalification_value(found), ensure_ascii=False, indent=2).encode()
         if suffix == "json"
-        else requalification_markdown(found.answer, f"{found.page.label} r{found.base.number}: measure again").encode()
+        else requalification_text(found).encode()
     )
     _, content_type = FILES[suffix]
     return attachment(data, f"{found.page.label}-measure-again.{suffix}", content_type)

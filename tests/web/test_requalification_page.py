@@ -132,7 +132,10 @@ def test_files_hold_the_same(people: Cast, visit: Visit) -> None:
     assert (driver["because"], driver["team"], driver["after"]) == ("report", "serving", "600.1")
     markdown = audrey.get(f"{FILE}md")
     assert markdown.headers["Content-Disposition"] == 'attachment; filename="D-0001-measure-again.md"'
-    assert "## Run again" in markdown.content.decode()
+    text_of_it = markdown.content.decode()
+    row = next(line for line in text_of_it.splitlines() if line.startswith("| /identity/stack/driver/version "))
+    assert row.split(" | ")[2] == "serving"
+    assert "## Run again" in text_of_it
 
 
 def test_looking_stores_nothing(people: Cast, visit: Visit) -> None:

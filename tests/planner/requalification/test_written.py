@@ -9,7 +9,8 @@ BEFORE = contract()
 
 def written(pointer: str, value: object) -> str:
     newer = contract((pointer, value))
-    return requalification_markdown(requalification(newer, contract_changes(BEFORE, newer)), "chat | eu")
+    answer = requalification(newer, contract_changes(BEFORE, newer))
+    return requalification_markdown(answer, "chat | eu", ["serving"] * len(answer.changes))
 
 
 def test_every_part_is_a_table() -> None:
@@ -25,7 +26,7 @@ def test_every_part_is_a_table() -> None:
         "## Runs that stay valid",
     ]
     key = "/identity/workload/load\\_points/single/concurrent\\_requests"
-    assert f"| {key} | workload at single | /workload | 1 | 2 | yes |" in text
+    assert f"| {key} | workload at single | serving | 1 | 2 | yes |" in text
     assert f"| ttft | single\\_p95 | {key} |" in text
 
 
@@ -36,4 +37,4 @@ def test_text_of_a_document_is_only_text() -> None:
 
 def test_nothing_changed_is_said() -> None:
     changes: tuple[Change, ...] = ()
-    assert requalification_markdown(requalification(BEFORE, changes), "t") == "# t\n\nNothing changed.\n"
+    assert requalification_markdown(requalification(BEFORE, changes), "t", ()) == "# t\n\nNothing changed.\n"
