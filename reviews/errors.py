@@ -41,6 +41,8 @@ def is_prose(text: str, longest: int) -> bool:
 
 def length_of(text: str) -> str:
     """Say how long a refused text is, and which sign that nobody sees is in it: that may be why it is refused."""
+    if not text:
+        return "nothing"
     unseen = [sign for sign in text if not sign.isprintable() and sign not in "\t\r\n"]
     count = f"{len(text)} character{'' if len(text) == 1 else 's'}"
     if not unseen:

@@ -27,6 +27,7 @@ class Field:
     label: str
     kind: str = "area"
     hint: str = ""
+    is_required: bool = False
     options: tuple[tuple[str, str], ...] = ()
     typed: tuple[str, ...] = ()
 
@@ -77,7 +78,7 @@ class Waiting:
 
 def reason(hint: str) -> Field:
     """Return the field for a reason."""
-    return Field(name="reason", label="Reason", hint=f"{hint} It is kept in the audit log.")
+    return Field(name="reason", label="Reason", hint=f"{hint} It is kept in the audit log.", is_required=True)
 
 
 def acts_of(found: ReleaseView, *, typed: Mapping[str, Sequence[str]], problem: str) -> tuple[ActForm, ...]:
@@ -137,6 +138,7 @@ def _releases(found: ReleaseView) -> Iterator[ActForm]:
                     name="statement",
                     label="Statement",
                     hint="What you checked before the roll-out. It is kept in the audit log.",
+                    is_required=True,
                 ),
             ),
             button="Put into force",

@@ -51,6 +51,15 @@ def test_what_is_not_approved_says_why_the_form_is_off(decided: Decision, people
     assert ("disabled" in activate, "Waiting on networking, serving." in activate) == (True, True)
 
 
+def test_what_an_act_cannot_do_without_is_required_in_its_form(people: Cast, visit: Visit) -> None:
+    decision = approved(people).decision
+    client = visit(people.dave)
+    activate = client.get(RELEASE).content.decode().split('id="activate"')[1].split("</section>")[0]
+    assert 'name="statement" maxlength="4000" required' in activate
+    refused = client.post(RELEASE, sent(decision, "activate", statement=" "))
+    assert "statement: expected 1 to 4000 characters, found nothing." in refused.content.decode()
+
+
 def test_a_refused_release_keeps_what_was_typed(decided: Decision, people: Cast, visit: Visit) -> None:
     answer = visit(people.bob).post(RELEASE, sent(decided, "activate", statement="My words."))
     page = answer.content.decode()

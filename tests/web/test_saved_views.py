@@ -35,7 +35,7 @@ def test_a_page_with_filters_offers_to_save_them(people: Cast, visit: Visit) -> 
 @pytest.mark.parametrize(
     ("form", "status", "text"),
     [
-        ({"name": "  ", "slot": "a"}, 422, "name: expected 1 to 60 characters, found 0 characters."),
+        ({"name": "  ", "slot": "a"}, 422, "name: expected 1 to 60 characters, found nothing."),
         ({"name": "n" * 61, "slot": "a"}, 422, "name: expected 1 to 60 characters, found 61 characters."),
         ({"name": "Nothing"}, 422, "filters: expected at least one filter"),
         ({"name": "Long", "q": "q" * 2000}, 422, "and together at most 2000 characters, found 2002 characters."),

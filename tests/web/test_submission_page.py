@@ -244,7 +244,7 @@ def test_what_is_wrong_with_a_field_stands_at_the_field(people: Cast, visit: Vis
     page = answer.content.decode()
     assert answer.status_code == 422
     for field, words in (
-        ("title-bad", "Expected 1 to 200 printable characters. Found 0 characters."),
+        ("title-bad", "Expected 1 to 200 printable characters. Found nothing."),
         ("as-of-bad", "Expected UTC in whole seconds, as in 2026-09-20T16:00:00Z. Found then."),
     ):
         assert words in page.split(f'id="{field}"')[1].split("</p>")[0]

@@ -35,7 +35,7 @@ def test_a_new_token_is_shown_once_and_works(people: Cast, visit: Visit) -> None
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        pytest.param({"label": ""}, "label: expected 1 to 120 printable characters, found 0 characters.", id="label"),
+        pytest.param({"label": ""}, "label: expected 1 to 120 printable characters, found nothing.", id="label"),
         pytest.param({"scope": "sign"}, "scope: expected one of read, report, submit, found sign.", id="scope"),
         pytest.param({"days": "36500"}, "days: expected one of 7, 30, 90, 365 days, found 36500.", id="lifetime"),
     ],

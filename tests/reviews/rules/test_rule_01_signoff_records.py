@@ -111,7 +111,7 @@ def test_a_point_settled_twice_is_settled_once(people: Cast) -> None:
             id="conditions of a plain approval",
         ),
         pytest.param(
-            {"follow_ups": ("",)}, "follow_ups/0: expected 1 to 1000 characters, found 0 characters.", id="empty point"
+            {"follow_ups": ("",)}, "follow_ups/0: expected 1 to 1000 characters, found nothing.", id="empty point"
         ),
         pytest.param(
             {"rollback": ""}, "rollback: expected where to go back to: none, found nothing.", id="no rollback"

@@ -109,7 +109,7 @@ def test_members_are_mentioned_by_login_and_strangers_named(people: Cast) -> Non
 @pytest.mark.parametrize(
     ("written", "sentence"),
     [
-        pytest.param(about(text=" "), "text: expected 1 to 4000 characters, found 0 characters.", id="nothing said"),
+        pytest.param(about(text=" "), "text: expected 1 to 4000 characters, found nothing.", id="nothing said"),
         pytest.param(
             about(text="a\u202eb"),
             "text: expected 1 to 4000 characters, found 3 characters, among them U+202E, which nobody sees.",

@@ -104,7 +104,7 @@ def test_a_signoff_is_one_entry_with_the_persons_token_and_no_name(people: Cast,
             "bob",
             {"statement": "  "},
             InvalidRequestError,
-            "statement: expected 1 to 4000 characters, found 0 characters.",
+            "statement: expected 1 to 4000 characters, found nothing.",
             id="no statement",
         ),
         pytest.param(
