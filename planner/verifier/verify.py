@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Checks a bundle that Topogate exported, without Topogate: takes Python 3.11 and ``cryptography``, nothing else.
 Exit 0 VERIFIED: all holds and is signed by keys that you gave. 3 CONSISTENT ONLY: all holds, but the keys came with
-the bundle. 1 BROKEN: what is wrong, and at which entry. 2 INCOMPLETE: something is missing or cannot be read.
-"""  # Laid out by hand, to be read in one sitting: five parts, each resting on those before it.
-import argparse, io, json, re, zipfile, zlib
+the bundle. 1 BROKEN: what is wrong, and at which entry. 2 INCOMPLETE: something is missing or cannot be read."""
+import argparse, io, json, re, zipfile, zlib  # Laid out by hand: five parts, to be read in one sitting.
 from base64 import b64decode
 from collections.abc import Collection, Iterator, Sequence
 from hashlib import sha256
@@ -29,11 +28,10 @@ NAME = re.compile(r"(?:[a-z]+/)?[A-Za-z0-9-]+(?:\.[a-z0-9]+)+")
 class Bundle:
     def __init__(self, file: BinaryIO) -> None:
         self.file, self.size = file, file.seek(0, io.SEEK_END) - 64
-        file.seek(max(0, self.size - 42))
-        more, end, self.signature = file.read(20)[:4], file.read(22), file.read(64)
+        _, pre, end, self.signature = file.seek(max(0, self.size - 42)), file.read(20)[:4], file.read(22), file.read(64)
         require(end[:4] == b"PK\5\6" and end[20:] == b"\x40\0", "it is no bundle, or was cut off", None, INCOMPLETE)
         count, length = int.from_bytes(end[10:12], "little"), int.from_bytes(end[12:16], "little")
-        require(count <= MAX_FILES and length <= MAX_DIRECTORY and more != b"PK\6\7", "there are too many files")
+        require(count <= MAX_FILES and length <= MAX_DIRECTORY and pre != b"PK\6\7", "there are too many files")
         self.zip = zipfile.ZipFile(file)
         infos, self.names = self.zip.infolist(), set(self.zip.namelist())
         strange = [one.filename for one in infos if not NAME.fullmatch(one.filename) or one.compress_type not in (0, 8)]
@@ -64,14 +62,12 @@ def checkpoint_of(raw: bytes, keys: Sequence[str]) -> tuple[int, bytes, str, lis
     (origin, size, root), mine = text.split("\n"), [key for key in keys if key.startswith(f"{text.split()[0]}+")]
     blobs = [b64decode(line.split(" ")[2])[4:] for line in block.splitlines() if line.startswith(f"— {origin} ")]
     return int(size), b64decode(root), origin, signers_of(mine, f"{text}\n".encode(), blobs)
-# 3. The log: bytes, chain, Merkle tree (RFC 9162).
-def root_of(hashes: list[bytes]) -> bytes:
-    while len(hashes) > 1:
-        pairs = [sha256(b"\1" + left + right).digest() for left, right in zip(*[iter(hashes)] * 2, strict=False)]
-        hashes = pairs + hashes[2 * len(pairs) :]
-    return hashes[0]
+# 3. The log: entries, in quotes leaf hashes of others, and payloads in the same order; Merkle tree (RFC 9162).
+def root_of(row: list[bytes]) -> bytes:
+    while len(row) > 1:  # the last one of an odd number stays as it is
+        row = [sha256(b"\1" + a + b).digest() for a, b in zip(*[iter(row)] * 2, strict=False)] + row[len(row) & -2 :]
+    return row[0]
 def chained(lines: Iterator[bytes], leaves: list[bytes], root: bytes = b"", prev: bytes = b"0" * 64) -> Iterator[bytes]:
-    """Yield the lines of a log with this root, entries or in quotes leaf hashes of others; collect all leaf hashes."""
     for seq, line in enumerate(lines):
         if line[:1] == b'"':
             require(re.fullmatch(rb'"[0-9a-f]{64}"', line), "is no leaf hash", seq)
@@ -86,10 +82,8 @@ def chained(lines: Iterator[bytes], leaves: list[bytes], root: bytes = b"", prev
         leaves.append(leaf)
         yield line
 def replay(rules: "Rules", lines: Iterator[bytes], payloads: Iterator[bytes], origin: str, leaves: list[bytes]) -> None:
-    """Check every entry and its payload, and carry out what it says; both come in the order of the log."""
     for seq, line in enumerate(chained(lines, leaves, rules.root)):
-        rules.hidden += (hidden := line[:1] == b'"')
-        if hidden: continue
+        if line[:1] == b'"': rules.hidden += 1; continue
         try:
             e = json.loads(line.decode())
             require(e["v"] == 1, "was written by a later version: take its verify.py", seq, INCOMPLETE)
@@ -222,28 +216,25 @@ class Rules:
             "predicateType": "urn:topogate:predicate:topology-review:v1", "log": e["origin"], "entry": seq,
             "authors": sorted(d["authors"]), "approvals": [{name: s[name] for name in SAID} for s in approving],
             "carries": [s["carry"] for s in approving if s["carry"]], "quorum": quorums}
-def told(plan: Tree, about: str, of: Tree, setup: Any) -> Tree:  # what a statement on a trial, or a subject, has to say
+def told(plan: Tree, about: str, of: Tree, says: Tree) -> Tree:  # what a statement on a trial, or a subject, has to say
     trials = [one for one in plan["candidates"].values() if one["trial_content_id"] == about]
     chosen = [plan["candidates"][plan["selected"]["trial"]]] if plan["decision"] == "SELECT_TOPOLOGY" else []
     gates = {gate: said["outcome"] for one in trials or chosen for gate, said in one["gates"].items()}
     good, bad = ([gate for gate in gates if gates[gate] in by] for by in (("PASS",), ("FAIL", "UNKNOWN")))
-    setups = [[*({"name": n, "digest": {"sha256": r[f"{n}_file_sha256"][7:]}} for n in ("contract", "evidence")),
-               {"name": "planner", "uri": f"urn:topogate:planner:{r['planner_version']}"}]
-              for same in of.values() for r in same]
+    setups = [[{"name": n, "digest": {"sha256": r[f"{n}_file_sha256"][7:]}} for n in ("contract", "evidence")] + [
+        {"name": "planner", "uri": f"urn:topogate:planner:{r['planner_version']}"}] for rs in of.values() for r in rs]
     if trials: return {"predicateType": "https://in-toto.io/attestation/test-result/v0.1", "passedTests": good,
                        "failedTests": bad, "warnedTests": [], "result": "FAILED" if bad else "PASSED",
-                       "configuration": setup if setup in setups else setups[0]}
-    if not (r := of.get(about, [{}])[0]): return {"subject": 0}
-    slot = re.sub(rb"[^\w.~-]", lambda sign: b"%%%02X" % ord(sign[0]), r["slot"].encode()).decode()  # RFC 3986
-    return {"predicateType": "https://slsa.dev/verification_summary/v1", "resourceUri": f"urn:topogate:slot:{slot}",
+                       "configuration": setup if (setup := says.get("configuration")) in setups else setups[0]}
+    return {"predicateType": "https://slsa.dev/verification_summary/v1", "resourceUri": "urn:topogate:slot:" + re.sub(
+                rb"[^\w.~-]", lambda sign: b"%%%02X" % ord(sign[0]), r["slot"].encode()).decode(),  # RFC 3986
             "policy": {"uri": "urn:topogate:policy", "digest": {"sha256": r["policy"][7:]}},
             "verifier": {"id": "urn:topogate:planner", "version": {"topogate": r["planner_version"]}},
             "verifiedLevels": [f"TOPO_GATE_{gate.upper()}" for gate in good] if chosen else ["FAILED"],
-            "verificationResult": "PASSED" if chosen else "FAILED"}
-# 5. All of it.
+            "verificationResult": "PASSED" if chosen else "FAILED"} if (r := of.get(about, [{}])[0]) else {"subject": 0}
+# 5. All of it, for a reader who trusts the keys ``pinned`` and kept the checkpoints ``olds``.
 Result = tuple[int, str, int | None, list[str]]  # exit code, headline, entry, what was not checked
 def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = ()) -> Result:
-    """Check a bundle for a reader who trusts the keys ``pinned`` and kept the checkpoints ``olds``."""
     rules, leaves, seq, good, shown, code = Rules(), list[bytes](), None, 0, "", VERIFIED if pinned else CONSISTENT
     try:
         bundle = Bundle(file)
@@ -275,8 +266,7 @@ def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = (
                 shown, plan = other, STRICT(b"".join(bundle.read(f"documents/{other[7:]}.json", False)).decode())
             require(shown in about, "a statement is about nothing that this log has planned")
             (of,), said["predicateType"], at = about - {shown}, statement["predicateType"], said.get("entry")
-            setup, review = said.get("configuration"), rules.reviews.pop((at, shown, of), None)
-            due = review or told(plan, of, rules.plans[shown], setup)
+            due = rules.reviews.pop((at, shown, of), {}) or told(plan, of, rules.plans[shown], said)
             wrong = [one for one in due | (said if at else {}) if COMPACT(said.get(one)) != COMPACT(due.get(one))]
             require(not wrong, f"a statement about {of} says otherwise than log and plan: {', '.join(wrong)}", at)
         require(not rules.reviews, "no statement tells of this activation", [*rules.reviews, [0]][0][0], INCOMPLETE)
@@ -290,7 +280,7 @@ def verify(file: BinaryIO, pinned: Sequence[str] = (), olds: Sequence[bytes] = (
     except BAD as error: text, code = f"the bundle cannot be read: {meaning(error)}", INCOMPLETE
     counts = ((rules.hidden, "entries that are only hashes here"), (rules.older, "entries without scope or uploader"),
               (rules.absent, "kept files that were left out"))
-    unchecked = ["the planner was not run", "who is behind a token", *(f"{n:,} {what}" for n, what in counts if n)]
+    unchecked = ["the planner was not run", "who is behind a token", *(f"{what}: {n:,}" for n, what in counts if n)]
     text = f"{WORDS[code]}{'' if seq is None else f' at seq {seq}'}: {text}. Not checked: {'; '.join(unchecked)}."
     return code, re.sub("[^ -~]", "?", text), seq, unchecked  # what a bundle says moves no cursor of a terminal
 def key(text: str) -> list[str]:

@@ -284,4 +284,4 @@ def test_what_older_logs_do_not_record_is_said_not_to_be_checked() -> None:
             said(log, label).pop(name, None)
     code, headline, _, _ = verify(io.BytesIO(written(content(log))), [KEY])
     assert code == 0
-    assert headline.endswith("2 entries without scope or uploader.")
+    assert headline.endswith("entries without scope or uploader: 2.")

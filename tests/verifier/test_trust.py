@@ -71,7 +71,7 @@ def test_a_bundle_of_one_decision_shows_the_others_as_hashes() -> None:
     made.statements = made.statements[5:]
     code, headline, _, unchecked = verify(io.BytesIO(written(made)), [KEY])
     assert code == 0, headline
-    assert unchecked[-1] == f"{shown.count(False)} entries that are only hashes here"
+    assert unchecked[-1] == f"entries that are only hashes here: {shown.count(False)}"
 
 
 def take(line: bytes, payloads: Any) -> bytes | None:

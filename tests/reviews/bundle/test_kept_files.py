@@ -77,7 +77,7 @@ def listed(opened: zipfile.ZipFile) -> list[dict[str, str]]:
 def test_what_is_left_out_is_listed_and_said_not_to_be_checked(revision: Revision, people: Cast) -> None:
     opened, (code, headline), faults = bundled(people)
     assert (code, faults) == (0, ())
-    assert headline.endswith("; 2 kept files that were left out.")
+    assert headline.endswith("; kept files that were left out: 2.")
     assert [name for name in opened.namelist() if name.startswith("files/")] == []
     first, second = listed(opened)
     assert first == {
