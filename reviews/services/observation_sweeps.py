@@ -98,7 +98,8 @@ def _let_go(until: datetime) -> int:
 def _into_day(hour_id: int) -> int:
     """Put one hour into its day; return 1, or 0 where another process does it or did."""
     with transaction.atomic():
-        spans = ObservationSpan.objects.select_for_update(skip_locked=True)
+        # Of the hour alone: in the order of spans its feed is read too, and was locked with it against all other hours.
+        spans = ObservationSpan.objects.select_for_update(skip_locked=True, of=("self",))
         hour = spans.filter(pk=hour_id, in_day=False).first()
         if hour is None:
             return 0
