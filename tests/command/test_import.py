@@ -141,7 +141,10 @@ def test_a_folder_without_files_is_named(tmp_path: Path, capsys: Capture) -> Non
 def test_an_interrupt_ends_an_import_without_a_traceback(tmp_path: Path) -> None:
     path = tmp_path / "large.json"
     path.write_text("\n".join([json.dumps(vllm_run())] * 40_000))
-    command = [sys.executable, "-c", "from planner.command import main; print('ready', flush=True); main()"]
+    # What was started in the background of a script ignores interrupts, and so would this program.
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    ready = "from planner.command import main; print('ready', flush=True); main()"
+    command = [sys.executable, "-c", f"{heard}; {ready}"]
     with subprocess.Popen([*command, "import", str(path)], stdout=PIPE, stderr=PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stderr is not None
