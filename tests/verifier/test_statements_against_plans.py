@@ -11,6 +11,7 @@ import pytest
 from planner.command import main as topogate
 from planner.verifier.verify import verify
 from tests.verifier.making import KEY, content, sound_story, unwrapped, written
+from tests.verifier.story import Story
 from tests.verifier.test_damaged_bundles import restated
 
 TRIAL, SUMMARY, OTHER_TRIAL, OTHER_SUMMARY = 0, 1, 5, 6
@@ -109,6 +110,16 @@ def test_the_command_tells_an_outsider_too(tmp_path: Path, capsys: pytest.Captur
     assert capsys.readouterr().out.startswith(f"BROKEN: a statement about sha256:{'11' * 32} {found}")
 
 
+def let_second_decision_be_about(log: Story, subject: str) -> None:
+    """Let all that is said in the second decision be about the subject of the first."""
+    for act in log.acts:
+        if act.fields.get("decision") == 2 and act.fields.get("subject"):
+            act.fields["subject"] = subject
+            payload = act.payload or {}
+            for one in (payload, *payload.get("signoffs", ())):
+                one |= {"subject": subject} if "subject" in one else {}
+
+
 def test_revisions_with_the_same_plan_are_stated_one_after_another() -> None:
     """The same documents, submitted twice as of one time, make one plan and one subject."""
     log = sound_story()
@@ -116,12 +127,7 @@ def test_revisions_with_the_same_plan_are_stated_one_after_another() -> None:
         again, first = log[f"{name} 2.1"], log[f"{name} 1.2"]
         again.payload = dict(first.payload or {})
     subject = log.subject("planned 2.1")
-    for act in log.acts:
-        if act.fields.get("decision") == 2 and act.fields.get("subject"):
-            act.fields["subject"] = subject
-            payload = act.payload or {}
-            for one in (payload, *payload.get("signoffs", ())):
-                one |= {"subject": subject} if "subject" in one else {}
+    let_second_decision_be_about(log, subject)
     log.documents = {digest: raw for digest, raw in log.documents.items() if b" 2.1" not in raw}
     code, headline, *_ = verify(io.BytesIO(written(content(log))), [KEY])
     assert code == 0, headline
@@ -134,12 +140,7 @@ def test_documents_of_other_bytes_make_one_plan_and_are_told_of_each() -> None:
     again, first = log["created 2.1"].payload or {}, log["created 1.2"].payload or {}
     again |= {name: said for name, said in first.items() if not name.endswith("_file_sha256")}
     log["planned 2.1"].payload = dict(log["planned 1.2"].payload or {})
-    for act in log.acts:
-        if act.fields.get("decision") == 2 and act.fields.get("subject"):
-            act.fields["subject"] = subject
-            payload = act.payload or {}
-            for one in (payload, *payload.get("signoffs", ())):
-                one |= {"subject": subject} if "subject" in one else {}
+    let_second_decision_be_about(log, subject)
     log.documents = {digest: raw for digest, raw in log.documents.items() if b"plan 2.1" not in raw}
     code, headline, *_ = verify(io.BytesIO(written(content(log))), [KEY])
     assert code == 0, headline
