@@ -7,6 +7,9 @@ they change with every upload and nothing could ever be found equal.
 A scope is a map of item to digest; its own digest is over that map. Items are named by what they are about:
 ``identity:/stack/engine/version``, ``gate:t-1:ttft``, ``trial:t-1``, ``selected``, ``decision``, ``policy`` and
 ``planner``.
+
+Age is what an as-of time makes of evidence. Where the contract limits it, its reading and margin are items like all
+others; where it does not, age decides nothing and what is signed for is the time that was read, which stays.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,11 +23,13 @@ from msgspec import Raw, Struct
 from planner.canonical import content_id, file_sha256
 from planner.identity import leaves
 from planner.pointers import joined
-from planner.times import parsed_time
+from planner.times import parsed_time, time_text
 from reviews.policies.document import PolicyDocument, gate_owner, identity_owner
 
 IDENTITY, GATE, TRIAL = "identity:", "gate:", "trial:"
 SELECTED = "selected"
+AGE_GATE = "freshness"
+"""The gate whose reading moves with the as-of time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +95,7 @@ class _Selected(Struct):
 class _Plan(Struct):
     """A plan with its outcomes as the bytes that they are: canonical, so that their digest is their content id."""
 
+    as_of: str
     planner_version: str
     decision: str
     selected: _Selected | None
@@ -153,8 +159,24 @@ def _owned_gates(document: PolicyDocument, plan: _Plan) -> dict[str, dict[str, s
             judged = msgspec.json.decode(outcome, type=_Judged)
             if judged.outcome != "NOT_DECLARED":
                 owner = owned.setdefault(gate_owner(document, judged.family), {})
-                owner[f"{GATE}{trial}:{gate}"] = file_sha256(outcome)
+                owner[f"{GATE}{trial}:{gate}"] = (
+                    _aged_digest(outcome, plan.as_of) if gate == AGE_GATE else file_sha256(outcome)
+                )
     return owned
+
+
+def _aged_digest(outcome: Raw, as_of: str) -> str:
+    """Return the digest of an outcome in which an age that nothing limits is told by the time that was read.
+
+    The sentence of a pass says the same age once more; any other says what is wrong with a window, and stays.
+    """
+    found, moment = msgspec.json.decode(outcome), parsed_time(as_of)
+    for limit in found["limits"].values():
+        if moment is not None and limit["limit"] is None and limit["measured"] is not None:
+            limit["measured"] = time_text(moment - timedelta(seconds=limit["measured"]))
+            if limit["outcome"] == "PASS":
+                del limit["sentence"]
+    return content_id(found)
 
 
 def scope_change(earlier: Mapping[str, str], later: Mapping[str, str]) -> ScopeChange:
@@ -182,7 +204,7 @@ def evidence_until(plan: Mapping[str, Any]) -> datetime | None:
 
 def _seconds_left(candidates: Iterable[Mapping[str, Any]]) -> Iterable[int]:
     for candidate in candidates:
-        for limit in candidate["gates"].get("freshness", {}).get("limits", {}).values():
+        for limit in candidate["gates"].get(AGE_GATE, {}).get("limits", {}).values():
             margin = limit.get("margin")
             if isinstance(margin, int | float):
                 yield int(margin)

@@ -13,7 +13,9 @@ from reviews.policies.scope import Scope, evidence_until, scope_change, team_sco
 from tests.reviews.factories import IDENTITY, POLICY
 
 DOCUMENT = read_policy(msgspec.json.encode(POLICY))
+AS_OF = "2026-09-21T12:00:00Z"
 PLAN: dict[str, Any] = {
+    "as_of": AS_OF,
     "planner_version": "1.0.0",
     "decision": "SELECT_TOPOLOGY",
     "evidence": {"content_id": "e1"},
@@ -116,7 +118,7 @@ def _fresh(margin: Any) -> dict[str, Any]:
 )
 def test_evidence_holds_until_the_first_trials_own_limit(eligible: list[str], until: datetime | None) -> None:
     plan = {
-        "as_of": "2026-09-21T12:00:00Z",
+        "as_of": AS_OF,
         "eligible": [{"trial": trial} for trial in eligible],
         "candidates": {"t-1": _fresh(120), "t-2": _fresh(60), "t-3": _fresh(None)},
     }

@@ -30,6 +30,8 @@ def pair(**changes: Any) -> Pair:
     if "failure" in changes:
         share = {"domain": "node", "horizon": "immediate", "max_capacity_share_lost": 0.55, "because": "One of two."}
         contract["gates"]["failure_domain"] = {"node_share": share}
+    if "most_s" in changes:
+        contract["validity"] = {"max_evidence_age_s": changes["most_s"]}
     if "note" in changes:
         contract["owner"] = changes["note"]
     evidence = evidence_tree(contract, tokens=changes.get("tokens", 163840))
@@ -108,6 +110,23 @@ def test_only_the_team_that_owns_what_changed_signs_again(
 ) -> None:
     planned(people, pair=pair(**changes), decision=signed_by_both(people).decision)
     assert by_team(people) == {"serving": serving, "networking": networking}
+
+
+def test_both_are_carried_to_a_later_as_of_time_where_no_age_is_limited(people: Cast) -> None:
+    planned(people, pair=pair(), as_of="2026-11-30T12:00:00Z", decision=signed_by_both(people).decision)
+    assert by_team(people) == {"serving": ("CARRIED", "", ()), "networking": ("CARRIED", "", ())}
+
+
+def test_who_owns_a_limited_age_signs_again_at_another_as_of_time(people: Cast) -> None:
+    limited = pair(most_s=1_000_000_000)
+    first = planned(people, pair=limited)
+    sign(people, first)
+    sign(people, first, people.carol, team="networking")
+    planned(people, pair=limited, as_of="2026-09-21T12:00:01Z", decision=first.decision)
+    assert by_team(people) == {
+        "serving": ("STALE", "SCOPE_CHANGED", ("gate:t-1:freshness",)),
+        "networking": ("CARRIED", "", ()),
+    }
 
 
 @pytest.mark.parametrize(
