@@ -117,7 +117,13 @@ if _database["ENGINE"] == "django.db.backends.sqlite3":
 else:
     _database["CONN_MAX_AGE"] = 60
     _database["CONN_HEALTH_CHECKS"] = True
-    _database.setdefault("OPTIONS", {})["options"] = "-c statement_timeout=60000 -c lock_timeout=30000"
+    _database["OPTIONS"] = {
+        # Seconds and milliseconds: a host that went away without a word is otherwise waited for for minutes.
+        "connect_timeout": 5,
+        "tcp_user_timeout": 20_000,
+        **_database.get("OPTIONS", {}),
+        "options": "-c statement_timeout=60000 -c lock_timeout=30000",
+    }
 DATABASES = {"default": _database}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -5,6 +5,7 @@ from django.urls import include, path
 from config.health import live, ready
 
 handler400 = "config.bad_requests.turned_away"
+handler500 = "config.bad_requests.failed"
 # Looked up by the limits of django-allauth.
 handler429 = "reviews.web.accounts.too_many"
 

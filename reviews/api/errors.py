@@ -1,7 +1,7 @@
 """The one exception handler: every refusal becomes problem details (RFC 9457), ``application/problem+json``.
 
-``problems`` lists everything that is wrong with what was sent, never only the first. What is no refusal is not
-answered here and stays an error of the server.
+``problems`` lists everything that is wrong with what was sent, never only the first. What is no refusal stays an error
+of the server, which logs it, and is answered in the same form.
 """
 
 import math
@@ -39,8 +39,14 @@ TITLES = {
     415: ("unsupported_content_type", "The content type is not taken here"),
     422: ("invalid_request", "The content of the request is wrong"),
     429: ("too_many_requests", "Too many requests"),
+    500: ("server_failed", "The server failed"),
+    503: ("database_away", "The database cannot be used now"),
 }
 """Status -> code, where the refusal has none of its own, and title."""
+FAILURES = {
+    500: "Something went wrong that no rule foresaw. The server's log has the rest.",
+    503: "It is away, full or busy. Ask again; with an Idempotency-Key, nothing is submitted twice.",
+}
 TOO_LARGE = frozenset({"json/size", "observations/size"})
 
 
@@ -75,6 +81,12 @@ def problem_of_unread(request: HttpRequest, error: Exception) -> HttpResponse:
     """Answer a request that was turned away before any view saw it."""
     refused = refusal(error) or _of_malformed(error)
     return JsonResponse(problem_body(refused, request.path), status=refused.status, content_type=CONTENT_TYPE)
+
+
+def problem_of_failure(request: HttpRequest, status: int) -> HttpResponse:
+    """Answer what the server could not finish: 500, or 503 where its database cannot be used now."""
+    body = problem_body(Refusal(status, FAILURES[status]), request.path)
+    return JsonResponse(body, status=status, content_type=CONTENT_TYPE)
 
 
 def problem_body(refused: Refusal, path: str) -> dict[str, Any]:

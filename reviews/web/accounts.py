@@ -13,7 +13,7 @@ from allauth.mfa.webauthn.internal.auth import begin_authentication
 from allauth.mfa.webauthn.views import ReauthenticateWebAuthnView
 from django.conf import settings
 from django.core.cache import cache
-from django.db import DatabaseError
+from django.db import OperationalError
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -146,11 +146,11 @@ def too_many(request: HttpRequest, exception: Exception | None = None) -> HttpRe
     The library takes requests that it could not count for too many; those are a failure of the database.
 
     Raises:
-        DatabaseError: the database takes no writes, as on a full disk.
+        OperationalError: the database takes no writes, as on a full disk.
     """
     probe = f"counted-{secrets.token_hex(8)}"
     if not cache.add(probe, True, timeout=1):
-        raise DatabaseError("logins cannot be counted: the database takes no writes")
+        raise OperationalError("logins cannot be counted: the database takes no writes")
     cache.delete(probe)
     answer = render(request, "429_pace.html", status=429)
     answer["Retry-After"] = "60"

@@ -1,4 +1,4 @@
-"""Pages for requests that were turned away before any view has read them."""
+"""Pages for requests that were turned away before any view has read them, or that the server could not finish."""
 
 from typing import cast
 
@@ -34,6 +34,14 @@ def page_of_method(request: HttpRequest, bare: HttpResponse) -> HttpResponse:
     page = render(request, "405.html", {"is_act": "GET" not in bare["Allow"]}, status=405)
     page["Allow"] = bare["Allow"]
     return page
+
+
+def page_of_failure(request: HttpRequest, status: int) -> HttpResponse:
+    """Say that the server failed (500), or that the database cannot be used now (503).
+
+    Neither page asks who reads it: that would take the database.
+    """
+    return HttpResponse(loader.render_to_string(f"{status}.html"), status=status)
 
 
 def record(request: PersonRequest, slug: str, passed: Finding) -> None:

@@ -1,8 +1,10 @@
 """What the settings promise: headers on every answer, the deployment check, no start without a secret."""
 
 import os
+import socket
 import subprocess
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -152,6 +154,16 @@ def test_health_says_when_the_database_is_not_reached() -> None:
     nowhere = "postgres://nobody@/nothing?host=/nowhere"
     done = manage("-c", ask, DATABASE_URL=nowhere, DJANGO_SETTINGS_MODULE="config.settings", ALLOWED_HOSTS="testserver")
     assert "status_code=503" in done.stdout, done.stderr
+
+
+def test_health_says_in_time_when_the_database_says_nothing() -> None:
+    ask = "import django; django.setup(); from django.test import Client; print(Client().get('/health/ready'))"
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        nowhere = f"postgres://nobody@127.0.0.1:{silent.getsockname()[1]}/nothing"
+        variables = {"DATABASE_URL": nowhere, "DJANGO_SETTINGS_MODULE": "config.settings"}
+        began = time.monotonic()
+        done = manage("-c", ask, ALLOWED_HOSTS="testserver", **variables)
+    assert ("status_code=503" in done.stdout, time.monotonic() - began < 30) == (True, True), done.stderr
 
 
 def test_a_task_that_is_still_running_is_not_delivered_again() -> None:

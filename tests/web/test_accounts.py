@@ -180,7 +180,7 @@ def test_a_database_that_takes_no_writes_is_not_called_too_many_requests(ada: Pe
         if connection.vendor == "sqlite":
             with connection.cursor() as cursor:
                 cursor.execute("PRAGMA query_only = OFF")
-    assert status == 500
+    assert status == 503
 
 
 @pytest.mark.parametrize(
