@@ -64,8 +64,8 @@ def decide(contract: ContractDocument, evidence: EvidenceDocument) -> Decided:
     """Judge every trial, order the eligible ones, and find those that nothing beats."""
     order = order_expand(contract.record)
     view_of = view_maker(contract, evidence, AS_OF)
-    ids = evidence.trial_content_ids
-    members = [Member(name, trial, ids[name]) for name, trial in sorted(evidence.record.trials.items())]
+    names, trials, ids = sorted(evidence.record.trials), evidence.record.trials, evidence.trial_content_ids
+    members = map(Member, names, map(trials.__getitem__, names), map(ids.__getitem__, names))
     weighed = weigh_all(members, order, view_of)
     selection = select(
         weighed.verdicts,

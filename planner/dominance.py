@@ -22,20 +22,19 @@ _FEW = 16
 
 def unbeaten(rows: Iterable[Row]) -> set[Row]:
     """Return the rows that no other one beats; all have the same number of places, at most four."""
-    different = set(rows)
+    different = list(set(rows))
+    if len(different) < 2:
+        return set(different)
     columns = _telling(different)
-    by_told: dict[Row, list[Row]] = {}
-    for row in different:
-        by_told.setdefault(tuple([row[column] for column in columns]), []).append(row)
-    padded = sorted((0,) * (_WIDTH - len(columns)) + told for told in by_told)
-    kept = _by_halves(padded) if len(columns) == _WIDTH else _swept(padded)
-    return {row for told in kept for row in by_told[told[_WIDTH - len(columns) :]]}
+    padding = [(0,) * len(different)] * (_WIDTH - len(columns))
+    row_of = dict(zip(zip(*padding, *columns, strict=True), different, strict=True))
+    kept = _swept(sorted(row_of)) if padding else _by_halves(sorted(row_of))
+    return set(map(row_of.__getitem__, kept))
 
 
-def _telling(rows: set[Row]) -> list[int]:
-    """Leave out columns that tell nothing: those with the places of an earlier one, or with one place alone."""
-    columns = {column: index for index, column in reversed(list(enumerate(zip(*rows, strict=True))))}
-    return sorted(index for column, index in columns.items() if min(column) != max(column))
+def _telling(rows: Sequence[Row]) -> list[Row]:
+    """Return the columns without those that tell nothing: the same as another one, or with one place alone."""
+    return [column for column in dict.fromkeys(zip(*rows, strict=True)) if min(column) != max(column)]
 
 
 def _by_halves(rows: list[Row]) -> list[Row]:

@@ -14,14 +14,14 @@ from planner.dominance import unbeaten
 from planner.keys import PER_DEVICE, PER_MILLION, from_rate
 from planner.numbers import Exactable, fraction_of, plain
 from planner.order import Order, ttft_limit
-from planner.ranking import number_runs
+from planner.ranking import sort_keys
 from planner.records.base import UnsetType
 from planner.records.contract import Contract
 from planner.records.plan import FrontierPoint, Ratio, Value
 from planner.selection import Weighed
 from planner.view import TrialView
 
-__all__ = ["FIGURES", "figure_of", "frontier", "frontier_point", "ttft_statistic", "unbeaten_trials"]
+__all__ = ["FIGURES", "figures_of", "frontier", "frontier_point", "ttft_statistic", "unbeaten_trials"]
 
 FIGURES = {
     PER_DEVICE: True,
@@ -36,10 +36,7 @@ def frontier(points: Iterable[FrontierPoint]) -> tuple[FrontierPoint, ...]:
     """Return the points that have a rate, by trial id, with those marked that nothing beats."""
     shown = [point for point in points if point.output_tokens_per_s_per_charged_device is not None]
     shown.sort(key=lambda point: point.trial)
-    eligible = [point for point in shown if point.state == "ELIGIBLE"]
-    best = unbeaten_trials(
-        [point.trial for point in eligible], {name: [figure_of(point, name) for point in eligible] for name in FIGURES}
-    )
+    best = unbeaten_trials({point.trial: figures_of(point) for point in shown if point.state == "ELIGIBLE"})
     return tuple(msgspec.structs.replace(point, non_dominated=point.trial in best) for point in shown)
 
 
@@ -97,26 +94,24 @@ def _ttft_statistic(contract: Contract, load_point: str) -> str | None:
     return None if limit is None else str(contract.gates["ttft"][limit]["statistic"])
 
 
-def figure_of(point: FrontierPoint, name: str) -> Exactable | None:
-    """Return a figure of a point as a number."""
-    value = getattr(point, name)
-    return value if isinstance(value, (int, float, Ratio)) else None
+def figures_of(point: FrontierPoint) -> Sequence[Exactable | None]:
+    """Return the figures of a point as numbers, in the order of ``FIGURES``."""
+    values = [getattr(point, name) for name in FIGURES]
+    return [value if isinstance(value, (int, float, Ratio)) else None for value in values]
 
 
-def unbeaten_trials(trials: Sequence[str], figures: Mapping[str, Sequence[Exactable | None]]) -> set[str]:
-    """Return the trials that no other beats in every figure; ``figures`` has a column of each one of ``FIGURES``."""
-    columns = [_places(figures[name], highest=highest) for name, highest in FIGURES.items()]
-    rows = list(zip(*columns, strict=True))
+def unbeaten_trials(figures: Mapping[str, Sequence[Exactable | None]]) -> set[str]:
+    """Return the trials that no other beats in every figure; each has those of ``FIGURES``, in that order."""
+    columns = zip(*figures.values(), strict=True)
+    places = [_places(column, highest=highest) for column, highest in zip(columns, FIGURES.values(), strict=False)]
+    rows = list(zip(*places, strict=True))
     best = unbeaten(rows)
-    return {trial for trial, row in zip(trials, rows, strict=True) if row in best}
+    return {trial for trial, row in zip(figures, rows, strict=True) if row in best}
 
 
 def _places(values: Sequence[Exactable | None], *, highest: bool) -> list[int]:
     """Return the place of each value among all of them, 0 for the best; equal values share one, none is the worst."""
-    known = [(at, value) for at, value in enumerate(values) if value is not None]
-    ranked = list(number_runs([at for at, _ in known], [value for _, value in known], reverse=highest))
-    places = [len(ranked)] * len(values)
-    for place, equal in enumerate(ranked):
-        for at in equal:
-            places[at] = place
-    return places
+    keys = sort_keys([value for value in values if value is not None])
+    place_of = {key: place for place, key in enumerate(sorted(set(keys), reverse=highest))}
+    places = map(place_of.__getitem__, keys)
+    return [len(place_of) if value is None else next(places) for value in values]

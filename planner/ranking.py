@@ -1,38 +1,23 @@
-"""Putting things in the order of their values, those of equal values together.
+"""Numbers as keys to sort by: exact, whether they are written as integers, decimals or ratios.
 
-Rules kept: numbers are compared exactly, whether they are written as integers, decimals or ratios; things of equal
-values stay in the order in which they came. Not handled: which order is meant (``planner.selection``,
-``planner.frontier``).
+Not handled: which order is meant (``planner.selection``, ``planner.frontier``).
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
-from typing import Any, TypeVar
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
 from planner.numbers import Exactable, exact, nearest_double
 
-__all__ = ["number_runs", "runs"]
-
-T = TypeVar("T")
+__all__ = ["sort_keys"]
 
 
-def runs(things: Sequence[T], values: Sequence[Any], *, reverse: bool = False) -> Iterator[list[T]]:
-    """Yield runs of things that have equal values, the lowest first; ``values[i]`` is that of ``things[i]``."""
-    places = sorted(range(len(things)), key=values.__getitem__, reverse=reverse)
-    for _, alike in groupby(places, key=values.__getitem__):
-        yield [things[place] for place in alike]
-
-
-def number_runs(things: Sequence[T], values: Sequence[Exactable], *, reverse: bool = False) -> Iterator[list[T]]:
-    """Do the same where values are numbers of a document."""
+def sort_keys(values: Sequence[Exactable]) -> Sequence[Any]:
+    """Return a key for each number: keys compare as the exact numbers do, and are equal for equal ones."""
     near = list(map(nearest_double, values))
-    # Most have a double of their own; exact values tell those apart that share one.
-    for places in runs(range(len(things)), near, reverse=reverse):
-        if len(places) == 1:
-            yield [things[places[0]]]
-            continue
-        alike, own = [things[place] for place in places], [values[place] for place in places]
-        if own.count(own[0]) == len(own):
-            yield alike
-        else:
-            yield from runs(alike, list(map(exact, own)), reverse=reverse)
+    if len(set(near)) == len(set(values)):
+        return near
+    # Several that share a double are told apart by their exact values, which may be written in several ways.
+    pairs = list(zip(near, values, strict=True))
+    shared = Counter(double for double, _ in set(pairs))
+    return [(double, exact(value) if shared[double] > 1 else 0) for double, value in pairs]

@@ -11,18 +11,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Protocol
+from itertools import repeat
+from typing import Any, Protocol, cast
 
 from planner.figures import number
 from planner.numbers import exact, plain
 from planner.order import Order
-from planner.ranking import number_runs, runs
+from planner.ranking import sort_keys
 from planner.records.plan import Contender, DecisionWord, Eligible, OrderKey, Ratio, State, Value
 
 __all__ = ["Selection", "Weighed", "first_difference", "select", "topology_integers"]
 
 Comparable = tuple[str | int | Fraction, ...]
-NUMBERS = (int, float, Ratio)
+Number = int | float | Ratio
+NUMBERS = frozenset({int, float, Ratio})
 
 SCALED_BY_UNITS = frozenset({"charged_devices", "output_tokens_per_s"})
 """Keys that grow with the number of units; every other key is the same for one unit and for many."""
@@ -98,33 +100,26 @@ def _one_unit(trial: str) -> int:
 
 
 def _ordered(candidates: Mapping[str, Weighed], order: Order, units_of: Callable[[str], int | None]) -> list[Eligible]:
-    eligible = [
-        _eligible(trial, candidate, order, units_of(trial) or 1)
-        for trial, candidate in candidates.items()
-        if candidate.state == "ELIGIBLE"
-    ]
-    return _by_keys(eligible, order, 0)
+    labels = [key.label for key in order.keys]
+    entries = []
+    for trial, candidate in candidates.items():
+        if candidate.state == "ELIGIBLE":
+            units, values = units_of(trial) or 1, tuple(map(candidate.keys.__getitem__, labels))
+            own = values if units == 1 else tuple(map(_scaled, order.keys, values, repeat(units)))
+            entries.append(Eligible(trial=trial, values=own, units=units))
+    places = list(range(len(entries)))
+    # What is equal stays in the order that it has, so the first key comes last.
+    for index, key in reversed(list(enumerate(order.keys))):
+        sorted_by = _sort_keys(key, [entry.values[index] for entry in entries])
+        places.sort(key=sorted_by.__getitem__, reverse=key.direction == "desc")
+    return [entries[place] for place in places]
 
 
-def _by_keys(entries: list[Eligible], order: Order, index: int) -> list[Eligible]:
-    """Sort by one key, and by the next ones where several have the same value of it; few have."""
-    if len(entries) < 2 or index == len(order.keys):
-        return entries
-    key, values = order.keys[index], [entry.values[index] for entry in entries]
-    numbers = [value for value in values if isinstance(value, NUMBERS)]
-    is_desc = key.direction == "desc"
-    if len(numbers) == len(values):
-        alike = number_runs(entries, numbers, reverse=is_desc)
-    else:
-        alike = runs(entries, [_comparable(key, value) for value in values], reverse=is_desc)
-    return [entry for group in alike for entry in _by_keys(group, order, index + 1)]
-
-
-def _eligible(trial: str, candidate: Weighed, order: Order, units: int) -> Eligible:
-    keys = candidate.keys
-    return Eligible(
-        trial=trial, values=tuple([_scaled(key, keys[key.label], units) for key in order.keys]), units=units
-    )
+def _sort_keys(key: OrderKey, values: Sequence[Value]) -> Sequence[Any]:
+    """Return what trials sort by, of their values of a key."""
+    if NUMBERS.issuperset(map(type, values)):
+        return sort_keys(cast("Sequence[Number]", values))
+    return [_comparable(key, value) for value in values]
 
 
 def _scaled(key: OrderKey, value: Value, units: int | None) -> Value:

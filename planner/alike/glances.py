@@ -1,6 +1,6 @@
 """Verdicts that were reached at a glance: figures stand in columns, and are written where one is asked for."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from msgspec import Struct
@@ -40,6 +40,7 @@ class Block(Struct, frozen=True, kw_only=True, gc=False):
 
     ``keys`` has the values of selection keys that are the same for all, with ``read_keys`` read off the numbers, and
     ``id_keys`` the content id of each. ``limits`` are gate, id and number of the limits that ``answers`` are about.
+    ``figures`` are those of the frontier, in its order.
     ``findings`` are what gates said that were asked, by gate and limit id, for every trial.
     """
 
@@ -51,7 +52,7 @@ class Block(Struct, frozen=True, kw_only=True, gc=False):
     keys: Mapping[str, Value]
     read_keys: tuple[tuple[str, Ratios], ...]
     id_keys: tuple[str, ...]
-    figures: Mapping[str, Ratios | None]
+    figures: tuple[Ratios | None, ...]
     findings: list[dict[tuple[str, str], Finding]]
 
 
@@ -108,15 +109,16 @@ class Glance(Struct, frozen=True, gc=False):
             found[gate, name] = "PASS" if answers.room[self.at] >= 0 else "FAIL"
         return found | {limit: finding.outcome for limit, finding in block.findings[self.at].items()}
 
-    def measured(self, figure: str) -> Pair | None:
-        """Return a frontier figure; None where there is none."""
-        column = self.block.figures[figure]
-        return None if column is None else column.at(self.at)
+    @property
+    def measured(self) -> Sequence[Pair | None]:
+        """The frontier figures, in the order of the block's; None where there is none."""
+        at = self.at
+        return [None if column is None else (column.tops[at], column.bottoms[at]) for column in self.block.figures]
 
     @property
     def point(self) -> FrontierPoint:
         """Where the trial stands beside the frontier; which trials nothing beats is not known here."""
-        return point_of(self.member.id, self.state, {name: self.measured(name) for name in self.block.figures})
+        return point_of(self.member.id, self.state, self.measured)
 
 
 def _read(measured: Pair, room: int, limit: Fraction | None) -> Figure:

@@ -63,7 +63,7 @@ class Kin:
     asked: tuple[Differing, ...]
     keys: tuple[KeyValue, ...]
     missing_keys: tuple[str, ...]
-    figures: Mapping[str, Measure | None]
+    figures: tuple[Measure | None, ...]
     speaking: tuple[str, ...]
     is_sound: bool = True
     standings: dict[tuple[object, ...], Standing] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class Kin:
             keys={key.label: key.same for key in self.keys},
             read_keys=tuple((key.label, batch.of(key.measure)) for key in self.keys if key.measure is not None),
             id_keys=tuple(key.label for key in self.keys if key.is_content_id),
-            figures={name: None if measure is None else batch.of(measure) for name, measure in self.figures.items()},
+            figures=tuple(None if measure is None else batch.of(measure) for measure in self.figures),
             findings=self._findings(members, batch, view_of),
         )
         return self._glances(members, block, batch.odd)

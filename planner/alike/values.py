@@ -5,6 +5,7 @@ arithmetic. A key that no number moves is the same for all trials alike, but for
 itself.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -74,8 +75,8 @@ def _from_rate(likeness: Likeness, key: str, load_point: str) -> Measure | None:
     return None if price is None else measured_price(likeness, price, load_point)
 
 
-def figure_measures(likeness: Likeness, order: Order) -> dict[str, Measure | None]:
-    """Return how trials alike get each figure of their frontier point; None for one that none of them has.
+def figure_measures(likeness: Likeness, order: Order) -> tuple[Measure | None, ...]:
+    """Return how trials alike get each figure of ``FIGURES``; None for one that none of them has.
 
     Raises:
         UnlikeError: a window does not record what a figure reads.
@@ -83,16 +84,15 @@ def figure_measures(likeness: Likeness, order: Order) -> dict[str, Measure | Non
     view, at = likeness.view, order.load_point
     rate, declared, statistic = measured_rate(likeness, at), view.workload.load_points.get(at), ttft_statistic(view, at)
     concurrent = None if declared is None else declared.concurrent_requests
-    found = (
+    return (
         _from_rate(likeness, PER_DEVICE, at),
         multiple_of(rate, Fraction(1, concurrent)) if isinstance(concurrent, int) else None,
         None if statistic is None else measured_statistic(likeness, "ttft_ms", statistic, at),
         _from_rate(likeness, PER_MILLION, at),
     )
-    return dict(zip(FIGURES, found, strict=True))
 
 
-def point_of(trial: str, state: State, figures: dict[str, Pair | None]) -> FrontierPoint:
+def point_of(trial: str, state: State, figures: Sequence[Pair | None]) -> FrontierPoint:
     """Return where a trial stands; which trials nothing beats is not known here."""
-    values = {name: None if pair is None else plain_ratio(*pair) for name, pair in figures.items()}
+    values = {name: None if pair is None else plain_ratio(*pair) for name, pair in zip(FIGURES, figures, strict=True)}
     return FrontierPoint(trial=trial, state=state, non_dominated=False, **values)

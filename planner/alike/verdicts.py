@@ -18,7 +18,7 @@ from planner.alike.kin import Kin, kin_of
 from planner.alike.measures import Batch
 from planner.alike.reading import Reading
 from planner.evaluate import Verdict, weigh
-from planner.frontier import FIGURES, figure_of, frontier_point, unbeaten_trials
+from planner.frontier import figures_of, frontier_point, unbeaten_trials
 from planner.numbers import Exactable
 from planner.order import Order
 from planner.records.plan import FrontierPoint
@@ -52,13 +52,13 @@ class Verdicts:
 
     def unbeaten(self) -> set[str]:
         """Return the eligible trials that no other one beats: the frontier."""
-        eligible = [(trial, verdict) for trial, verdict in self.verdicts.items() if verdict.state == "ELIGIBLE"]
-        figures = {name: [self._figure(trial, verdict, name) for trial, verdict in eligible] for name in FIGURES}
-        return unbeaten_trials([trial for trial, _ in eligible], figures)
+        eligible = [trial for trial, verdict in self.verdicts.items() if verdict.state == "ELIGIBLE"]
+        return unbeaten_trials({trial: self._figures(trial) for trial in eligible})
 
-    def _figure(self, trial: str, verdict: Verdict | Glance, name: str) -> Exactable | None:
-        """Return a frontier figure; of a glance as it is compared, which is not yet how it is written."""
-        return verdict.measured(name) if isinstance(verdict, Glance) else figure_of(self.drawn[trial], name)
+    def _figures(self, trial: str) -> Sequence[Exactable | None]:
+        """Return the frontier figures; of a glance as they are compared, which is not yet how they are written."""
+        verdict = self.verdicts[trial]
+        return verdict.measured if isinstance(verdict, Glance) else figures_of(self.drawn[trial])
 
 
 def weigh_all(members: Iterable[Member], order: Order, view_of: Callable[[str], TrialView]) -> Verdicts:

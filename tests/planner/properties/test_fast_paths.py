@@ -1,6 +1,7 @@
 """Every quick way of computing gives what the plain way gives, written out here as simply as it can be."""
 
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import msgspec
@@ -19,7 +20,7 @@ from planner.gates.memory_parts import added, all_explained
 from planner.intake.evidence import evidence_content_id, trial_bodies
 from planner.numbers import all_parts, exact, fraction_of, gap, parts, plain, plain_ratio, rounded, times
 from planner.order import order_expand
-from planner.ranking import number_runs
+from planner.ranking import sort_keys
 from planner.records.evidence import PerRank
 from planner.records.plan import FrontierPoint, OrderKey, Value
 from planner.selection import _comparable
@@ -90,18 +91,18 @@ def test_keys_sort_as_their_exact_values(values: list[Fraction]) -> None:
         ),
         max_size=12,
     ),
-    st.booleans(),
 )
-def test_runs_are_of_equal_numbers_in_exact_order(values: list[Any], reverse: bool) -> None:
-    found = [[exact(values[at]) for at in run] for run in number_runs(range(len(values)), values, reverse=reverse)]
-    distinct = sorted(set(map(exact, values)), reverse=reverse)
-    assert found == [[value] * [*map(exact, values)].count(value) for value in distinct]
+def test_keys_of_numbers_compare_as_their_exact_values(values: list[Any]) -> None:
+    keys = sort_keys(values)
+    for (key, value), (other, against) in product(zip(keys, map(exact, values), strict=True), repeat=2):
+        assert (key < other, key == other) == (value < against, value == against)
 
 
 def test_numbers_that_share_a_double_are_told_apart() -> None:
     third = [plain(Fraction(1, 3) + Fraction(step, 10**30)) for step in (2, 0, 1)]
-    assert [*number_runs("abc", third)] == [["b"], ["c"], ["a"]]
-    assert [*number_runs("abc", third, reverse=True)] == [["a"], ["c"], ["b"]]
+    keys = sort_keys([*third, (1, 3), (2, 6), 1])
+    assert sorted(range(6), key=keys.__getitem__) == [1, 3, 4, 2, 0, 5]
+    assert keys[1] == keys[3] == keys[4]
 
 
 @given(st.integers(1, 6).flatmap(lambda ranks: st.lists(st.tuples(*[PARTS] * 4), min_size=ranks, max_size=ranks)))
