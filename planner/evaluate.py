@@ -106,7 +106,7 @@ def judge(view: TrialView, order: tuple[OrderKey, ...]) -> Candidate:
 
 def weigh(view: TrialView, order: tuple[OrderKey, ...]) -> Verdict:
     """Judge a trial by every gate and read its value of every selection key."""
-    docket = view.ground.kept.once(("docket", order), lambda: _docket(view, order))
+    docket = docket_of(view, order)
     findings = _findings(view, docket)
     failing, unknown = _not_passed(docket, findings)
     keys = {key.label: key_value(view, key) for key in order}
@@ -192,6 +192,16 @@ def state_of(failing: tuple[str, ...], unknown: tuple[str, ...], missing_keys: t
 
 
 # Running the gates
+
+
+def docket_of(view: TrialView, order: tuple[OrderKey, ...]) -> Docket:
+    """Return what judging every trial of the view's contract shares."""
+    return view.ground.kept.once(("docket", order), lambda: _docket(view, order))
+
+
+def finding_of(called: Called, view: TrialView, limit_id: str) -> Finding:
+    """Ask a gate for one limit, of a trial whose ranks and devices no gate found undefined."""
+    return _run(called, view, {})[limit_id] if called.is_shared else called.gate.rule(view, called.limits[limit_id])
 
 
 def _docket(view: TrialView, order: tuple[OrderKey, ...]) -> Docket:

@@ -1,9 +1,9 @@
-"""Deciding among very many trials: each kind of trial is judged by the gates, and those like it by their numbers.
+"""Deciding among very many trials: gates are asked once for each kind of trial, and numbers tell the trials apart.
 
 The plain way is ``planner.evaluate``: every gate looks at every trial. Trials of one campaign mostly differ in numbers
-alone, and nearly all that gates say follows from the rest. So the gates judge the first of a kind, and of the others
-only what a number moves is computed, exactly. Trials of all kinds are read together, and what no placement moves is
-worked out once for them (``reading``).
+alone, and nearly all that gates say follows from the rest. So gates are asked what no number moves, of the first trial
+of a kind, and what a number moves is computed for each, exactly. Trials of all kinds are read together, and what no
+placement moves is worked out once for them (``reading``).
 
 Why both ways agree: what is no number or time is equal (``form``); every consistency identity surely holds
 (``identities``); limits, keys and frontier figures that follow from numbers are the same arithmetic on the same numbers

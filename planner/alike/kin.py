@@ -1,8 +1,8 @@
-"""Trials alike: what one of them showed of all, and how each of the others is judged by its numbers.
+"""Trials alike: what one of them shows of all, and how each is judged by its numbers.
 
-Rules kept: trials are kin where they are placed alike, ran one identity, and their windows have one form. Of one of
-them the gates say everything (``planner.evaluate``); what they say of the others is the same where it does not follow
-from a number, and is read off the numbers where it does. Whatever this cannot vouch for, an identity that may not
+Rules kept: trials are kin where they are placed alike, ran one identity, and their windows have one form. What does not
+follow from a number gates are asked of one of them (``planner.evaluate``), as they say the same of all; what does is
+read off the numbers. Whatever this cannot vouch for, an identity that may not
 hold or a number that is out of the ordinary, is left to the gates. Not handled: finding the kin of a trial
 (``planner.alike.verdicts``).
 """
@@ -18,7 +18,7 @@ from planner.alike.limits import Rule, rule_of
 from planner.alike.measures import Batch, Likeness, Measure
 from planner.alike.reading import Reading
 from planner.alike.values import KeyValue, figure_measures, key_value_of
-from planner.evaluate import ALWAYS, Called, Verdict, state_of
+from planner.evaluate import Called, docket_of, finding_of, state_of
 from planner.gates.base import Finding
 from planner.gates.base import Verdict as Outcome
 from planner.order import Order
@@ -47,7 +47,7 @@ class Differing:
 
     def ask(self, view: TrialView) -> Finding:
         """Return what the gate itself says."""
-        return self.called.gate.rule(view, self.called.limits[self.limit_id])
+        return finding_of(self.called, view, self.limit_id)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -132,38 +132,50 @@ class Kin:
         return state_of(failing, unknown, self.missing_keys), failing, unknown
 
 
-def kin_of(view: TrialView, verdict: Verdict, order: Order, known: Sequence[Reading]) -> Kin:
-    """Return the kin of a trial that the gates have judged, to be read by one of the known readings where that can be.
+def kin_of(view: TrialView, order: Order, known: Sequence[Reading]) -> Kin:
+    """Return the kin of a trial, which is one of them, to be read by one of the known readings where that can be.
 
     Raises:
         UnlikeError: what holds for this trial need not hold for others of its form.
     """
-    if not _is_sound(view, verdict):
+    if view.trial.failures is not UNSET or not all(check.holds for found in view.checks.values() for check in found):
         raise UnlikeError
     reading, forms = _read_with(view, known)
-    windows = view.trial.windows
-    others = {name: window for name, window in windows.items() if window.purpose != "counted"}
+    others = {name: window for name, window in view.trial.windows.items() if window.purpose != "counted"}
     likeness = Likeness(view=view, forms=forms, others=others, shared=reading.measures)
-    same: dict[str, dict[str, Figure]] = {gate: {} for gate in verdict.docket.speaking}
+    docket = docket_of(view, order.keys)
+    same: dict[str, dict[str, Figure]] = {gate: {} for gate in docket.speaking}
     differing: list[Differing] = []
-    for called in (*verdict.docket.grounds, *verdict.docket.others):
+    for called in (*docket.grounds, *docket.others):
         for limit_id in called.limits:
             found = _differing(likeness, called, limit_id)
             if found is None:
-                same[called.gate.id][limit_id] = figure_of(verdict.findings[called.gate.id][limit_id])
+                same[called.gate.id][limit_id] = figure_of(_sound(finding_of(called, view, limit_id), called))
             else:
                 differing.append(found)
+    keys = tuple(key_value_of(likeness, key) for key in order.keys)
     return Kin(
         likeness=likeness,
         reading=reading,
         same=same,
         read=tuple(each for each in differing if each.rule is not None),
         asked=tuple(each for each in differing if each.rule is None),
-        keys=tuple(key_value_of(likeness, key) for key in order.keys),
-        missing_keys=verdict.missing_keys,
+        keys=keys,
+        missing_keys=tuple(key.label for key in keys if key.is_missing),
         figures=figure_measures(likeness, order),
-        speaking=verdict.docket.speaking,
+        speaking=docket.speaking,
     )
+
+
+def _sound(finding: Finding, called: Called) -> Finding:
+    """Return what a gate said, if that puts nothing in doubt that others say.
+
+    Raises:
+        UnlikeError: it does.
+    """
+    if (called.gate.grounds and finding.outcome == "FAIL") or (finding.spreads_to and finding.outcome == "UNKNOWN"):
+        raise UnlikeError
+    return finding
 
 
 def _read_with(view: TrialView, known: Sequence[Reading]) -> tuple[Reading, tuple[Form, ...]]:
@@ -191,19 +203,6 @@ def _read_with(view: TrialView, known: Sequence[Reading]) -> tuple[Reading, tupl
         min_repeats=view.min_repeats,
     )
     return reading, forms
-
-
-def _is_sound(view: TrialView, verdict: Verdict) -> bool:
-    """Say whether no gate puts in doubt what others say, and no injection replaces arithmetic."""
-    findings = [finding for limits in verdict.findings.values() for finding in limits.values()]
-    checks = [check for found in view.checks.values() for check in found]
-    grounds = [verdict.findings[called.gate.id][ALWAYS].outcome for called in verdict.docket.grounds]
-    return (
-        view.trial.failures is UNSET
-        and "FAIL" not in grounds
-        and all(check.holds for check in checks)
-        and not any(finding.spreads_to and finding.outcome == "UNKNOWN" for finding in findings)
-    )
 
 
 def _differing(likeness: Likeness, called: Called, limit_id: str) -> Differing | None:

@@ -37,6 +37,11 @@ class KeyValue:
     is_content_id: bool = False
     same: Value = None
 
+    @property
+    def is_missing(self) -> bool:
+        """Say whether none of the trials has a value."""
+        return self.same is None and self.measure is None and not self.is_content_id
+
 
 def key_value_of(likeness: Likeness, key: OrderKey) -> KeyValue:
     """Return how trials alike get their value of a key.

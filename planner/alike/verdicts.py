@@ -1,4 +1,4 @@
-"""Judge many trials: each new kind by the gates, and those like it by their numbers.
+"""Judge many trials: kind by kind by their numbers, and by the gates those that are of no kind.
 
 Rules kept: every trial gets the verdict that the gates alone would give it, whichever trials stand beside it. Not
 handled: sentences; ``planner.evaluate.judge`` writes those, of one trial at a time.
@@ -128,12 +128,12 @@ class _Judging:
     drawn: dict[str, FrontierPoint]
 
     def judge(self, placements: Sequence[_Alike]) -> None:
-        """Judge trials of several placements: kind by kind, the first of each by the gates, the others together."""
+        """Judge trials of several placements: kind by kind, all of each together."""
         known: deque[Reading] = deque(maxlen=PATIENCE)
         while hopeful := [alike for alike in placements if alike.may_be_kin]:
             together: dict[Reading, list[tuple[Kin, _Alike]]] = {}
             for alike in hopeful:
-                kin = self._first_by_gates(alike, known)
+                kin = self._of_first(alike, known)
                 if kin is not None:
                     together.setdefault(kin.reading, []).append((kin, alike))
             for reading, kinds in together.items():
@@ -141,13 +141,12 @@ class _Judging:
         for place in chain.from_iterable(alike.left for alike in placements):
             self._by_gates(place)
 
-    def _first_by_gates(self, alike: _Alike, known: deque[Reading]) -> Kin | None:
-        """Judge the first trial by the gates, and return its kin, of which it is one."""
-        view, verdict = self._weigh(alike.left[0])
+    def _of_first(self, alike: _Alike, known: deque[Reading]) -> Kin | None:
+        """Return the kin of the first trial; where it has none, the gates judge it."""
         try:
-            kin = kin_of(view, verdict, self.order, known)
+            kin = kin_of(self.view_of(self.members[alike.left[0]].id), self.order, known)
         except UnlikeError:
-            view.forget()
+            self._by_gates(alike.left[0])
             alike.left, alike.patience = alike.left[1:], alike.patience - 1
             return None
         if kin.reading not in known:
@@ -179,24 +178,20 @@ class _Judging:
     def _judge_kin(self, kin: Kin, places: Sequence[int], batch: Batch, strangers: set[int]) -> Sequence[int]:
         """Judge trials that are read as kin, and return those that are none."""
         glances = kin.judged([self.members[place] for place in places], batch, self.view_of)
-        # Among them is the trial of which the gates said what holds for all: others follow if numbers settle it too.
-        first = int(self.verdicts[places[0]] is not None)
-        if first and 0 in batch.odd:
+        # What holds for all was said of the first trial: if numbers do not settle that one, others do not follow it.
+        if 0 in batch.odd and self.members[places[0]].trial is kin.likeness.view.trial:
             kin.is_sound = False
+            self._by_gates(places[0])
             return places[1:]
         settled = [place for at, place in enumerate(places) if at not in batch.odd] if batch.odd else places
-        for place, glance in zip(settled[first:], glances[first:], strict=True):
+        for place, glance in zip(settled, glances, strict=True):
             self.verdicts[place] = glance
         for at in sorted(batch.odd - strangers):
             self._by_gates(places[at])
         return [places[at] for at in sorted(strangers)]
 
     def _by_gates(self, place: int) -> None:
-        view, _ = self._weigh(place)
-        view.forget()
-
-    def _weigh(self, place: int) -> tuple[TrialView, Verdict]:
         view = self.view_of(self.members[place].id)
         verdict = self.verdicts[place] = weigh(view, self.order.keys)
         self.drawn[view.id] = frontier_point(view, verdict, self.order)
-        return view, verdict
+        view.forget()

@@ -197,10 +197,10 @@ def documents_of(trials: dict[str, Any]) -> tuple[ContractDocument, EvidenceDocu
 
 
 @pytest.mark.parametrize("kind", TRIALS)
-def test_of_trials_alike_the_gates_judge_one(kind: str) -> None:
+def test_trials_alike_are_judged_at_a_glance(kind: str) -> None:
     trials = {f"t{index}": a_trial(kind, completed=200 + index, ttft=336 + index / 4) for index in range(5)}
     decided = assert_alike(*documents_of(trials))
-    assert [isinstance(verdict, Glance) for verdict in decided.verdicts.values()] == [False, True, True, True, True]
+    assert [type(verdict) for verdict in decided.verdicts.values()] == [Glance] * 5
 
 
 @pytest.mark.parametrize("kind", [kind for kind in TRIALS if kind != "two groups"])
@@ -216,7 +216,7 @@ def test_trials_of_two_kinds_are_judged_beside_each_other(kind: str, monkeypatch
         trials[odd] = changed(trials[odd], ("/windows/w1/load/e2e_ms/mean", 4000))
     decided = assert_alike(*documents_of(trials))
     judged_by_gates = [name for name, verdict in decided.verdicts.items() if isinstance(verdict, Verdict)]
-    assert judged_by_gates == ["t00", "t01", "t04", "t05"]
+    assert judged_by_gates == ["t04", "t05"]
 
 
 @pytest.mark.parametrize(
@@ -237,62 +237,6 @@ def test_windows_are_read_together_that_differ_in_numbers_and_replicas(kind: str
     first, second = (trial.windows["w1"] for trial in evidence.record.trials.values())
     form = form_of("w1", first, 4)
     assert form.is_read_with(form_of("w1", second, 4, roots=[form.root])) is together
-
-
-def differing_by(*changes: tuple[Change, ...]) -> tuple[ContractDocument, EvidenceDocument]:
-    """Return trials that differ from one of two groups by changes."""
-    trials = {f"t{index}": changed(a_trial("sampled", ttft=336 + index / 4), *own) for index, own in enumerate(changes)}
-    return documents_of(trials)
-
-
-def judged_alike(*changes: tuple[Change, ...]) -> list[type]:
-    """Return how trials were judged that differ from one of two groups by changes."""
-    return [type(verdict) for verdict in assert_alike(*differing_by(*changes)).verdicts.values()]
-
-
-PEAKS = "/windows/w1/per_rank/device_used_peak_bytes"
-
-
-@pytest.mark.parametrize(
-    "odd",
-    [
-        pytest.param((f"{PEAKS}/values/1", None), id="a rank without a peak"),
-        pytest.param((f"{PEAKS}/samples", ABSENT), id="another form"),
-        pytest.param((f"{PEAKS}/samples", 50), id="too few samples"),
-        pytest.param(("/windows/w1/load/ttft_ms/n", 199), id="too few requests"),
-        pytest.param(("/windows/w1/load/e2e_ms/mean", 4000), id="a broken identity"),
-        pytest.param(("/windows/w1/end", "2026-10-01T12:11:40"), id="no zone"),
-        pytest.param(("/windows/w1/load/output_tokens_total", 0), id="no tokens"),
-        pytest.param(("/windows/w1/load/duration_s", 0), id="no time"),
-        pytest.param(("/windows/w1/load/requests/sent", 0), id="nothing sent"),
-        pytest.param(("/windows/w1/replicas/r0/longest_sequence_tokens", 4095), id="context not reached"),
-        pytest.param(("/windows/w1/replicas/r0/ranks", [0, 2]), id="replicas that are no groups"),
-        pytest.param(("/windows/w1/load/ttft_ms", ABSENT), id="nothing measured"),
-    ],
-)
-def test_what_numbers_do_not_settle_the_gates_judge(odd: Change) -> None:
-    assert judged_alike((), (), (odd,), (), ()) == [Verdict, Glance, Verdict, Glance, Glance]
-    assert judged_alike((odd,), (), (), (), ())[0] is Verdict
-
-
-@pytest.mark.parametrize(
-    ("odd", "shared"),
-    [
-        pytest.param((f"{PEAKS}/values/1", None), 5, id="a rank without a peak"),
-        pytest.param(("/windows/w1/load/ttft_ms/n", 199), 4, id="too few requests"),
-        pytest.param(("/windows/w1/load/e2e_ms/mean", 4000), 4, id="a broken identity"),
-        pytest.param(("/windows/w1/load/in_flight_mean", 68), 4, id="another form"),
-    ],
-)
-def test_identities_that_surely_hold_are_evaluated_once(odd: Change, shared: int) -> None:
-    for changes in (((), (odd,), (), (), ()), ((odd,), (), (), (), ())):
-        known = checked_together(views(*differing_by(*changes), AS_OF)).values()
-        found = [id(view.checked["w1"][1]) for view in known if "w1" in view.checked]
-        assert max(map(found.count, found)) == shared
-
-
-def test_few_trials_are_judged_by_the_gates_alone() -> None:
-    assert judged_alike((), (), (), ()) == [Verdict] * 4
 
 
 def test_every_identity_has_a_test_of_its_own() -> None:
