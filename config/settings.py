@@ -73,6 +73,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    # After the protection against forgery, and once the person is known.
+    "reviews.web.sent_again.SentAgain",
     "allauth.account.middleware.AccountMiddleware",
     "config.bad_requests.MethodRefused",
     # Last, as its documentation asks: it turns a locked-out login into its own answer.

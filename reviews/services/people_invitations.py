@@ -19,13 +19,15 @@ from django.db.models import QuerySet
 
 from reviews.audit import append, workspace_write
 from reviews.clock import database_now, utc_text
-from reviews.errors import Finding, InvalidRequestError, NotFoundError
+from reviews.errors import ConflictError, Finding, InvalidRequestError, NotFoundError
 from reviews.models import Invitation, Person, Workspace
 from reviews.services.people import UNTRACED, Trace, roster_act
 from reviews.services.shown_again import shown_again_require
 
 FORM = re.compile(r"[A-Za-z0-9_-]{43}")
 JOIN = "/join/"
+JUST_NOW = timedelta(minutes=1)
+"""A double click takes less than a second. Longer, and whoever finds a used link could try passwords with it."""
 SPENT = "This link was used, replaced by a later one, or is too old. Ask an admin for another."
 
 
@@ -71,16 +73,18 @@ def invitation_make(
 
 
 def invitation_made(secret: str) -> MadeInvitation | None:
-    """Return the open link with this secret, None where there is none.
+    """Return the open link with this secret, None where none was ever made with it.
 
     Raises:
-        ConflictError: it was made long ago; whoever asks for it again gets another one.
+        ConflictError: it was made long ago, or opens nothing any more; whoever asks for it again gets another one.
     """
-    found = _open().filter(sha256=_digest(secret)).first()
+    found = Invitation.objects.filter(sha256=_digest(secret)).select_related("person").first()
     if found is None:
         return None
     what, instead = f"the link for {found.person.display_name}", "Make another link on their page."
     shown_again_require(made_at=found.made_at, what=what, instead=instead)
+    if found.ended_at is not None:
+        raise ConflictError(f"This form made {what}, which was used or replaced since. {instead}")
     return MadeInvitation(found.person, f"{JOIN}{secret}", found.expires_at)
 
 
@@ -99,13 +103,22 @@ def invitation_open(secret: str) -> Invitation:
 
 
 def invitation_use(*, secret: str, password: str, repeated: str, request_id: str = "") -> Person:
-    """Set the person's password and end the link.
+    """Set the person's password and end the link; the same again at once, as by a double click, changes nothing.
 
     Raises:
         NotFoundError: see ``invitation_open``; also when somebody used it at the same moment.
         InvalidRequestError: the password is none that is accepted; every reason is told.
     """
-    invitation = invitation_open(secret)
+    try:
+        return _used(invitation_open(secret), password, repeated, request_id)
+    except NotFoundError:
+        person = _person_of_used(secret, password) if password == repeated else None
+        if person is None:
+            raise
+        return person
+
+
+def _used(invitation: Invitation, password: str, repeated: str, request_id: str) -> Person:
     person = invitation.person
     findings = _findings(person, password, repeated)
     if findings:
@@ -118,6 +131,13 @@ def invitation_use(*, secret: str, password: str, repeated: str, request_id: str
         person.save(update_fields=["password"])
         append(invitation.workspace, roster_act("link_used", person, person, Trace(request_id)))
     return person
+
+
+def _person_of_used(secret: str, password: str) -> Person | None:
+    """Return whose link ended a moment ago, where this is the password that they have now."""
+    just_now = Invitation.objects.filter(sha256=_digest(secret), ended_at__gt=database_now() - JUST_NOW)
+    found = just_now.filter(person__is_active=True).select_related("person").first()
+    return found.person if found is not None and found.person.check_password(password) else None
 
 
 def _findings(person: Person, password: str, repeated: str) -> tuple[Finding, ...]:

@@ -66,7 +66,7 @@ def member_invite(*, asker: Asker, login: str, name: str, email: str, role: str,
         NotFoundError: the asker is no member.
         NotAllowedError: the asker is no admin.
         InvalidRequestError: login, name, email or role is none; every problem is told.
-        ConflictError: they are a member already, or the form made its link long ago.
+        ConflictError: they are a member already, or the form made its link long ago, or one that is spent.
     """
     login, name, email = login.strip(), name.strip(), email.strip()
     with administering(asker, "invite", login):
@@ -193,22 +193,29 @@ def _account_switch(*, asker: Asker, login: str, is_active: bool) -> None:
             append(workspace, _act(asker, "account_opened" if is_active else "account_closed", person))
 
 
-def link_make(*, asker: Asker, login: str, forget_factors: bool = False) -> MadeInvitation:
+def link_make(*, asker: Asker, login: str, forget_factors: bool = False, once: str = "") -> MadeInvitation:
     """Make a link for somebody who lost their password, and forget their second factors where these are lost too.
+
+    The same again from the form that carried ``once`` returns the first link, for an hour and while nobody used it.
 
     Raises:
         NotFoundError: no such member.
         NotAllowedError: the asker is no admin of every workspace of the account, or it is their own.
-        ConflictError: the account is closed.
+        ConflictError: the account is closed, or the form made its link long ago, or one that is spent.
     """
     with administering(asker, "link", login):
         person = account_touched(asker, login)
         if not person.is_active:
             raise ConflictError("This account is closed. Open it first.")
+        asked = (asker.person.token, asker.workspace.log_origin, login, "link", str(forget_factors))
+        secret = derived_secret(MADE_LINKS, once, *asked)
+        earlier = invitation_made(secret)
+        if earlier is not None:
+            return earlier
         if forget_factors:
             count, _ = Authenticator.objects.filter(user=person).delete()
             append(asker.workspace, _act(asker, "factors_forgotten", person, count=count))
-        return _link(asker, person)
+        return _link(asker, person, secret)
 
 
 @contextmanager
@@ -276,7 +283,7 @@ def _take_seats(asker: Asker, membership: Membership) -> None:
         seat_take(seat=seat, actor=asker.person, trace=asker.trace)
 
 
-def _link(asker: Asker, person: Person, secret: str = "") -> MadeInvitation:
+def _link(asker: Asker, person: Person, secret: str) -> MadeInvitation:
     return invitation_make(
         workspace=asker.workspace, person=person, actor=asker.person, secret=secret, trace=asker.trace
     )

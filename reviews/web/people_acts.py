@@ -62,8 +62,9 @@ def person_invite(request: PersonRequest, slug: str) -> HttpResponse:
 def person_link(request: PersonRequest, slug: str, login: str) -> HttpResponse:
     """Make a link for somebody who lost their password; it stands on the answer, once."""
     forget = request.POST.get("forget_factors") == "on"
+    once = request.POST.get(FIELD, "")
     try:
-        made = link_make(asker=asker_of(request, slug), login=login, forget_factors=forget)
+        made = link_make(asker=asker_of(request, slug), login=login, forget_factors=forget, once=once)
     except Refused as refused:
         return person_page(request, slug, login, problems=refused.sentences, status=refused.status)
     return person_page(request, slug, login, made=made)

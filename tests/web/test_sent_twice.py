@@ -7,20 +7,35 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from reviews.clock import database_now
-from reviews.models import ApiToken, AuditEntry, Comment, CommentDraft, Delegation, Draft, SavedView, Thread, Webhook
+from reviews.models import (
+    ApiToken,
+    AuditEntry,
+    Comment,
+    CommentDraft,
+    Delegation,
+    Draft,
+    Reproduction,
+    SavedView,
+    Thread,
+    Webhook,
+)
 from reviews.services import shown_again
+from reviews.services.people_invitations import invitation_make
 from reviews.services.tokens import token_use
+from tests.reviews.drafts import begun
 from tests.reviews.factories import Cast, planned
 from tests.reviews.logins import log_in
 from tests.reviews.racing import race
 from tests.reviews.rules.board import board, someone
 from tests.reviews.rules.test_rule_14_threads import GATE, about, publish
+from tests.web.accounts import app_of
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
 
-HERE = "/w/lab/decisions/1/threads/"
+HERE, RELEASE = "/w/lab/decisions/1/threads/", "/w/lab/decisions/1/release/"
 
 
 @pytest.fixture
@@ -207,3 +222,64 @@ def test_every_form_that_begins_a_contract_begins_one(people: Cast, form: int) -
     asked = {"act": "empty", "once": carried(alice, "/w/lab/contracts/", form=form)}
     answers = twice(alice, "/w/lab/contracts/", asked)
     assert (len({answer["Location"] for answer in answers}), Draft.objects.count()) == (1, 1)
+
+
+def at_once(client: Client, path: str, **sent: Any) -> list[tuple[int, str | None]]:
+    """Send a form with the token of its page twice at once; return status of both answers and where they lead."""
+    answers = twice(client, path, sent | {"csrfmiddlewaretoken": "a" * 64})
+    return [(answer.status_code, answer.headers.get("Location")) for answer in answers]
+
+
+def written(*actions: str) -> list[str]:
+    """Return which of these actions are entries, in their order."""
+    return list(AuditEntry.objects.filter(action__in=actions).order_by("seq").values_list("action", flat=True))
+
+
+def test_a_decision_is_withdrawn_once(people: Cast) -> None:
+    planned(people)
+    alice = log_in(Client(), people.alice)
+    assert at_once(alice, RELEASE, act="withdraw", reason="Not needed.") == [(302, RELEASE)] * 2
+    assert written("decision.withdrawn", "withdrawal.refused") == ["decision.withdrawn"]
+
+
+def test_a_plan_is_reproduced_once(people: Cast, bob: Client) -> None:
+    planned(people)
+    assert at_once(bob, RELEASE, act="reproduce", revision="1") == [(302, RELEASE)] * 2
+    assert Reproduction.objects.count() == 1
+
+
+def test_a_step_of_the_builder_is_taken_once(people: Cast) -> None:
+    draft = begun(people)
+    path = f"/w/lab/evidence/drafts/{draft.pk}/trials/"
+    answers = at_once(log_in(Client(), people.alice), path, act="new_trial", new="tp2", version=draft.version)
+    assert (answers, written("draft.changed", "draft.refused")) == ([(302, path)] * 2, ["draft.changed"])
+
+
+def test_recovery_codes_are_made_once(people: Cast, bob: Client) -> None:
+    app_of(people.bob)
+    at_once(bob, reverse("mfa_generate_recovery_codes"))
+    assert written("account.changed") == ["account.changed"]
+
+
+def test_a_link_for_somebody_is_made_once_and_both_answers_show_it(people: Cast) -> None:
+    admin = log_in(Client(), someone("ada"))
+    answers = twice(admin, "/w/lab/people/bob-lab/link", {"once": carried(admin, "/w/lab/people/bob-lab/")})
+    links = {re.findall(r"/join/[\w-]{43}", answer.content.decode())[0] for answer in answers}
+    assert (len(links), written("roster.link_made")) == (1, ["roster.link_made"])
+
+
+def test_a_form_whose_link_is_spent_makes_no_other(people: Cast) -> None:
+    admin = log_in(Client(), someone("ada"))
+    asked = {"once": carried(admin, "/w/lab/people/bob-lab/")}
+    for sent in (asked, {}, asked):
+        answer = admin.post("/w/lab/people/bob-lab/link", sent)
+    assert answer.status_code == 409
+    assert "This form made the link for Bob, which was used or replaced since." in answer.content.decode()
+
+
+def test_a_password_is_set_once_by_a_link(people: Cast) -> None:
+    path = invitation_make(workspace=people.workspace, person=people.bob).path
+    password = {"password": "a long enough secret", "repeated": "a long enough secret"}
+    answers = twice(Client(), path, password)
+    assert [(answer.status_code, answer.headers.get("Location")) for answer in answers] == [(302, "/login")] * 2
+    assert written("roster.link_used") == ["roster.link_used"]

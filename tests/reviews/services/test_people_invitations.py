@@ -50,6 +50,14 @@ def test_a_link_runs_out(made: MadeInvitation) -> None:
         invitation_open(secret(made))
 
 
+def test_the_same_password_again_is_taken_as_a_double_click_for_a_minute(made: MadeInvitation) -> None:
+    invitation_use(secret=secret(made), password=NEW, repeated=NEW)
+    assert invitation_use(secret=secret(made), password=NEW, repeated=NEW) == made.person
+    Invitation.objects.update(ended_at=timezone.now() - timedelta(seconds=61))
+    with pytest.raises(NotFoundError, match="was used"):
+        invitation_use(secret=secret(made), password=NEW, repeated=NEW)
+
+
 def test_a_link_lasts_three_days(made: MadeInvitation) -> None:
     left = made.expires_at - timezone.now()
     assert timedelta(hours=71, minutes=50) < left <= timedelta(hours=72)
