@@ -10,6 +10,7 @@ from reviews.selectors.log import EntryRow, history_rows
 from reviews.selectors.offers import Offers, offers_of
 from reviews.selectors.people import standing_of
 from reviews.selectors.proposals import ProposalRow, earlier_in_force, open_proposals
+from reviews.selectors.retractions import is_counted
 from reviews.selectors.reviewing import Reviewing, reviewing_of
 from reviews.selectors.rollbacks import RollbackChoice, rollback_choices
 from reviews.selectors.rows import DecisionPage
@@ -81,10 +82,14 @@ def reusable_documents(decision: Decision, revision: int | None = None) -> Reusa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseView:
-    """A decision with all that its acts can be about, and which of them the reader may do."""
+    """A decision with all that its acts can be about, and which of them the reader may do.
+
+    ``is_retractable``: a plan counted the newest revision's evidence, its own or another one of the workspace.
+    """
 
     page: DecisionPage
     plan: PlanRecord | None
+    is_retractable: bool
     rollbacks: tuple[RollbackChoice, ...]
     proposals: tuple[ProposalRow, ...]
     offers: Offers
@@ -102,6 +107,7 @@ def release_view(*, actor: Person, workspace: Workspace, number: int) -> Release
     return ReleaseView(
         page=page,
         plan=plan,
+        is_retractable=plan is not None or is_counted(workspace, page.newest.evidence),
         rollbacks=rollback_choices(decision, plan) if plan is not None else (),
         proposals=proposals,
         offers=offers_of(

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from reviews.blobs import blob_read
-from reviews.models import Decision, Retraction, Revision
+from reviews.models import Decision, Retraction, Revision, Workspace
 
 
 def retracted_in(decision: Decision) -> tuple[Retraction, ...]:
@@ -26,3 +26,9 @@ def counted_evidence(revision: Revision) -> frozenset[str]:
     plan = msgspec.json.decode(blob_read(planned.plan.blob_id, "plan"))
     trials: Iterable[dict[str, str]] = plan["candidates"].values()
     return frozenset({revision.evidence.content_id, *(trial["trial_content_id"] for trial in trials)})
+
+
+def is_counted(workspace: Workspace, evidence: str) -> bool:
+    """Whether any plan of the workspace counted a document of evidence, which makes it one to retract."""
+    planned = Revision.objects.filter(decision__workspace=workspace, planned__isnull=False)
+    return planned.filter(evidence__content_id=evidence).exists()

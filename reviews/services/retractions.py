@@ -18,9 +18,10 @@ from reviews.services.sweeps import decisions_settle
 def evidence_retract(
     *, actor: Person, workspace: Workspace, content_id: str, reason: str, trace: Trace = UNTRACED
 ) -> tuple[Retraction, tuple[Decision, ...]]:
-    """Retract a document of evidence or one trial by its content id; return the decisions that counted it.
+    """Retract a document of evidence or one trial by its content id; return the decisions that ever counted it.
 
-    A second time returns the first retraction.
+    What is in force on it is contested; where a later revision counts other evidence, nothing else changes. A second
+    time returns the first retraction.
 
     Raises:
         NotFoundError: the actor is no member of the workspace.
@@ -33,7 +34,8 @@ def evidence_retract(
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
         _require_retracting(standing, trace)
         said = require_prose("reason", reason)
-        counting = _counting(workspace, content_id)
+        counts = _counting(workspace, content_id)
+        counting = tuple(counts)
         if not counting:
             expected = "the content id of evidence or a trial that a plan of this workspace counted"
             problem = Finding("request", "request/content_id", "content_id", expected, printable(content_id, 71))
@@ -65,7 +67,7 @@ def evidence_retract(
             ),
         )
         decisions_settle(workspace, counting, now)
-        for decision in counting:
+        for decision in (decision for decision, counts_now in counts.items() if counts_now):
             _contest(workspace, decision, retraction, attempt)
     return retraction, counting
 
@@ -77,13 +79,15 @@ def _require_retracting(standing: Standing, trace: Trace) -> None:
     require_proof(trace.authentication, standing.workspace_id)
 
 
-def _counting(workspace: Workspace, content_id: str) -> tuple[Decision, ...]:
-    """Return the decisions whose newest revision counted the evidence or trial, by number."""
-    newest: dict[int, Revision] = {}
-    for revision in with_digests(Revision.objects.filter(decision__workspace=workspace)).order_by("number"):
-        newest[revision.decision_id] = revision
-    found = [revision.decision for revision in newest.values() if content_id in counted_evidence(revision)]
-    return tuple(sorted(found, key=lambda decision: decision.number))
+def _counting(workspace: Workspace, content_id: str) -> dict[Decision, bool]:
+    """Return the decisions of which a plan counted the evidence or trial, by number; True where the last plan does."""
+    rows = with_digests(Revision.objects.filter(decision__workspace=workspace, planned__isnull=False))
+    found: dict[Decision, bool] = {}
+    for revision in rows.order_by("decision__number", "number"):
+        counts = content_id in counted_evidence(revision)
+        if counts or revision.decision in found:
+            found[revision.decision] = counts
+    return found
 
 
 def _contest(workspace: Workspace, decision: Decision, retraction: Retraction, attempt: Act) -> None:

@@ -115,7 +115,9 @@ def _acts(found: ReleaseView) -> Iterator[ActForm]:
     if page.state in IN_FORCE:
         yield from _ways_back(found)
     if found.plan is not None:
-        yield from _checks(found, found.plan)
+        yield _reproduce(page)
+    if found.is_retractable:
+        yield _retract(found)
 
 
 def _releases(found: ReleaseView) -> Iterator[ActForm]:
@@ -284,9 +286,8 @@ def _ways_back(found: ReleaseView) -> Iterator[ActForm]:
         )
 
 
-def _checks(found: ReleaseView, plan: Plan) -> Iterator[ActForm]:
-    page, offers = found.page, found.offers
-    yield ActForm(
+def _reproduce(page: DecisionPage) -> ActForm:
+    return ActForm(
         id="reproduce",
         title="Reproduce",
         text="Plans the stored bytes again, by somebody who is no author. Whether the plan id is the same is an entry.",
@@ -294,7 +295,11 @@ def _checks(found: ReleaseView, plan: Plan) -> Iterator[ActForm]:
         button="Plan again",
         off=page.may_reproduce.reason,
     )
-    yield ActForm(
+
+
+def _retract(found: ReleaseView) -> ActForm:
+    trials = found.plan.candidates.items() if found.plan is not None else ()
+    return ActForm(
         id="retract",
         title="Retract evidence",
         text="For faulty evidence. Every decision that counted it is listed, and what is in force is contested.",
@@ -304,14 +309,14 @@ def _checks(found: ReleaseView, plan: Plan) -> Iterator[ActForm]:
                 label="What is faulty",
                 kind="select",
                 options=(
-                    (page.newest.evidence, "the whole evidence"),
-                    *((row.trial_content_id, f"trial {trial}") for trial, row in plan.candidates.items()),
+                    (found.page.newest.evidence, "the whole evidence"),
+                    *((row.trial_content_id, f"trial {trial}") for trial, row in trials),
                 ),
             ),
             reason("What is wrong with it."),
         ),
         button="Retract it",
-        off=offers.verdicts["retract"].reason,
+        off=found.offers.verdicts["retract"].reason,
     )
 
 

@@ -1,12 +1,14 @@
 """Putting a decision into force, or ending its review, on its page."""
 
+import re
 from datetime import timedelta
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
-from reviews.models import Activation, Decision, Proposal, Reproduction, ReReview, Waiver
-from tests.reviews.factories import Cast, documents, planned, sign
+from reviews.models import Activation, Decision, Proposal, Reproduction, ReReview, Retraction, Waiver
+from tests.reviews.factories import Cast, documents, planned, sign, submitted
 from tests.reviews.logins import prove
 from tests.reviews.rules.board import board, countersign, propose, someone
 from tests.reviews.rules.test_rule_10_activation import approved
@@ -120,6 +122,28 @@ def test_another_review_is_asked_for_and_a_plan_reproduced_on_the_page(
     assert ReReview.objects.get().team.slug == "serving"
     assert visit(people.bob).post(RELEASE, {"act": "reproduce", "revision": "1"}).status_code == 302
     assert Reproduction.objects.get().is_same
+
+
+def test_evidence_is_retracted_where_only_another_plan_counted_it(people: Cast, visit: Visit) -> None:
+    revision = planned(people)
+    submitted(people, as_of="2026-09-22T12:00:00Z")
+    page = f"{PAGE.replace('/1/', '/2/')}release/"
+    bob = visit(people.bob)
+    assert retractable(bob, page) == [revision.evidence.content_id]
+    form = {"act": "retract", "content_id": revision.evidence.content_id, "reason": "A cooling fault."}
+    assert bob.post(page, form).status_code == 302
+    assert Retraction.objects.get().content_id == revision.evidence.content_id
+
+
+def test_evidence_that_no_plan_counted_is_offered_to_nobody_to_retract(people: Cast, visit: Visit) -> None:
+    submitted(people)
+    assert retractable(visit(people.bob), RELEASE) == []
+
+
+def retractable(client: Client, page: str) -> list[str]:
+    """Return the content ids that the page offers to retract."""
+    _, _, form = client.get(page).content.decode().partition('value="retract"')
+    return re.findall(r'<option value="(sha256:[0-9a-f]{64})"', form)
 
 
 def test_an_act_that_there_is_not_is_not_found(decided: Decision, people: Cast, visit: Visit) -> None:

@@ -9,7 +9,7 @@ from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
 from reviews.models import Activation, AuditEntry, Decision, Retraction, Revision
 from reviews.services.retractions import evidence_retract
 from reviews.services.withdrawals import signoff_withdraw
-from tests.reviews.factories import Cast, documents, last_entry, planned, sign, statuses
+from tests.reviews.factories import Cast, documents, last_entry, planned, sign, statuses, submitted
 from tests.reviews.rules.board import TRACE, board, countersign, propose
 from tests.reviews.rules.test_rule_10_activation import activate, approved
 from tests.stage import Maker
@@ -63,6 +63,20 @@ def test_a_single_trial_is_retracted_by_its_content(people: Cast) -> None:
 def plan_of(revision: Revision) -> dict[str, Any]:
     from_blob = bytes(revision.planned.plan.blob.data)
     return dict(json.loads(from_blob))
+
+
+def test_what_only_an_earlier_revision_counted_is_retracted_and_contests_nothing(people: Cast) -> None:
+    first = planned(people)
+    in_force(people, pair=documents(tokens=170000), decision=first.decision)
+    retraction, counting = retract(people, first.evidence.content_id)
+    assert ([row.number for row in counting], states(), retraction.is_trial) == ([1], ["EFFECTIVE"], False)
+
+
+def test_what_is_planned_again_can_be_retracted_meanwhile(people: Cast) -> None:
+    first = planned(people)
+    submitted(people, pair=documents(floor=510), decision=first.decision)
+    retract(people, first.evidence.content_id)
+    assert states() == ["EVALUATING"]
 
 
 def test_lifting_an_objection_does_not_undo_a_retraction(people: Cast) -> None:
