@@ -265,6 +265,10 @@ CONTENT_SECURITY_POLICY = {
 MAX_BODY_BYTES = 4 * MAX_BYTES + 2**20
 # Pasted documents are form fields and held in memory; larger ones come as files, which are spooled to disk.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 2**20
+FILE_UPLOAD_HANDLERS = [
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "config.uploads.UnnamedFileUploadHandler",
+]
 # As many as a draft of evidence holds.
 DATA_UPLOAD_MAX_NUMBER_FILES = 200
 # As many as a contract has limits to type on one page, each with its reason.
