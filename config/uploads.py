@@ -26,7 +26,7 @@ class UnnamedFileUploadHandler(FileUploadHandler):
         """Add a piece."""
         self.file.write(raw_data)
 
-    def file_complete(self, file_size: int) -> UploadedFile:
+    def file_complete(self, file_size: int) -> "UploadedFile[bytes]":
         """Return the whole file, to be read from its beginning."""
         self.file.seek(0)
         self.file.size = file_size

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from django.conf import settings
 
 from config import gunicorn
 from reviews.transparency.keys import read_key
@@ -21,7 +22,7 @@ from tests.shared import ROOT
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 OWN = ("migrate", "web", "worker")
-LASTING = ("postgres", "broker", "web", "worker")
+LASTING = ("postgres", "broker", "web", "proxy", "worker")
 DOCKERFILE = re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text())
 INSTRUCTIONS = [line.split(maxsplit=1) for line in DOCKERFILE.splitlines() if line and not line.startswith("#")]
 
@@ -30,8 +31,8 @@ def instructions(word: str) -> list[str]:
     return [rest for first, rest in INSTRUCTIONS if first == word]
 
 
-def test_compose_has_web_worker_database_and_broker() -> None:
-    assert set(SERVICES) == {"postgres", "broker", "migrate", "web", "worker"}
+def test_compose_has_proxy_web_worker_database_and_broker() -> None:
+    assert set(SERVICES) == {"postgres", "broker", "migrate", "web", "proxy", "worker"}
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -57,11 +58,12 @@ def test_process_starts_after_schema_and_broker(name: str) -> None:
     }
 
 
-def test_only_web_is_reached_from_outside_and_only_on_the_loopback() -> None:
+def test_only_the_proxy_is_reached_from_outside_and_only_on_the_loopback() -> None:
     assert {name: service["ports"] for name, service in SERVICES.items() if "ports" in service} == {
-        "web": ["127.0.0.1:${PORT:-8000}:8000"]
+        "proxy": ["127.0.0.1:${PORT:-8000}:8000"]
     }
-    assert {name for name, service in SERVICES.items() if "outside" in service["networks"]} == {"web"}
+    assert {name for name, service in SERVICES.items() if "outside" in service["networks"]} == {"web", "proxy"}
+    assert SERVICES["proxy"]["networks"] == ["outside"]
     assert COMPOSE["networks"]["inside"] == {"internal": True}
 
 
@@ -154,6 +156,13 @@ def test_image_serves_what_the_compose_file_asks_for() -> None:
 def test_broker_configuration_refuses_rather_than_forgets() -> None:
     lines = (ROOT / "deploy" / "broker.conf").read_text().splitlines()
     assert {"appendonly yes", "maxmemory-policy noeviction", "dir /data"} <= set(lines)
+
+
+def test_proxy_takes_bodies_and_answers_whole_and_passes_what_web_takes() -> None:
+    said = dict(re.findall(r"^ +(\w+) (.+);$", (ROOT / "deploy" / "nginx.conf").read_text(), re.MULTILINE))
+    assert (said["proxy_request_buffering"], said["proxy_buffering"]) == ("on", "on")
+    assert (said["proxy_pass"], said["server"]) == ("http://web", "web:8000")
+    assert int(said["client_max_body_size"].removesuffix("m")) * 2**20 > settings.MAX_BODY_BYTES
 
 
 def test_application_runs_from_what_the_image_holds(tmp_path: Path) -> None:
