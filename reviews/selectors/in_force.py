@@ -9,11 +9,14 @@ from typing import Protocol
 from reviews.asked_once import once
 from reviews.models import Activation, Decision, DecisionState, Waiver, Workspace
 from reviews.policies.validity import StateNow, state_now
+from reviews.selectors.retractions import rests_on_retracted
 from reviews.selectors.stale import stale_causes
 from reviews.selectors.waivers import waivers_of
 
 ENDING = (DecisionState.EFFECTIVE, DecisionState.EMERGENCY)
 """States that end by themselves."""
+
+RETRACTED = "Evidence that it counted was retracted."
 
 READ_OF_A_SLOT = (
     *("kind", "subject", "trial", "topology", "rank_map_digest", "rollback", "activated_at", "valid_until"),
@@ -45,7 +48,7 @@ def _activations(decision_ids: tuple[int, ...], related: tuple[str, ...]) -> Map
 
 
 def states_now(decisions: Sequence[Decision], now: datetime) -> Mapping[int, StateNow]:
-    """Return decision id -> state as of now; two queries where something is in force, one where something is stale."""
+    """Return decision id -> state as of now; one query more than ``states_with`` where something is in force."""
     ending = [decision.pk for decision in decisions if decision.state in ENDING]
     return states_with(decisions, activations_of(ending) if ending else {}, now)
 
@@ -55,7 +58,7 @@ def states_with(
 ) -> Mapping[int, StateNow]:
     """Return decision id -> state as of now, from their last activations.
 
-    One query where something is in force, and one where something is stale.
+    One query where something is in force, one where something is stale, and one where something is contested.
     """
     ending = [decision.pk for decision in decisions if decision.state in ENDING]
     lapsed = lapsed_waivers(ending, activations, now) if ending else {}
@@ -73,7 +76,9 @@ def states_with(
         for decision in decisions
     }
     told = {pk: replace(found[pk], because=cause.because, keys=cause.keys) for pk, cause in causes.items()}
-    return found | told
+    contested = [decision.pk for decision in decisions if decision.state == DecisionState.CONTESTED]
+    faulty = rests_on_retracted(contested) if contested else ()
+    return found | told | {pk: replace(found[pk], because=RETRACTED) for pk in faulty}
 
 
 @dataclass(frozen=True, slots=True)

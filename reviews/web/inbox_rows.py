@@ -173,12 +173,12 @@ def say_stale(row: DecisionRow) -> Said:
 
 
 def contested_text(row: DecisionRow) -> str:
-    """Quote who objects to what is in force, or say that its evidence was retracted; and what settles either."""
+    """Quote who objects to what is in force, say whether its evidence was retracted, and what settles that."""
     objecting = (objection for objection in row.objections if objection.meaning == "object")
     said = [" ".join(said_against(objection, row.newest.number)) for objection in objecting]
-    if said:
-        return f"{' '.join(said)} It is contested until that is lifted, or it is revoked."
-    return "Evidence that it counted was retracted. It is contested until it is revoked or another one takes over."
+    # Lifting every objection gives faulty evidence no weight again.
+    ends = "it is revoked or another one takes over" if row.state_because else "that is lifted, or it is revoked"
+    return " ".join(filter(None, (*said, row.state_because, f"It is contested until {ends}.")))
 
 
 def say_decided(row: DecisionRow) -> Said:
