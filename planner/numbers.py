@@ -9,7 +9,6 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from math import gcd, inf, isfinite
-from operator import eq
 from typing import cast
 
 from planner.records.base import SAFE_INTEGER
@@ -73,8 +72,8 @@ def all_parts(values: Sequence[int | float]) -> tuple[Sequence[int], Sequence[in
     if set(map(type, values)) == {int}:
         return cast("Sequence[int]", values), [1] * len(values)
     if max(values) < _FEW_DIGITS:
-        thousandths = [int(value * 1000 + 0.5) for value in values]
-        if all(map(eq, [many / 1000 for many in thousandths], values)):
+        thousandths = [round(value * 1000) for value in values]
+        if [many / 1000 for many in thousandths] == list(values):
             return thousandths, [1000] * len(values)
     numerators, denominators = zip(*map(parts, values), strict=True)
     return numerators, denominators

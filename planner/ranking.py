@@ -11,9 +11,14 @@ from planner.numbers import Exactable, exact, nearest_double
 
 __all__ = ["sort_keys"]
 
+_WRITTEN = frozenset({int, float})
+"""As a document writes them, numbers compare as their decimals do: its integers are doubles too."""
+
 
 def sort_keys(values: Sequence[Exactable]) -> Sequence[Any]:
     """Return a key for each number: keys compare as the exact numbers do, and are equal for equal ones."""
+    if _WRITTEN.issuperset(map(type, values)):
+        return values
     near = list(map(nearest_double, values))
     if len(set(near)) == len(set(values)):
         return near

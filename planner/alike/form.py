@@ -40,7 +40,7 @@ __all__ = ["AT_ONCE", "Form", "UnlikeError", "form_of"]
 APART = frozenset({"start", "end", "per_rank", "replicas"})
 """Fields of a window that are read by themselves."""
 NOT_READ = ("links", "experts", "handoff")
-AT_ONCE = 256
+AT_ONCE = 512
 """Windows that are read together: few enough for all of their records to stay in the processor's cache."""
 
 

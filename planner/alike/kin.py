@@ -8,7 +8,7 @@ hold or a number that is out of the ordinary, is left to the gates. Not handled:
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import repeat
 
 from planner.alike.form import Form, UnlikeError, form_of
@@ -30,6 +30,8 @@ __all__ = ["Kin", "kin_of"]
 
 Standing = tuple[State, tuple[str, ...], tuple[str, ...]]
 """State, failing and unknown gates."""
+Outcomes = tuple[object, ...]
+"""The outcomes of all limits that differ: True and False for those that are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +52,27 @@ class Differing:
         return finding_of(self.called, view, self.limit_id)
 
 
+class Standings(dict[Outcomes, Standing]):
+    """What follows from outcomes, found once for all trials that have the same.
+
+    ``said`` are the outcomes of limits that do not differ, each with its gate; ``gates`` are those of limits that do.
+    """
+
+    def __init__(
+        self, said: set[tuple[str, object]], gates: list[str], speaking: tuple[str, ...], missing_keys: tuple[str, ...]
+    ) -> None:
+        super().__init__()
+        self.said, self.gates, self.speaking, self.missing_keys = said, gates, speaking, missing_keys
+
+    def __missing__(self, outcomes: Outcomes) -> Standing:
+        words: dict[object, Outcome] = {True: "PASS", False: "FAIL"}
+        said = self.said.union(zip(self.gates, [words.get(outcome, outcome) for outcome in outcomes], strict=True))
+        failing = tuple([gate for gate in self.speaking if (gate, "FAIL") in said])
+        unknown = tuple([gate for gate in self.speaking if (gate, "UNKNOWN") in said and gate not in failing])
+        found = self[outcomes] = state_of(failing, unknown, self.missing_keys), failing, unknown
+        return found
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class Kin:
     """Trials alike. ``same`` is what gates say of all of them; ``read`` are the limits that are read off the numbers,
@@ -64,9 +87,8 @@ class Kin:
     keys: tuple[KeyValue, ...]
     missing_keys: tuple[str, ...]
     figures: tuple[Measure | None, ...]
-    speaking: tuple[str, ...]
+    standings: Standings
     is_sound: bool = True
-    standings: dict[tuple[object, ...], Standing] = field(default_factory=dict)
 
     def judged(self, members: Sequence[Member], batch: Batch, view_of: Callable[[str], TrialView]) -> list[Glance]:
         """Judge trials by their numbers, but for those that numbers do not settle; ``batch`` gets to know these.
@@ -108,7 +130,7 @@ class Kin:
 
     def _glances(self, members: Sequence[Member], block: Block, odd: set[int]) -> list[Glance]:
         passed = [answers.passed() for answers in block.answers]
-        outcomes: list[tuple[object, ...]] = list(zip(*passed, strict=True)) if passed else [()] * len(members)
+        outcomes: list[Outcomes] = list(zip(*passed, strict=True)) if passed else [()] * len(members)
         if self.asked:
             asked = ([finding.outcome for finding in found.values()] for found in block.findings)
             outcomes = [(*read, *said) for read, said in zip(outcomes, asked, strict=True)]
@@ -116,20 +138,8 @@ class Kin:
         if odd:
             settled = [at for at in settled if at not in odd]
             members, outcomes = [members[at] for at in settled], [outcomes[at] for at in settled]
-        for found in set(outcomes) - self.standings.keys():
-            self.standings[found] = self._standing(found)
         standings = zip(*map(self.standings.__getitem__, outcomes), strict=True)
         return list(map(Glance, repeat(block), settled, members, *standings))
-
-    def _standing(self, found: tuple[object, ...]) -> Standing:
-        """Return what follows from the outcomes of all limits that differ: True and False for those that are read."""
-        said = {gate: {figure.outcome for figure in limits.values()} for gate, limits in self.same.items()}
-        words: dict[object, Outcome] = {True: "PASS", False: "FAIL"}
-        for each, outcome in zip((*self.read, *self.asked), found, strict=True):
-            said[each.gate].add(words.get(outcome) or outcome)  # type: ignore[arg-type]  # else it is a word already
-        failing = tuple(gate for gate in self.speaking if "FAIL" in said[gate])
-        unknown = tuple(gate for gate in self.speaking if "UNKNOWN" in said[gate] and gate not in failing)
-        return state_of(failing, unknown, self.missing_keys), failing, unknown
 
 
 def kin_of(view: TrialView, order: Order, known: Sequence[Reading]) -> Kin:
@@ -153,17 +163,21 @@ def kin_of(view: TrialView, order: Order, known: Sequence[Reading]) -> Kin:
                 same[called.gate.id][limit_id] = figure_of(_sound(finding_of(called, view, limit_id), called))
             else:
                 differing.append(found)
+    read = tuple(each for each in differing if each.rule is not None)
+    asked = tuple(each for each in differing if each.rule is None)
     keys = tuple(key_value_of(likeness, key) for key in order.keys)
+    missing_keys = tuple(key.label for key in keys if key.is_missing)
+    said: set[tuple[str, object]] = {(gate, each.outcome) for gate, limits in same.items() for each in limits.values()}
     return Kin(
         likeness=likeness,
         reading=reading,
         same=same,
-        read=tuple(each for each in differing if each.rule is not None),
-        asked=tuple(each for each in differing if each.rule is None),
+        read=read,
+        asked=asked,
         keys=keys,
-        missing_keys=tuple(key.label for key in keys if key.is_missing),
+        missing_keys=missing_keys,
         figures=figure_measures(likeness, order),
-        speaking=docket.speaking,
+        standings=Standings(said, [each.gate for each in (*read, *asked)], docket.speaking, missing_keys),
     )
 
 

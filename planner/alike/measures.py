@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from planner.alike.columns import Column, Number, Ratios, Table, above_zero
 from planner.alike.form import Form, UnlikeError
+from planner.alike.replicas import Replicas
 from planner.numbers import all_parts
 from planner.readings import FROM_START, samples_needed, side_of
 from planner.records.base import UnsetType
@@ -51,6 +52,11 @@ class Likeness:
     shared: dict[Hashable, "Measure"]
     built: dict[Hashable, "Measure"] = field(default_factory=dict, repr=False)
     used: set["Measure"] = field(default_factory=set, repr=False)
+
+    @property
+    def replicas(self) -> tuple[Replicas, ...]:
+        """The replicas of each counted window."""
+        return tuple(form.replicas for form in self.forms)
 
     def once(self, key: Hashable, build: Callable[[], "Measure"]) -> "Measure":
         """Return the measure that was built the first time, so that what it reads is read once."""

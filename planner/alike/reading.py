@@ -15,6 +15,7 @@ from planner.alike.columns import SPAN, Ratios, Table, picking, replica_column
 from planner.alike.form import AT_ONCE, Form
 from planner.alike.identities import Test
 from planner.alike.measures import Batch, Measure
+from planner.alike.replicas import Replicas
 from planner.records.base import UNSET
 from planner.records.evidence import Trial
 from planner.times import repeats
@@ -93,16 +94,16 @@ class Reading:
         """Say whether trials with windows of these forms can be read with those of the reading's own."""
         return beside == self.beside and all(map(Form.is_read_with, self.forms, forms))
 
-    def read(self, trials: Sequence[Trial], forms: Sequence[tuple[Form, ...]]) -> Rows:
-        """Read trials; ``forms`` are those of each one's kind. Trials with injections are strangers."""
-        replicas = [[own[at].replicas for own in forms] for at in range(len(self.forms))]
+    def read(self, trials: Sequence[Trial], replicas: Sequence[tuple[Replicas, ...]]) -> Rows:
+        """Read trials; ``replicas`` are those of each one's kind, by window. Trials with injections are strangers."""
+        by_window = [[own[at] for own in replicas] for at in range(len(self.forms))]
         rows = Rows(len(self.forms), self.measures.values())
         for start in range(0, len(trials), AT_ONCE):
             block = slice(start, start + AT_ONCE)
             windows = [trial.windows for trial in trials[block]]
             tables = tuple(
                 form.table(list(map(itemgetter(form.window_id), windows)), owns[block])
-                for form, owns in zip(self.forms, replicas, strict=True)
+                for form, owns in zip(self.forms, by_window, strict=True)
             )
             batch = Batch(len(windows), tables, set(), {})
             self._test(batch)

@@ -24,11 +24,12 @@ Recorded = Mapping[str, Replica]
 class Replicas:
     """The replicas of one window, none where it records none.
 
-    ``columns`` are the fields in which each has a number, ``agreed`` what all say alike in others, ``told`` what each
-    says for itself. ``picked`` gives the replicas of a window in the order of this one.
+    ``size`` says how many. ``columns`` are the fields in which each has a number, ``agreed`` what all say alike in
+    others, ``told`` what each says for itself. ``picked`` gives the replicas of a window in the order of this one.
     """
 
     recorded: Recorded
+    size: int
     columns: tuple[str, ...]
     agreed: Mapping[str, object]
     told: Mapping[str, tuple[object, ...]]
@@ -42,9 +43,10 @@ class Replicas:
 
     def read(self, recorded: Sequence[Recorded], owns: Sequence["Replicas"], into: Table) -> None:
         """Read the replicas of windows, each with those of its form, which are read with these."""
-        ends = list(accumulate([len(own.recorded) for own in owns]))
+        sizes = [own.size for own in owns]
+        ends = list(accumulate(sizes))
         into.replicas = list(map(slice, chain((0,), ends), ends))
-        every = list(chain.from_iterable(_in_order(recorded, owns, into)))
+        every = list(chain.from_iterable(_in_order(recorded, owns, sizes, into)))
         for field, column in zip(Replica.__struct_fields__, zip(*map(astuple, every), strict=True), strict=True):
             fits: Sequence[bool] = ()
             if field in self.columns:
@@ -62,10 +64,12 @@ class Replicas:
                 into.strangers.update(at for at, fit in enumerate(into.of_windows(fits)) if not fit)
 
 
-def _in_order(recorded: Sequence[Any], owns: Sequence[Replicas], into: Table) -> Sequence[Sequence[Replica]]:
+def _in_order(
+    recorded: Sequence[Any], owns: Sequence[Replicas], sizes: list[int], into: Table
+) -> Sequence[Sequence[Replica]]:
     """Return the replicas of each window in the order of its form; the form's own where a window has not these."""
     try:
-        if list(map(len, recorded)) == [len(own.recorded) for own in owns]:
+        if list(map(len, recorded)) == sizes:
             return [own.picked(each) for own, each in zip(owns, recorded, strict=True)]
     except (KeyError, TypeError):
         pass  # A name is missing, or the whole section.
@@ -87,6 +91,7 @@ def replicas_of(recorded: Recorded) -> Replicas:
     }
     return Replicas(
         recorded=recorded,
+        size=len(recorded),
         columns=columns,
         agreed=agreed,
         told={field: found for field, found in others.items() if field not in agreed},

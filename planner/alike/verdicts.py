@@ -12,6 +12,7 @@ from itertools import chain, repeat
 from operator import attrgetter
 from typing import cast
 
+from planner.alike.columns import picking
 from planner.alike.form import AT_ONCE, UnlikeError
 from planner.alike.glances import Glance, Member
 from planner.alike.kin import Kin, kin_of
@@ -31,7 +32,7 @@ PATIENCE = 16
 FEW_KIN, A_READING = 8, 5
 """A kind that fewer than one in so many of the others have costs as much patience as so many trials without kin: all
 of them were read for it."""
-AT_HAND = 4_096
+AT_HAND = 16_384
 """Trials that are read before those of each kind are judged, so that what was read of them is still close by; more of
 many kinds, which are judged a block at a time."""
 WORTH_IT = 4
@@ -155,16 +156,16 @@ class _Judging:
 
     def _by_numbers(self, reading: Reading, kinds: Sequence[tuple[Kin, _Alike]]) -> None:
         """Read trials of several kinds and judge all that are kin; what is left of each are the others."""
-        every = sorted(chain.from_iterable(alike.left for _, alike in kinds))
+        owned = [repeat(kin.likeness.replicas, len(alike.left)) for kin, alike in kinds]
+        replicas_of = dict(zip(chain.from_iterable(alike.left for _, alike in kinds), chain(*owned), strict=True))
+        every = sorted(replicas_of)
         unlike: list[list[int]] = [[] for _ in kinds]
         at_hand = max(AT_HAND, AT_ONCE * len(kinds))
         for start in range(0, len(every), at_hand):
             places = every[start : start + at_hand]
             parts = [alike.between(places[0], places[-1]) for _, alike in kinds]
-            forms = [repeat(kin.likeness.forms, len(part)) for (kin, _), part in zip(kinds, parts, strict=True)]
-            form_of = dict(zip(chain.from_iterable(parts), chain.from_iterable(forms), strict=True))
             trials = [self.members[place].trial for place in places]
-            rows = reading.read(trials, list(map(form_of.__getitem__, places)))
+            rows = reading.read(trials, list(map(replicas_of.__getitem__, places)))
             row_of = dict(zip(places, range(len(places)), strict=True))
             for (kin, _), part, others in zip(kinds, parts, unlike, strict=True):
                 if part and kin.is_sound:
@@ -177,7 +178,7 @@ class _Judging:
 
     def _judge_kin(self, kin: Kin, places: Sequence[int], batch: Batch, strangers: set[int]) -> Sequence[int]:
         """Judge trials that are read as kin, and return those that are none."""
-        glances = kin.judged([self.members[place] for place in places], batch, self.view_of)
+        glances = kin.judged(picking(places)(self.members), batch, self.view_of)
         # What holds for all was said of the first trial: if numbers do not settle that one, others do not follow it.
         if 0 in batch.odd and self.members[places[0]].trial is kin.likeness.view.trial:
             kin.is_sound = False
