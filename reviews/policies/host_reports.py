@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import UnsetType
@@ -27,6 +27,7 @@ from planner.records.identity_report import IdentityReport
 from planner.times import parsed_time
 from reviews.errors import Finding, InvalidRequestError, printable
 
+T = TypeVar("T")
 MAX_REPORT_BYTES = 8 * 2**20
 MAX_REPORTS = 200
 """As many as one request has files."""
@@ -113,14 +114,14 @@ def time_of_whole(raw: bytes, *, now: datetime, fresh: timedelta) -> datetime | 
     return collected
 
 
-def sent_reports(documents: Sequence[bytes], *, now: datetime, fresh: timedelta) -> tuple[Sent, ...]:
-    """Read the reports of a request.
+def each_read(documents: Sequence[bytes], read: Callable[[bytes, str], T]) -> list[T]:
+    """Read every document of a request that has reports; ``read`` takes its bytes and the part that it came in.
 
     Raises:
-        InvalidRequestError: with every fault of every report.
+        InvalidRequestError: with every fault of every one: too many, too large, or what ``read`` refuses.
     """
     problems: list[Finding] = []
-    taken: dict[str, Sent] = {}
+    found: list[T] = []
     if len(documents) > MAX_REPORTS:
         problems.append(
             _wrong("request/report_count", "identity", f"at most {MAX_REPORTS} reports", f"{len(documents)}")
@@ -128,16 +129,47 @@ def sent_reports(documents: Sequence[bytes], *, now: datetime, fresh: timedelta)
     for number, raw in enumerate(documents[:MAX_REPORTS]):
         at = "identity" if len(documents) == 1 else f"identity[{number}]"
         try:
-            sent = _sent(raw, at, now, fresh)
+            if len(raw) > MAX_REPORT_BYTES:
+                wanted = f"at most {MAX_REPORT_BYTES:,} bytes"
+                raise InvalidRequestError((_wrong("request/report_size", at, wanted, f"{len(raw):,} bytes"),))
+            found.append(read(raw, at))
         except InvalidRequestError as refused:
             problems += refused.problems
-            continue
-        if sent.place in taken:
-            problems.append(_wrong("request/place_twice", at, "one report of each node or host", sent.place))
-        taken[sent.place] = sent
     if problems:
         raise InvalidRequestError(tuple(problems))
-    return tuple(taken.values())
+    return found
+
+
+def report_of(raw: bytes, at: str) -> IdentityReport:
+    """Read the report of a host.
+
+    Raises:
+        InvalidRequestError: with every fault of it.
+    """
+    try:
+        return read_report(raw)
+    except DocumentRefusedError as refused:
+        found = tuple(Finding.of(one, "request", pointer=f"{at}{one.pointer}") for one in refused.problems)
+        raise InvalidRequestError(found) from refused
+
+
+def sent_reports(documents: Sequence[bytes], *, now: datetime, fresh: timedelta) -> tuple[Sent, ...]:
+    """Read the reports of a request.
+
+    Raises:
+        InvalidRequestError: with every fault of every report.
+    """
+    taken: set[str] = set()
+
+    def read(raw: bytes, at: str) -> Sent:
+        sent = _sent(raw, at, now, fresh)
+        if sent.place in taken:
+            twice = _wrong("request/place_twice", at, "one report of each node or host", sent.place)
+            raise InvalidRequestError((twice,))
+        taken.add(sent.place)
+        return sent
+
+    return tuple(each_read(documents, read))
 
 
 def _wrong(code: str, at: str, expected: str, found: str) -> Finding:
@@ -145,14 +177,7 @@ def _wrong(code: str, at: str, expected: str, found: str) -> Finding:
 
 
 def _sent(raw: bytes, at: str, now: datetime, fresh: timedelta) -> Sent:
-    if len(raw) > MAX_REPORT_BYTES:
-        wanted = f"at most {MAX_REPORT_BYTES:,} bytes"
-        raise InvalidRequestError((_wrong("request/report_size", at, wanted, f"{len(raw):,} bytes"),))
-    try:
-        report = read_report(raw)
-    except DocumentRefusedError as refused:
-        found = tuple(Finding.of(one, "request", pointer=f"{at}{one.pointer}") for one in refused.problems)
-        raise InvalidRequestError(found) from refused
+    report = report_of(raw, at)
     seen = placed_of(report)
     problems = [problem for check in CHECKS for problem in check(report, seen, at)]
     collected = parsed_time(report.collected_at)

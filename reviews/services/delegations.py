@@ -1,5 +1,6 @@
 """Lets somebody sign in one's place for a time: dated, at most 30 days, not passed on, both names printed."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from reviews.audit import Act, append, refusals_recorded, workspace_write
@@ -132,13 +133,10 @@ def _attempt(action: str, standing: Standing, team: str, trace: Trace) -> Act:
 
 
 def _entry(action: str, attempt: Act, delegation: Delegation, reason: str | None) -> Act:
-    return Act(
+    return replace(
+        attempt,
         action=action,
-        actor=attempt.actor,
-        team=attempt.team,
         reason=reason,
-        authentication=attempt.authentication,
-        request_id=attempt.request_id,
         payload_type="topogate.delegation/v1",
         payload={
             "person": delegation.taker.token,

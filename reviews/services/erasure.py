@@ -40,6 +40,7 @@ from reviews.models import (
 )
 from reviews.models.people import token_label
 from reviews.policies.mentions import mentioned, relabelled
+from reviews.services.people import UNTRACED
 from reviews.services.people_roster import Asker, account_touched, administering, places_of
 
 ERASED_LABEL = "erased"
@@ -113,14 +114,9 @@ def _erased(person: Person, places: Iterable[Workspace], asker: Asker | None) ->
 
 
 def _act(person: Person, asker: Asker | None) -> Act:
-    return Act(
-        action="person.erased",
-        actor=asker.person.token if asker else None,
-        authentication=asker.trace.authentication if asker else None,
-        request_id=asker.trace.request_id if asker else None,
-        payload_type="topogate.roster/v1",
-        payload={"person": person.token},
-    )
+    trace, actor = (asker.trace, asker.person.token) if asker else (UNTRACED, None)
+    payload = {"person": person.token}
+    return trace.act("person.erased", actor, payload_type="topogate.roster/v1", payload=payload)
 
 
 def _forget_ways_in(person: Person) -> None:

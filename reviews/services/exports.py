@@ -158,12 +158,10 @@ def export_fetch(
 
 
 def _act(action: str, actor: str, decision: int | None, trace: Trace, said: dict[str, Any] | None = None) -> Act:
-    return Act(
-        action=action,
-        actor=actor,
+    return trace.act(
+        action,
+        actor,
         decision=decision,
-        authentication=trace.authentication,
-        request_id=trace.request_id,
         payload_type="topogate.export/v1",
         payload={"scope": "workspace" if decision is None else "decision", **(said or {})},
     )

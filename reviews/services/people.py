@@ -133,12 +133,10 @@ def roster_act(
     **payload: str | int | bool,
 ) -> Act:
     """Describe a change of somebody's place in a workspace; people are named by their tokens."""
-    return Act(
-        action=f"roster.{what}",
-        actor=actor.token if actor else None,
+    return trace.act(
+        f"roster.{what}",
+        actor.token if actor else None,
         team=team,
-        authentication=trace.authentication,
-        request_id=trace.request_id,
         payload_type="topogate.roster/v1",
         payload={"person": person.token, **payload},
     )

@@ -78,14 +78,8 @@ def _account(person: Person) -> _Account:
 
 
 def _changed(person: Person, trace: Trace, changes: list[str]) -> Act:
-    return Act(
-        action="account.changed",
-        actor=person.token,
-        authentication=trace.authentication,
-        request_id=trace.request_id,
-        payload_type="topogate.account/v1",
-        payload={"person": person.token, "changes": changes},
-    )
+    payload = {"person": person.token, "changes": changes}
+    return trace.act("account.changed", person.token, payload_type="topogate.account/v1", payload=payload)
 
 
 def person_rename(*, actor: Person, name: str, trace: Trace = UNTRACED) -> None:

@@ -227,11 +227,9 @@ def administering(asker: Asker, attempt: str, login: str, *, everywhere: bool = 
     # Strangers learn and leave nothing.
     standing_of(asker.person, asker.workspace)
     about = Person.objects.filter(login=printable(login)).first()
-    refused = Act(
-        action="roster.refused",
-        actor=asker.person.token,
-        authentication=asker.trace.authentication,
-        request_id=asker.trace.request_id,
+    refused = asker.trace.act(
+        "roster.refused",
+        asker.person.token,
         payload_type="topogate.roster/v1",
         payload={"attempt": attempt, "person": about.token if about else None, **more},
     )

@@ -1,5 +1,7 @@
 """Takes back evidence that was found faulty: decisions that counted it are listed, what is in force is contested."""
 
+from dataclasses import replace
+
 from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.clock import database_now
 from reviews.errors import Finding, InvalidRequestError, NotAllowedError, printable
@@ -56,12 +58,10 @@ def evidence_retract(
         listed = [decision.number for decision in counting]
         append(
             workspace,
-            Act(
+            replace(
+                attempt,
                 action="evidence.retracted",
-                actor=standing.token,
                 reason=said,
-                authentication=trace.authentication,
-                request_id=trace.request_id,
                 payload_type="topogate.retraction/v1",
                 payload={"content_id": content_id, "is_trial": retraction.is_trial, "decisions": listed},
             ),
@@ -96,13 +96,11 @@ def _contest(workspace: Workspace, decision: Decision, retraction: Retraction, a
     decision_move(decision, "object", retraction.retracted_at)
     append(
         workspace,
-        Act(
+        replace(
+            attempt,
             action="decision.contested",
-            actor=attempt.actor,
             decision=decision.number,
             reason=retraction.reason,
-            authentication=attempt.authentication,
-            request_id=attempt.request_id,
             payload_type="topogate.state/v1",
             payload={"state": "CONTESTED", "keys": [retraction.content_id]},
         ),

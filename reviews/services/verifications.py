@@ -9,7 +9,7 @@ from functools import partial
 from django.db import transaction
 
 from reviews import queue
-from reviews.audit import Act, append, workspace_write
+from reviews.audit import append, workspace_write
 from reviews.clock import database_now
 from reviews.models import Person, Verification, Workspace
 from reviews.models.verifications import OPEN_STATES
@@ -34,11 +34,9 @@ def verification_request(*, actor: Person, workspace: Workspace, trace: Trace = 
         )
         append(
             workspace,
-            Act(
-                action="verification.requested",
-                actor=standing.token,
-                authentication=trace.authentication,
-                request_id=trace.request_id,
+            trace.act(
+                "verification.requested",
+                standing.token,
                 payload_type="topogate.verification/v1",
                 payload={"verification": made.pk},
             ),
