@@ -41,6 +41,7 @@ from reviews.web.formats import count, when
 from reviews.web.frame import PersonRequest, authentication, frame, go_to, page, request_id, workspace_of
 from reviews.web.links import Query, number_or_none
 from reviews.web.page_rows import Strip
+from reviews.web.pager import numbered
 
 VALUES_A_PAGE = 200
 TABS = (
@@ -177,16 +178,6 @@ def asked_page(request: PersonRequest, name: str = "page") -> int:
     return number_or_none(request.GET.get(name, "")) or 1
 
 
-def pager(query: Query, at: int, pages: int, name: str = "page") -> Context:
-    """Return the links of a pager."""
-    return {
-        "text": f"Page {at} of {pages}",
-        "pages": pages,
-        "earlier": query.changed(**{name: at - 1 if at > 2 else None}).link() if at > 1 else "",
-        "later": query.changed(**{name: at + 1}).link() if at < pages else "",
-    }
-
-
 def files_rows(request: PersonRequest, found: EvidenceDraft, state: DraftState) -> Context:
     """Return one page of files."""
     at, pages = asked_page(request), max(1, -(-len(found.files) // FILES_A_PAGE))
@@ -195,7 +186,7 @@ def files_rows(request: PersonRequest, found: EvidenceDraft, state: DraftState) 
     return {
         "files": [file_line(row) for row in shown],
         "file_count": count(len(found.files), "file"),
-        "pager": pager(Query(), at, pages),
+        "pager": numbered(at, pages, Query()),
     }
 
 
@@ -207,7 +198,7 @@ def trials_rows(request: PersonRequest, found: EvidenceDraft, state: DraftState)
         "places": places_of(found.work.draft),
         "load_points": sorted(found.work.contract.record.identity.workload.load_points),
         "typed": request.POST,
-        "pager": pager(Query(), shown.page, shown.pages),
+        "pager": numbered(shown.page, shown.pages, Query()),
     }
 
 
@@ -227,9 +218,9 @@ def questions_rows(request: PersonRequest, found: EvidenceDraft, state: DraftSta
     return {
         "shown": shown,
         "conflicts": conflicts.rows,
-        "conflict_pager": pager(query, conflicts.page, conflicts.pages, "conflicts"),
+        "conflict_pager": numbered(conflicts.page, conflicts.pages, query, name="conflicts"),
         "held": held_rows(found.work.draft, state),
-        "pager": pager(query, shown.page, shown.pages),
+        "pager": numbered(shown.page, shown.pages, query),
         "all_href": query.link(all=None if query.get("all") == "yes" else "yes", page=None),
         "shows_all": query.get("all") == "yes",
         "optional": sum(rank_of(question) == OPTIONAL for question in state.questions),
@@ -251,7 +242,7 @@ def coverage_rows(request: PersonRequest, found: EvidenceDraft, state: DraftStat
         "unplaced": unplaced_rows(state),
         "predictions": prediction_rows(state),
         "open_points": open_rows(state),
-        "pager": pager(Query(), shown.page, shown.pages),
+        "pager": numbered(shown.page, shown.pages, Query()),
     }
 
 
@@ -282,7 +273,7 @@ def builder_values(request: PersonRequest, slug: str, draft: int, file: str) -> 
         value_count=count(len(values), "value"),
         remarks=[(run.id, remark) for run in reading.runs for remark in run.remarks][:VALUES_A_PAGE],
         missing=sorted({name for run in reading.runs for name in run.missing}),
-        pager=pager(Query(), at, pages),
+        pager=numbered(at, pages, Query()),
     )
     return render(request, "reviews/builder_values.html", context)
 

@@ -68,15 +68,15 @@ def decision_list(request: PersonRequest, slug: str) -> HttpResponse:
         selects=selects(found.choices, query),
         slot=query.get("slot"),
         search=query.get("q"),
-        pages=_pages(found, query),
+        pager=_pager(found, query),
         views=view_links(found.views, slug, kept.text),
         kept=kept.values,
     )
     return render(request, "reviews/decision_list.html", context)
 
 
-def _pages(found: Inbox, query: Query) -> Pager:
+def _pager(found: Inbox, query: Query) -> Pager:
     """Return the pager of the one list that is shown, nothing where the first rows of all lists are."""
     if not found.only:
         return Pager()
-    return numbered(found.page, found.pages, count(found.of(found.only).total, "decision"), query)
+    return numbered(found.page, found.pages, query, count(found.of(found.only).total, "decision"))

@@ -39,12 +39,15 @@ def pager(start: int, total: int, size: int, what: str, link: Callable[[int], st
     )
 
 
-def numbered(page: int, pages: int, total: str, query: Query) -> Pager:
-    """Return the pager of a list that counts its pages; the first one has no number in its address."""
+def numbered(page: int, pages: int, query: Query, total: str = "", *, name: str = "page") -> Pager:
+    """Return the pager of a list that counts its pages; the first one has no number in its address.
+
+    ``total`` says how many rows there are, ``name`` is what the address calls the page.
+    """
     if pages <= 1:
         return Pager()
     return Pager(
-        text=f"Page {page} of {pages}, {total}",
-        earlier=query.link(page=page - 1 if page > 2 else None) if page > 1 else "",
-        later=query.link(page=page + 1) if page < pages else "",
+        text=f"Page {page} of {pages}{total and f', {total}'}",
+        earlier=query.link("", **{name: page - 1 if page > 2 else None}) if page > 1 else "",
+        later=query.link("", **{name: page + 1}) if page < pages else "",
     )

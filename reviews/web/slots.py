@@ -95,7 +95,7 @@ def _slots(request: PersonRequest, slug: str, workspace: Workspace, query: Query
         slot_line(row, href=slot_address(slug, row.fact.slot), link=decision_link(slug), now=now, soon=soon)
         for row in found.rows
     ]
-    return {"slots": lines, "pages": numbered(found.page, found.pages, count(found.totals.slots, "slot"), query)}
+    return {"slots": lines, "pager": numbered(found.page, found.pages, query, count(found.totals.slots, "slot"))}
 
 
 def _ends(request: PersonRequest, slug: str, workspace: Workspace, query: Query, found: Portfolio) -> dict[str, Any]:
@@ -108,9 +108,9 @@ def _ends(request: PersonRequest, slug: str, workspace: Workspace, query: Query,
         now=now,
         soon=now + found.totals.notice,
     )
-    pages = numbered(ends.page, ends.pages, count(ends.total, "end"), query) if ends else Pager()
+    pager = numbered(ends.page, ends.pages, query, count(ends.total, "end")) if ends else Pager()
     notice = count(settings.EXPIRY_NOTICE_DAYS, "day")
-    return {"ends": ends, "weekdays": WEEKDAYS, "notice": notice, "pages": pages}
+    return {"ends": ends, "weekdays": WEEKDAYS, "notice": notice, "pager": pager}
 
 
 def _shared(request: PersonRequest, slug: str, workspace: Workspace, query: Query, found: Portfolio) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def _shared(request: PersonRequest, slug: str, workspace: Workspace, query: Quer
     return {
         "shared": lines,
         "shared_total": shared.total,
-        "pages": numbered(shared.page, shared.pages, count(shared.total, "trial"), query),
+        "pager": numbered(shared.page, shared.pages, query, count(shared.total, "trial")),
     }
 
 

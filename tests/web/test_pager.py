@@ -41,4 +41,4 @@ def test_words_and_ways_around_a_page(start: int, total: int, around: Pager) -> 
     ],
 )
 def test_a_list_counts_its_pages_and_the_first_has_no_number(page: int, pages: int, around: Pager) -> None:
-    assert numbered(page, pages, "50 slots", Query((("q", "a"), ("page", str(page))))) == around
+    assert numbered(page, pages, Query((("q", "a"), ("page", str(page)))), "50 slots") == around

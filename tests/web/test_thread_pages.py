@@ -187,7 +187,7 @@ def test_a_long_list_comes_in_pages_with_what_is_gone_first(decided: Decision, p
     post(client, f"{LIST}1/", act="resolve", text="")
     first, last = text(client, LIST), text(client, f"{LIST}?page=2")
     assert ("1–25 of 30 threads" in first, "26–30 of 30 threads" in last) == (True, True)
-    assert ('href="?page=2">Next threads' in first, 'href="?page=1">Earlier' in last) == (True, True)
+    assert ('href="?page=2">Next threads' in first, 'href="?page=1">Previous threads' in last) == (True, True)
     assert ('Open threads <span class="muted">29</span>' in first, "Comment 0." in first) == (True, False)
     assert ('Resolved <span class="muted">1</span>' in last, "Comment 0." in last) == (True, True)
     assert "1–25 of 30 threads" in text(client, f"{LIST}?page=99")
