@@ -89,8 +89,8 @@ def new_secret() -> str:
     return secrets.token_urlsafe(64)
 
 
-def prepare_data(folder: Path) -> None:
-    """Bring the database to the newest schema and collect the static files when one has changed.
+def prepare_database() -> None:
+    """Bring the database to the newest schema.
 
     Raises:
         DataError: the database is not reached, or refuses a migration.
@@ -100,6 +100,10 @@ def prepare_data(folder: Path) -> None:
         call_command("migrate", verbosity=0, interactive=False)
     except DatabaseError as error:
         raise DataError(f"the database answers: {str(error).splitlines()[0]}") from error
+
+
+def collect_static(folder: Path) -> None:
+    """Collect and compress the static files when one has changed."""
     stamp = folder / "static.sha256"
     current = static_fingerprint()
     if not (stamp.exists() and stamp.read_text() == current):

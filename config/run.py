@@ -52,6 +52,7 @@ def serve(supervisor: Supervisor, folder: Path, port: int, addresses: list[str])
     """
     try:
         os.environ.update(embedded.environment(folder, port, addresses))
+        say(f"Topogate starts. Its data is in {folder}; the first start makes it and takes half a minute.")
         ended = start(supervisor, folder, port)
         if ended is None:
             ended = supervisor.watch()
@@ -68,14 +69,21 @@ def start(supervisor: Supervisor, folder: Path, port: int) -> Child | None:
     The worker comes last: nobody waits for it yet, and its imports would take a processor from the web server's.
     """
     if not os.environ.get("REDIS_URL"):
+        say("  1 of 5: broker of the worker's jobs")
         start_own_broker(supervisor, folder)
     supervisor.go_on()
-    embedded.prepare_data(folder)
+    say("  2 of 5: database")
+    embedded.prepare_database()
     supervisor.go_on()
+    say("  3 of 5: scripts and style sheets")
+    embedded.collect_static(folder)
+    supervisor.go_on()
+    say("  4 of 5: web server, and the demo workspace")
     supervisor.start("web", WEB, os.environ)
     logins = embedded.load_demo()
     ended = wait_until_served(supervisor, port)
     if ended is None:
+        say("  5 of 5: worker; it plans the examples in the background")
         supervisor.start("worker", WORKER, os.environ)
         say(f"\nTopogate runs at http://localhost:{port}\n\n{logins}\nCtrl-C stops it. Logs are in {folder}.")
     return ended

@@ -8,11 +8,21 @@ from functools import lru_cache
 
 from planner.records.evidence import Window
 
-__all__ = ["parsed_day", "parsed_time", "repeats", "seconds_between", "time_text", "window_seconds"]
+__all__ = ["lasting", "parsed_day", "parsed_time", "repeats", "seconds_between", "time_text", "window_seconds"]
 
 # fromisoformat takes more forms than one, and the same moment must not have two texts in two plans.
 _UTC = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+_UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+
+
+def lasting(seconds: int) -> str:
+    """Write a whole number of seconds in the largest unit that is exact: ``14 days``, ``90 minutes``."""
+    size, unit = next((size, unit) for size, unit in _UNITS if seconds % size == 0)
+    number = seconds // size
+    return f"{number:,} {unit}{'' if number == 1 else 's'}"
 
 
 @lru_cache(maxsize=4096)

@@ -16,6 +16,17 @@ def database_now() -> datetime:
     return now.astimezone(UTC)
 
 
+def when(at: datetime) -> str:
+    """Write a time for people, ``28 Nov 2026 17:12`` in UTC; pages say once that all times are UTC."""
+    at = at.astimezone(UTC)
+    return f"{at.day} {at:%b %Y %H:%M}"
+
+
+def when_exactly(at: datetime) -> str:
+    """Write a time for people with its second: ``28 Nov 2026 17:12:04``."""
+    return f"{when(at)}:{at:%S}"
+
+
 def utc_text(moment: datetime) -> str:
     """Return RFC 3339 text in UTC with six digits after the second."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

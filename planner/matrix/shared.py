@@ -11,6 +11,7 @@ from planner.matrix.caches import prefix_cache_off
 from planner.records.base import UnsetType, stated
 from planner.records.contract import Lengths
 from planner.records.matrix import Shared
+from planner.times import lasting
 
 __all__ = ["shared_of"]
 
@@ -104,9 +105,9 @@ def _expiry(view: ContractView) -> Iterator[str]:
         yield "The contract sets no maximum age of evidence and no expiry of the decision."
         return
     if not isinstance(validity.max_evidence_age_s, UnsetType):
-        yield f"Evidence older than {validity.max_evidence_age_s:,} s fails freshness."
+        yield f"Evidence older than {lasting(validity.max_evidence_age_s)} fails freshness."
     if not isinstance(validity.decision_expires_after_s, UnsetType):
-        yield f"The decision expires {validity.decision_expires_after_s:,} s after it is made."
+        yield f"The decision expires {lasting(validity.decision_expires_after_s)} after it is made."
     keys = "every leaf of the identity"
     if not isinstance(validity.requalify_on, UnsetType):
         keys = ", ".join(validity.requalify_on) or "nothing"

@@ -95,6 +95,11 @@ DEFAULT_POLICY: dict[str, Any] = {
 """What a new workspace starts with."""
 
 
+def team_title(slug: str) -> str:
+    """Write a team's slug as a name."""
+    return slug.replace("-", " ").capitalize()
+
+
 def read_policy(raw: bytes) -> PolicyDocument:
     """Read a policy document.
 

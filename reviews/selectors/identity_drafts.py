@@ -10,6 +10,7 @@ from planner.contract_builder.draft import ContractDraft, continued
 from planner.contract_builder.edits import value_set
 from planner.identity import same
 from reviews.blobs import blob_read
+from reviews.clock import when
 from reviews.errors import ConflictError
 from reviews.models import Person, Workspace
 from reviews.policies.validity import Difference
@@ -89,5 +90,4 @@ def _notes(live: LiveIdentity, left: list[str]) -> list[str]:
 
 
 def _time_of(live: LiveIdentity, name: str) -> str:
-    row = next(row for row in live.hosts if row.name == name)
-    return f"{row.collected_at:%Y-%m-%d %H:%M}"
+    return when(next(row.collected_at for row in live.hosts if row.name == name and row.collected_at))

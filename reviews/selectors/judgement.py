@@ -12,6 +12,7 @@ from django.db.models import Q, Subquery
 from planner.canonical import content_id
 from reviews.asked_once import moment
 from reviews.blobs import blob_read, checked
+from reviews.clock import when
 from reviews.facts import Member, Newest, ScopeFact
 from reviews.models import (
     Activation,
@@ -307,7 +308,7 @@ def _judge(revision: Revision, found: Found, changes: Mapping[int, ScopeChange])
     approval = judge_approval(requirements, judged, decision_word=_decision_word(revision, row, found))
     if revision.decision_id in found.emergencies:
         incident, until = found.emergencies[revision.decision_id]
-        requirements = overridden(requirements, incident=incident, until=f"{until:%Y-%m-%d %H:%M} UTC")
+        requirements = overridden(requirements, incident=incident, until=f"{when(until)} UTC")
     return Judgement(
         newest=row,
         document=document,

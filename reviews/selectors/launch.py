@@ -12,6 +12,7 @@ from planner.launch import TARGETS, LaunchConfiguration, LaunchRefusedError, Tar
 from planner.records.evidence import LayoutName
 from planner.times import time_text
 from reviews.asked_once import moment
+from reviews.clock import when
 from reviews.errors import ConflictError, Finding, InvalidRequestError
 from reviews.models import Decision, Person, Workspace
 from reviews.selectors.decision_page import decision_page
@@ -129,6 +130,6 @@ def handed_out(found: LaunchView) -> LaunchConfiguration:
 def _ended(page: DecisionPage) -> str:
     """Say why nothing of a decision is launched."""
     label = page.state_label.lower()
-    since = f"{page.label} is {label} since {page.state_since:%Y-%m-%d %H:%M} UTC"
+    since = f"{page.label} is {label} since {when(page.state_since)} UTC"
     never = "" if page.activation else ": it is not in force"
     return f"{since}{never}. {page.state_because}".strip()

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from planner.identity_live import Decided, Together
 from reviews.asked_once import moment
+from reviews.clock import when
 from reviews.errors import NotFoundError
 from reviews.models import Activation, Decision, DecisionState, Person, Workspace
 from reviews.policies.document import PolicyDocument
@@ -288,13 +289,13 @@ def _because(
 def _flapping(flapping: Sequence[Host]) -> str:
     first = flapping[0]
     more = f", and {len(flapping) - 1} more" if len(flapping) > 1 else ""
-    since = f"{first.flaps_since:%Y-%m-%d %H:%M} UTC" if first.flaps_since else ""
+    since = f"{when(first.flaps_since)} UTC" if first.flaps_since else ""
     return f"{first.name} flaps since {since}, with {first.changes:,} changes so far{more}."
 
 
 def _silent(last: datetime | None) -> str:
     if last is not None:
-        return f"No host reports any more. The last report is of {last:%Y-%m-%d %H:%M} UTC."
+        return f"No host reports any more. The last report is of {when(last)} UTC."
     return "No host has reported since it came into force."
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from planner.requalification.written import requalification_markdown, requalification_tree
 from planner.times import time_text
+from reviews.policies.document import team_title
 from reviews.selectors.requalification import RequalificationView
 
 __all__ = ["requalification_text", "requalification_value"]
@@ -29,4 +30,4 @@ def requalification_value(found: RequalificationView) -> dict[str, Any]:
 def requalification_text(found: RequalificationView) -> str:
     """Return the answer as page and API give it in Markdown, with the team that owns each key."""
     title = f"{found.page.label} r{found.base.number}: measure again"
-    return requalification_markdown(found.answer, title, [each.team for each in found.told])
+    return requalification_markdown(found.answer, title, [team_title(each.team) for each in found.told])

@@ -12,6 +12,7 @@ from planner.records.contract import Identity
 from planner.strict_json import MAX_BYTES, MAX_DEPTH, nesting
 from reviews.asked_once import moment
 from reviews.blobs import blobs_read
+from reviews.clock import when
 from reviews.errors import Finding, InvalidRequestError, printable
 from reviews.kept_values import Kept
 from reviews.models import Activation, ActivationKind, Decision, DecisionState, Emergency, Person, Revision, Workspace
@@ -135,7 +136,7 @@ def why_none(workspace: Workspace, slot: str, now: datetime) -> str:
     decision = newest.revision.decision
     state = states_now([decision], now)[decision.pk]
     label = DecisionState(state.state).label.lower()
-    return f"{decision.label} is {label} since {state.since:%Y-%m-%d %H:%M} UTC. {state.because}".strip()
+    return f"{decision.label} is {label} since {when(state.since)} UTC. {state.because}".strip()
 
 
 @dataclass(frozen=True, slots=True)

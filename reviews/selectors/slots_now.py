@@ -12,6 +12,7 @@ from django.db.models import Count, Max, Q
 
 from planner.identity_live import Said
 from reviews.asked_once import moment
+from reviews.clock import when
 from reviews.models import Activation, Decision, DecisionState, HostReport, Person, Waiver, Workspace
 from reviews.policies.host_reports import outcome_id
 from reviews.policies.validity import StateNow
@@ -57,11 +58,11 @@ class DecisionNow:
         name, state = self.decision.label, self.state
         if self.activation is not None and self.holds:
             until = self.activation.valid_until
-            end = f"until {until:%Y-%m-%d %H:%M} UTC" if until else "without an end"
+            end = f"until {when(until)} UTC" if until else "without an end"
             word = "in force as an emergency" if state.state == DecisionState.EMERGENCY else "in force"
             return f"{name} r{self.activation.revision.number} ({self.activation.topology}) is {word} {end}."
         label = DecisionState(state.state).label.lower()
-        said = [f"{name} is {label} since {state.since:%Y-%m-%d %H:%M} UTC.", state.because]
+        said = [f"{name} is {label} since {when(state.since)} UTC.", state.because]
         if self.activation is None:
             said.append("It was never in force.")
         return " ".join(filter(None, said))

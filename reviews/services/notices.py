@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Subquery
 
-from reviews.clock import database_now
+from reviews.clock import database_now, when
 from reviews.errors import ReviewError
 from reviews.models import Activation, AuditEntry, Decision, DecisionState, Person, Revision, Webhook, Workspace
 from reviews.models.notices import (
@@ -207,7 +207,7 @@ def _warn(decision: Decision, key: str, until: datetime, author: int, now: datet
             defaults={
                 "decision": decision,
                 "kind": EXPIRING,
-                "reason": f"It is valid until {until:%Y-%m-%d %H:%M} UTC.",
+                "reason": f"It is valid until {when(until)} UTC.",
                 "happened_at": now,
             },
         )

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from reviews.clock import database_now
+from reviews.clock import database_now, when
 from reviews.errors import ConflictError
 
 SHOWN_AGAIN = timedelta(hours=1)
@@ -17,5 +17,5 @@ def shown_again_require(*, made_at: datetime, what: str, instead: str) -> None:
     """
     if database_now() - made_at > SHOWN_AGAIN:
         raise ConflictError(
-            f"This form made {what} at {made_at:%Y-%m-%d %H:%M} UTC, and shows it again for an hour only. {instead}"
+            f"This form made {what} at {when(made_at)} UTC, and shows it again for an hour only. {instead}"
         )

@@ -1,7 +1,7 @@
 """Formatting of small things: icons, verdicts, digests, margin bars, defined terms, the theme. No data is fetched."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 from django import template
@@ -129,6 +129,12 @@ def coded(text: str) -> SafeString | str:
     return format_html_join(
         "", "{}", ((format_html("<code>{}</code>", part) if at % 2 else part,) for at, part in enumerate(parts))
     )
+
+
+@register.filter
+def named(values: Iterable[object], names: Iterable[object]) -> Iterator[tuple[object, object]]:
+    """Put the name of its column before each value, for tables whose rows become cards on a phone."""
+    return zip(names, values, strict=True)
 
 
 @register.simple_tag

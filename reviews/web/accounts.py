@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from allauth.account.adapter import get_adapter
 from allauth.account.views import LoginView, PasswordChangeView, PasswordSetView, ReauthenticateView
 from allauth.mfa.base.views import AuthenticateView
 from allauth.mfa.base.views import ReauthenticateView as CodeAgainView
@@ -15,12 +16,13 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db import OperationalError
 from django.forms import Form
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 
 from reviews.models import Person
 from reviews.selectors.proofs import has_second_factor
+from reviews.web.frame import nothing_to_confirm_with
 from reviews.web.reauthentication import FACTOR, SECOND, keeps_typed
 
 
@@ -76,6 +78,13 @@ class ConfirmationMixin:
     method: str
 
     request: HttpRequest
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Say so where there is no method at all; the library would refuse without a word."""
+        if not get_adapter().get_reauthentication_methods(request.user):
+            return nothing_to_confirm_with(request)
+        shown: HttpResponseBase = super().dispatch(request, *args, **kwargs)  # type: ignore[misc] # of the view beside it
+        return shown
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Say which methods there are, which one failed, and what a passkey is to sign."""

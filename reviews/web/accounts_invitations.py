@@ -7,9 +7,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
+from reviews.clock import when
 from reviews.errors import InvalidRequestError, NotFoundError
 from reviews.services.people_invitations import invitation_open, invitation_use
-from reviews.web.formats import when
 from reviews.web.frame import request_id
 
 PASSWORD_SET = "Your password is set. Log in with it."  # noqa: S105 # a sentence, no password

@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
+from reviews.clock import when
 from reviews.errors import InvalidRequestError
 from reviews.models import Person
 from reviews.selectors.people import workspace_rows
@@ -26,7 +27,6 @@ from reviews.services.people_accounts import (
     sessions_finish,
 )
 from reviews.web.accounts import logged_out, other_login
-from reviews.web.formats import when
 from reviews.web.frame import PersonRequest, page, trace_of
 
 BROWSERS = (("Edg/", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"), ("Safari/", "Safari"))

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from planner.decision_numbers import decision_label
+from reviews.clock import when_exactly
+from reviews.policies.document import team_title
 from reviews.selectors.log import ERASED, EntryRow
 from reviews.web.event_rows import event_text
-from reviews.web.formats import when
-from reviews.web.page_rows import team_title
 
 ACTIONS = (
     ("", "Any"),
@@ -73,7 +73,7 @@ def entry_line(row: EntryRow, slug: str) -> EntryLine:
     team = f" · {team_title(row.team).lower()}" if row.team else ""
     return EntryLine(
         seq=row.seq,
-        at=f"{when(row.at)}:{row.at:%S}",
+        at=when_exactly(row.at),
         action=row.action,
         decision=f"{label} r{row.revision}" if row.revision else label,
         decision_href=_decision_href(row, slug),

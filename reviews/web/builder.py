@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from planner import builder
 from planner.builder import DraftState
 from planner.times import time_text
-from reviews.clock import database_now
+from reviews.clock import database_now, when
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError, NotFoundError, ReviewError
 from reviews.models import DocumentKind
 from reviews.selectors.evidence_drafts import EvidenceDraft, evidence_draft
@@ -37,7 +37,7 @@ from reviews.web.builder_files import given_of, outcome_strips
 from reviews.web.builder_loose_rows import difference_rows, open_rows, unplaced_rows
 from reviews.web.builder_open_rows import OPTIONAL, Given, held_rows, questions_page, rank_of
 from reviews.web.builder_rows import FILES_A_PAGE, file_line, meter_of, places_of, trials_page
-from reviews.web.formats import count, when
+from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, authentication, frame, go_to, page, request_id, workspace_of
 from reviews.web.links import Query, number_or_none
 from reviews.web.page_rows import Strip

@@ -12,7 +12,7 @@ from django.utils.datastructures import MultiValueDict
 from django.views.decorators.http import require_http_methods
 
 from planner.strict_json import MAX_BYTES
-from reviews.clock import database_now
+from reviews.clock import database_now, when
 from reviews.errors import ConflictError, Finding, InvalidRequestError, NotAllowedError, NotFoundError
 from reviews.models import DocumentKind, Draft, Workspace
 from reviews.policies.permissions import may_submit
@@ -23,7 +23,7 @@ from reviews.selectors.people import standing_of
 from reviews.services.draft_files import files_add
 from reviews.services.evidence_drafts import evidence_draft_begin
 from reviews.web.builder_files import given_of
-from reviews.web.formats import ago, count, when
+from reviews.web.formats import ago, count
 from reviews.web.frame import PersonRequest, authentication, frame, go_to, page, request_id, workspace_of
 from reviews.web.intake_rows import kind_of
 from reviews.web.links import number_or_none

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from reviews.clock import utc_text
+from reviews.clock import utc_text, when
 from reviews.models import Workspace
 from reviews.selectors.checkpoints import (
     CheckpointRow,
@@ -22,7 +22,7 @@ from reviews.selectors.checkpoints import (
 from reviews.selectors.people import standing_of
 from reviews.transparency.notes import Verifier
 from reviews.web.csv_text import Value, attachment, csv_response
-from reviews.web.formats import ago, count, when
+from reviews.web.formats import ago, count
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.links import Query, number_or_none
 

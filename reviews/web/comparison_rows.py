@@ -12,12 +12,13 @@ from planner.candidate_diff import CandidateDiff, Effect, Mismatch, OutcomeChang
 from planner.document_diff import ABSENT, FieldChange
 from planner.records.plan import LimitOutcome, Plan
 from planner.shown import shown
+from reviews.clock import when_exactly
 from reviews.policies.document import PolicyDocument
 from reviews.policies.owners import limit_owner
 from reviews.selectors.comparison import ComparedSide, ComparisonView
 from reviews.web.cells import ALWAYS
 from reviews.web.contract_builder_diff import ChangeRow, change_rows
-from reviews.web.formats import KEY_UNITS, count, key_title, limit_text, listed, percent, quantity
+from reviews.web.formats import KEY_UNITS, count, key_title, limit_text, listed, moment, percent, quantity
 from reviews.web.map_compare import Row
 from reviews.web.words import DECISIONS, OUTCOMES, Word, state_word
 
@@ -230,7 +231,7 @@ def facts(view: ComparisonView) -> tuple[Row, ...]:
 
 def _said(side: ComparedSide) -> Iterator[tuple[str, str]]:
     yield "Slot", side.slot
-    yield "As of", f"{side.row.as_of}"
+    yield "As of", f"{when_exactly(moment(side.row.as_of))} UTC"
     yield "Planner", side.row.planner_version
     yield "Policy", f"version {side.row.policy_version}"
     yield "Decision", DECISIONS[side.plan.decision].text if side.plan else "not planned"

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+from reviews.clock import when
+from reviews.policies.document import team_title
 from reviews.selectors.log import EntryRow
-from reviews.web.formats import count, listed, when
-from reviews.web.page_rows import SIGNED, team_title
+from reviews.web.formats import count, listed
+from reviews.web.page_rows import SIGNED
 
 ICONS = {
     "signoff.given": "pass-o",

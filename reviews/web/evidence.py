@@ -10,11 +10,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from planner.decision_numbers import decision_label, revision_label
+from reviews.clock import when
 from reviews.selectors.attachments import attachment_bytes, attachment_of, evidence_document
 from reviews.web.attachment_lines import place_in_file
 from reviews.web.builder_rows import places_text, removed_text
 from reviews.web.byte_text import bytes_text
-from reviews.web.formats import count, when
+from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.links import number_or_none
 

@@ -7,13 +7,14 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from planner.decision_numbers import decision_label, decision_number
+from reviews.clock import when
 from reviews.errors import Finding, InvalidRequestError
 from reviews.models import Workspace
 from reviews.selectors.checkpoints import newest_key
 from reviews.selectors.exports import ExportRow, export_rows
 from reviews.services.exports import export_fetch, export_request
 from reviews.web.byte_text import bytes_text
-from reviews.web.formats import count, when
+from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, frame, page, trace_of, workspace_of
 from reviews.web.words import Word
 

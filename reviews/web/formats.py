@@ -164,12 +164,6 @@ def moment(text: str) -> datetime:
     return datetime.fromisoformat(text.removesuffix("Z")).replace(tzinfo=UTC)
 
 
-def when(at: datetime) -> str:
-    """Write a time as ``28 Nov 2026 17:12``; pages say once that all times are UTC."""
-    at = at.astimezone(UTC)
-    return f"{at.day} {at:%b %Y %H:%M}"
-
-
 def ago(at: datetime, now: datetime) -> str:
     """Write the distance to now in one unit: ``just now``, ``4 min``, ``19 h``, ``2 d``, with ``in`` or ``ago``."""
     seconds = int((now - at).total_seconds())

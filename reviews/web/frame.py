@@ -126,6 +126,19 @@ def login_too_old(request: HttpRequest) -> HttpResponse:
     return render(request, "reviews/refused.html", context, status=403)
 
 
+def nothing_to_confirm_with(request: HttpRequest) -> HttpResponse:
+    """Say to somebody without a password or second factor what the page of confirmations is, and what to do."""
+    context = {
+        "status": 403,
+        "heading": "You have nothing to confirm with",
+        "text": "This page asks who you are once more before you sign. Your account has no password and no second "
+        "factor: set up one of them, or log out and in again, which counts as well.",
+        "href": reverse("account"),
+        "action": "Go to your account",
+    }
+    return render(request, "reviews/refused.html", context, status=403)
+
+
 def form_address(request: HttpRequest) -> str:
     """Return the path of the page that a form was sent from, empty where it was none of this server."""
     came_from = urlsplit(request.headers.get("Referer", ""))

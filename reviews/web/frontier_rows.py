@@ -19,6 +19,10 @@ NAMED_UP_TO = 12
 """Points up to which every one is named in the picture; more names would lie over one another."""
 
 
+FIGURES = ("per charged device", "per request", "TTFT", "USD/M tokens")
+"""What the values of a row are, in their order."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontierRow:
     """One candidate's figures."""
@@ -36,6 +40,7 @@ class Frontier:
     rows: tuple[FrontierRow, ...]
     chart: dict[str, Any] | None
     label: str
+    names: tuple[str, ...] = FIGURES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from reviews.clock import when, when_exactly
 from reviews.facts import SUBJECT_PARTS
 from reviews.selectors.revisions import row_parts
 from reviews.selectors.rows import DecisionPage, RevisionRow
-from reviews.web.formats import when
+from reviews.web.formats import moment
 from reviews.web.page_rows import PARTS
 from reviews.web.signoff_rows import SignedLine, signed_line
 from reviews.web.words import DECISIONS, Word
@@ -94,7 +95,7 @@ def revision_lines(page: DecisionPage, href: str) -> tuple[RevisionLine, ...]:
                 number=row.number,
                 who=row.author,
                 when=when(row.made_at),
-                as_of=row.as_of,
+                as_of=when_exactly(moment(row.as_of)),
                 href=f"{href}?revision={row.number}",
                 compare_href=f"{href}compare/?revision={row.number}&with_revision={row.number - 1}" if at else "",
                 outcome=outcome,

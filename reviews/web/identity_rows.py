@@ -13,12 +13,14 @@ from planner.identity_check import KeyDifference
 from planner.identity_live import places_of
 from planner.pointers import steps
 from planner.shown import shown
+from reviews.clock import when
+from reviews.policies.document import team_title
 from reviews.policies.host_reports import WHOLE_NAME
 from reviews.policies.validity import owned
 from reviews.selectors.identity_page import IdentityPage, ReportRow
 from reviews.selectors.live_identity import HostRow, LiveIdentity
-from reviews.web.formats import ago, count, spans, when
-from reviews.web.page_rows import Strip, team_title
+from reviews.web.formats import ago, count, spans
+from reviews.web.page_rows import Strip
 from reviews.web.words import Word
 
 __all__ = [
@@ -123,6 +125,8 @@ def verdict_strip(found: IdentityPage) -> Strip:
     """Say in one line how the slot stands to the decision."""
     live, now = found.live, found.now
     last = f"Last report {ago(live.last_report, now)}." if live.last_report else "No report yet."
+    if live.held is None and found.held_by:
+        return Strip(lead="Never in force.", text=f"{found.page.label} was never put into force.", icon="na")
     if live.held is None:
         return Strip(lead="Nothing in force.", text=f"{live.because} {last}", icon="na")
     if live.together.differs:

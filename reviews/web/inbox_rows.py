@@ -4,14 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from reviews.clock import when
+from reviews.policies.document import team_title
 from reviews.selectors.breaches import Breaches, BreachRow
 from reviews.selectors.inbox import Inbox, InboxChoices
 from reviews.selectors.rows import DecisionRow
 from reviews.selectors.turns import REVIEWED
-from reviews.web.formats import ago, count, listed, when
+from reviews.web.formats import ago, count, listed
 from reviews.web.links import Query
 from reviews.web.observation_rows import STATE_WORDS
-from reviews.web.page_rows import STATES, said_against, state_word, team_title
+from reviews.web.page_rows import STATES, said_against, state_word
 from reviews.web.words import Word
 
 TITLES = {
@@ -112,8 +114,6 @@ def item_of(row: DecisionRow, *, name: str, href: str, now: datetime) -> Item:
     if row.state in REVIEWED:
         asked = [requirement for requirement in row.requirements if requirement.status != "NOT_APPLICABLE"]
         middle.append(f"{row.satisfied} of {count(len(asked), 'requirement')}")
-    if row.state == "EVALUATING":
-        middle.append("the worker is at it")
     if row.until is not None:
         middle.append(f"ends {when(row.until)}")
     return Item(
@@ -161,7 +161,7 @@ def say_expiring(row: DecisionRow) -> Said:
     """Say what ends a decision in force."""
     if row.state == "EMERGENCY":
         return "Review owed.", f"The emergency runs out unless the review is done. {owed_text(row)}".strip(), "View"
-    return "", f"{outcome_text(row)} A newer decision on the slot takes over before it ends.", "View"
+    return "", f"{outcome_text(row)} A new decision has to take over before it ends.", "View"
 
 
 def say_stale(row: DecisionRow) -> Said:

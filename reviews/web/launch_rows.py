@@ -8,8 +8,9 @@ from planner.canonical import file_sha256
 from planner.launch import TARGETS, LaunchConfiguration, Target
 from planner.launch.base import File, Unsaid
 from planner.layouts import LAYOUTS
+from reviews.clock import when, when_exactly
 from reviews.selectors.launch import LaunchView
-from reviews.web.formats import ago, count, listed, ranks_text, when
+from reviews.web.formats import ago, count, listed, moment, ranks_text
 from reviews.web.page_rows import Strip, Tab
 
 __all__ = ["FileRow", "LaunchTable", "launch_strips", "launch_table", "steps_after", "targets"]
@@ -110,7 +111,7 @@ def launch_table(made: LaunchConfiguration, href: Callable[[str], str]) -> Launc
         title=TITLES[made.target],
         label=(
             ("Decision", label.decision or "none"),
-            ("Expires", "never" if label.expires_at is None else label.expires_at),
+            ("Expires", "never" if label.expires_at is None else f"{when_exactly(moment(label.expires_at))} UTC"),
             ("Slot", label.slot),
             ("Topology", f"{label.topology}, trial {label.trial}"),
             ("Engine", label.engine),

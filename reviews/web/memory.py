@@ -13,7 +13,7 @@ from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, frame, page
 from reviews.web.links import Query
 from reviews.web.memory_estimates import estimated, estimates
-from reviews.web.memory_facts import WindowMemory, component_name, tightest, windows_with_memory
+from reviews.web.memory_facts import WindowMemory, component_name, inside, tightest, windows_with_memory
 from reviews.web.memory_rows import (
     download_header,
     download_rows,
@@ -75,7 +75,7 @@ def memory_context(source: MapSource, windows: tuple[WindowMemory, ...], query: 
         "fleet_pages": page_links(total, query, "ranks", size=PER_PAGE),
         "rows": memory_rows(memory, shown.ranks),
         "shown": shown,
-        "columns": tuple(component_name(name) for name in memory.components),
+        "columns": tuple(inside(component_name(name)) for name in memory.components),
         "scale": gib(memory.scale),
         "estimates": estimates(source.view, memory),
         "csv": f"{own}ranks.csv{query.link(window=memory.window.id)}",

@@ -8,13 +8,14 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
+from reviews.clock import when
 from reviews.errors import InvalidRequestError
 from reviews.models.notices import DeliveryState, NoticeMode, NoticeReason
 from reviews.selectors.notifications import DeliveryRow, notifications
 from reviews.selectors.people import workspace_of_member
 from reviews.selectors.webhooks import CallRow
 from reviews.services.notice_preferences import notice_preference_set
-from reviews.web.formats import ago, count, when
+from reviews.web.formats import ago, count
 from reviews.web.frame import PersonRequest, frame, page
 from reviews.web.words import Word
 

@@ -13,13 +13,14 @@ from planner.numbers import exact
 from planner.observations import METRICS, Compared
 from planner.observations.rollup import Key, Rolled
 from planner.observations.words import unit_of
+from reviews.clock import when
+from reviews.policies.document import team_title
 from reviews.selectors.observations_page import Shown, place_of, state_of
 from reviews.selectors.observed import SpanValues
 from reviews.selectors.observed_rows import FindingRow, SourceRow
 from reviews.selectors.roll_ups import source_of
 from reviews.web.document_links import DocumentLinks
-from reviews.web.formats import ago, count, percent, quantity, when
-from reviews.web.page_rows import team_title
+from reviews.web.formats import ago, count, percent, quantity
 from reviews.web.stacked import Fleet, skyline
 from reviews.web.words import Word
 

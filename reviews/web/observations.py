@@ -15,7 +15,7 @@ from planner.decision_numbers import decision_label
 from planner.observations import METRICS
 from planner.observations.rollup import Key
 from planner.observations.scrapes import MAPPINGS
-from reviews.clock import utc_text
+from reviews.clock import utc_text, when
 from reviews.errors import DocumentsRefusedError, NotAllowedError, ReviewError
 from reviews.selectors.observations_page import (
     PAGE_SIZE,
@@ -35,7 +35,7 @@ from reviews.web.byte_text import bytes_text
 from reviews.web.csv_text import attachment, csv_response
 from reviews.web.decision_head import head_for
 from reviews.web.document_links import links_of
-from reviews.web.formats import ago, count, when
+from reviews.web.formats import ago, count
 from reviews.web.frame import PersonRequest, frame, page, server_of, trace_of, workspace_of
 from reviews.web.links import Query, number_or_none
 from reviews.web.observation_rows import (

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from reviews.clock import when
+from reviews.policies.document import team_title
 from reviews.policies.requirements import Requirement
 from reviews.policies.transitions import TAKES_REVISION
 from reviews.selectors.rows import DecisionPage, Objection, RevisionRow
-from reviews.web.formats import ago, count, listed, moment, percent, when
+from reviews.web.formats import ago, count, listed, moment, percent
 from reviews.web.words import Word
 
 STATES: dict[str, Word] = {
@@ -95,11 +97,6 @@ class Strip:
     is_turn: bool = False
     is_alert: bool = False
     id: str = ""
-
-
-def team_title(slug: str) -> str:
-    """Write a team's slug as a name."""
-    return slug.replace("-", " ").capitalize()
 
 
 def subject_digests(row: RevisionRow) -> tuple[tuple[str, str], ...]:

@@ -9,12 +9,12 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from reviews.clock import when
 from reviews.models import Role
 from reviews.policies.roster import ROLE_WORDS, may_change_member, may_hold_seat
 from reviews.selectors.roster import MemberRow, Roster, roster
 from reviews.services.people_invitations import MadeInvitation
 from reviews.services.people_roster import Invited
-from reviews.web.formats import when
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
 from reviews.web.words import Word
 

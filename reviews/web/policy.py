@@ -12,7 +12,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from planner.document_diff import ABSENT, document_diff
-from planner.times import parsed_day
+from planner.times import lasting, parsed_day
+from reviews.clock import when
 from reviews.errors import (
     ConflictError,
     Finding,
@@ -22,7 +23,7 @@ from reviews.errors import (
     ReviewError,
     printable,
 )
-from reviews.policies.document import PolicyDocument
+from reviews.policies.document import PolicyDocument, team_title
 from reviews.selectors.policy_page import DelegationRow, PolicyPage, delegation_page, policy_page
 from reviews.selectors.proposals import ProposalRow
 from reviews.services.delegations import delegation_end, delegation_make
@@ -30,10 +31,8 @@ from reviews.services.people import Trace
 from reviews.services.policy_changes import policy_tree
 from reviews.services.proposals import HANDLERS
 from reviews.services.two_persons import proposal_countersign, proposal_make, proposal_withdraw
-from reviews.web.formats import count, when
 from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
 from reviews.web.links import number_or_none
-from reviews.web.page_rows import team_title
 from reviews.web.reauthentication import ask_again, typed_before
 from reviews.web.release_rows import Waiting, waiting_of
 
@@ -147,14 +146,7 @@ def _duties(document: PolicyDocument) -> list[tuple[str, str]]:
 
 def _lasting(max_age_s: int | None) -> str:
     """Say how long a decision stays in force, in the largest unit that is exact."""
-    if not max_age_s:
-        return "In force without a limit of time"
-    seconds, unit = next(
-        (seconds, unit)
-        for seconds, unit in ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
-        if max_age_s % seconds == 0
-    )
-    return f"In force for {count(max_age_s // seconds, unit)}"
+    return f"In force for {lasting(max_age_s)}" if max_age_s else "In force without a limit of time"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -11,10 +11,10 @@ from reviews.web.rank_facts import RankFacts
 from reviews.web.rank_metrics import Metric
 from reviews.web.rank_pages import RankPage, rank_page
 
-MAX_TEXT_COLUMNS = 16
-"""Devices in a row up to which a heat map writes numbers into its cells."""
-TALL = 12
-"""Rows from which a heat map needs more height."""
+MAX_TEXT_COLUMNS, MAX_TEXT_ROWS = 16, 12
+"""Devices in a row, and rows, up to which a heat map writes numbers into its cells: more have no room for them."""
+WIDE, TALL = 8, 5
+"""Devices in a row, and rows, beyond which a heat map needs more width for its words, and more height."""
 PER_PAGE = 64
 """Ranks on one page of the table."""
 
@@ -50,6 +50,7 @@ class HeatMap:
     data: dict[str, Any]
     label: str
     note: str
+    is_wide: bool
     is_tall: bool
 
 
@@ -114,12 +115,13 @@ def heat_map(facts: RankFacts, metric: Metric, rows: tuple[tuple[str, tuple[str,
     note += f"Highest of window {', '.join(metric.windows)} for each rank."
     note += f" Missing for {ranks_text(missing)}." if missing else ""
     note += f" The values are {metric.bound} bounds." if metric.bound != "exact" else ""
+    has_text = width <= MAX_TEXT_COLUMNS and len(rows) <= MAX_TEXT_ROWS
     return HeatMap(
         data={
             "z": z,
             "rows": row_names(tuple(node for node, _ in rows)),
             "text": text,
-            "has_text": width <= MAX_TEXT_COLUMNS,
+            "has_text": has_text,
             "low": min(values),
             "high": max(values),
             "unit": unit,
@@ -127,6 +129,7 @@ def heat_map(facts: RankFacts, metric: Metric, rows: tuple[tuple[str, tuple[str,
         },
         label=f"{metric.name} of every rank; the same values stand in the table below",
         note=note,
+        is_wide=has_text and width > WIDE,
         is_tall=len(rows) > TALL,
     )
 
@@ -154,5 +157,5 @@ def cell_text(metric: Metric, rank: int | None) -> str:
     if rank is None or rank >= len(metric.values):
         return ""
     value = metric.values[rank]
-    highest = ", highest" if metric.worst and metric.worst[0] == rank else ""
+    highest = "<br>highest" if metric.worst and metric.worst[0] == rank else ""
     return f"missing<br>rank {rank}" if value is None else f"{number(value, metric.unit)}<br>rank {rank}{highest}"

@@ -9,12 +9,12 @@ from datetime import datetime
 
 from planner.decision_numbers import decision_label
 from planner.records.plan import Plan
+from reviews.clock import when
+from reviews.policies.document import team_title
 from reviews.policies.requirements import NOTHING_SELECTED
 from reviews.selectors.pages import ReleaseView
 from reviews.selectors.proposals import ProposalRow
 from reviews.selectors.rows import ActivationRow, DecisionPage, WaiverRow
-from reviews.web.formats import when
-from reviews.web.page_rows import team_title
 
 IN_FORCE = ("EFFECTIVE", "CONTESTED", "STALE", "EXPIRED")
 
@@ -198,7 +198,7 @@ def _exceptions(found: ReleaseView, plan: Plan) -> Iterator[ActForm]:
                     kind="select",
                     options=tuple((f"{trial}:{gate}", f"{gate} × {trial}") for trial, gate in offers.gates),
                 ),
-                Field(name="ends", label="Until (UTC)", kind="date", hint="At most 180 days."),
+                Field(name="ends", label="Until (UTC)", kind="date", hint="At most 180 days.", is_required=True),
                 reason("Why it can be let pass by, and what makes up for it."),
             ),
             button="Propose the waiver",
@@ -216,12 +216,13 @@ def _exceptions(found: ReleaseView, plan: Plan) -> Iterator[ActForm]:
                 kind="select",
                 options=tuple((trial, f"{row.topology} ({trial})") for trial, row in plan.candidates.items()),
             ),
-            Field(name="incident", label="Incident", kind="text"),
-            Field(name="hours", label="Hours", kind="number"),
+            Field(name="incident", label="Incident", kind="text", is_required=True),
+            Field(name="hours", label="Hours", kind="number", is_required=True),
             Field(
                 name="failing_gates",
                 label="Failing and unknown gates, one per line",
                 hint="All of the candidate's, named by you.",
+                is_required=True,
             ),
             reason("Why it cannot wait."),
         ),

@@ -9,10 +9,12 @@ from planner.document_diff import ABSENT
 from planner.requalification import AffectedGate, Change
 from planner.requalification.written import UNCOUNTED, because_text
 from planner.shown import shown
+from reviews.clock import when
 from reviews.models import DecisionState
+from reviews.policies.document import team_title
 from reviews.selectors.requalification import Because, RequalificationView, Told
-from reviews.web.formats import DIGEST, ago, count, listed, moment, short_digest, when
-from reviews.web.page_rows import Strip, team_title
+from reviews.web.formats import DIGEST, ago, count, listed, moment, short_digest
+from reviews.web.page_rows import Strip
 from reviews.web.words import Word
 
 __all__ = ["RequalificationTable", "requalification_strips", "requalification_table"]

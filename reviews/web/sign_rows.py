@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from planner.records.plan import Plan
+from reviews.policies.document import team_title
 from reviews.policies.permissions import SIGNING_ROLES
 from reviews.policies.requirements import NOTHING_SELECTED
 from reviews.policies.signoff_status import APPROVING
@@ -16,7 +17,7 @@ from reviews.selectors.reviewing import Reviewing
 from reviews.selectors.rows import DecisionPage
 from reviews.web.formats import count
 from reviews.web.opening_rows import OpeningPanel, opening_panel
-from reviews.web.page_rows import STATES, my_open_teams, subject_digests, team_title
+from reviews.web.page_rows import STATES, my_open_teams, subject_digests
 from reviews.web.signoff_rows import OwnSignOff, own_signoffs, still_owed
 
 MEANINGS = (

@@ -9,11 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from reviews.clock import when
+from reviews.policies.document import team_title
 from reviews.policies.requirements import Requirement
 from reviews.policies.transitions import STANDS
 from reviews.selectors.rows import DecisionPage, PointRow, SignOffRow
-from reviews.web.formats import ago, listed, when
-from reviews.web.page_rows import GIVEN, SIGNED, moved_text, my_open_teams, team_title
+from reviews.web.formats import ago, listed
+from reviews.web.page_rows import GIVEN, SIGNED, moved_text, my_open_teams
 from reviews.web.words import Word
 
 REQUIREMENTS: dict[str, Word] = {

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from reviews.clock import when
 from reviews.selectors.slot_ends import End, EndKind
-from reviews.web.formats import ago, count, when
+from reviews.web.formats import ago, count
 from reviews.web.links import Query, number_or_none
 from reviews.web.words import Word
 

@@ -12,10 +12,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from reviews.clock import when
 from reviews.selectors.slot_page import SlotPage, slot_page
 from reviews.web.banner_rows import alternatives
 from reviews.web.document_links import links_of
-from reviews.web.formats import ago, count, when
+from reviews.web.formats import ago, count
 from reviews.web.frame import PersonRequest, frame, page, server_of, workspace_of
 from reviews.web.links import Query
 from reviews.web.matrix_rows import candidate_order

@@ -5,14 +5,16 @@ from datetime import datetime
 from urllib.parse import urlencode
 
 from planner.records.plan import Candidate, Plan
+from reviews.clock import when
+from reviews.policies.document import team_title
 from reviews.selectors.live_identity import LiveIdentity
 from reviews.selectors.rollbacks import NO_ROLLBACK
 from reviews.selectors.slot_facts import DecisionFact, HeldFact, SlotFact
 from reviews.selectors.slot_page import SlotPage
 from reviews.web.banner_rows import CLAIM, Figure, figure_of, shown_outcomes
 from reviews.web.cells import CellKey
-from reviews.web.formats import ago, count, listed, when
-from reviews.web.page_rows import STATES, Strip, team_title
+from reviews.web.formats import ago, count, listed
+from reviews.web.page_rows import STATES, Strip
 from reviews.web.slot_rows import DIFFERS, MATCHES, UNREPORTED, Line, Links, because_of
 from reviews.web.words import Word
 

@@ -11,11 +11,12 @@ from fractions import Fraction
 
 from planner.footprint import HOURS_A_MONTH, Footprint
 from planner.numbers import rounded
+from reviews.clock import when
 from reviews.selectors.observed import FindingCount
 from reviews.selectors.slot_facts import DecisionFact, SlotFact
 from reviews.selectors.slot_reports import Heard
 from reviews.selectors.slots import SlotChoices, SlotRow, Totals
-from reviews.web.formats import ago, count, grouped, listed, number, when
+from reviews.web.formats import ago, count, grouped, listed, number
 from reviews.web.inbox_rows import Select
 from reviews.web.links import Query
 from reviews.web.page_rows import STATES

@@ -17,6 +17,7 @@ class UseLine:
     slot_href: str
     word: Word
     label: str
+    decision_href: str
     trial: str
     href: str
     role: str
@@ -33,31 +34,39 @@ class SharedLine:
     more: str
 
 
-def shared_lines(
-    found: SharedTrials, *, slot_href: Callable[[str], str], link: Callable[[int, int, str], str]
-) -> tuple[SharedLine, ...]:
-    """Make rows; ``link`` gives the address of a trial in the evidence of a decision's revision."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Links:
+    """How to address what a row names: a slot, the revision of a decision, a trial in that revision's evidence."""
+
+    slot: Callable[[str], str]
+    revision: Callable[[int, int], str]
+    trial: Callable[[int, int, str], str]
+
+
+def shared_lines(found: SharedTrials, links: Links) -> tuple[SharedLine, ...]:
+    """Make rows."""
     return tuple(
         SharedLine(
             content_id=row.content_id,
             is_retracted=row.is_retracted,
             slots=count(row.slots, "slot"),
-            uses=tuple(_use(use, slot_href, link) for use in row.uses),
+            uses=tuple(_use(use, links) for use in row.uses),
             more=f"and {count(row.slots - len(row.uses), 'more slot')}" if row.slots > len(row.uses) else "",
         )
         for row in found.rows
     )
 
 
-def _use(use: TrialUse, slot_href: Callable[[str], str], link: Callable[[int, int, str], str]) -> UseLine:
+def _use(use: TrialUse, links: Links) -> UseLine:
     decision, held = use.fact.decision, use.fact.held
     revision = held.revision if held else 0
     return UseLine(
         slot=use.fact.slot,
-        slot_href=slot_href(use.fact.slot),
+        slot_href=links.slot(use.fact.slot),
         word=STATES[decision.state],
         label=f"{decision.label} r{revision}",
+        decision_href=links.revision(decision.number, revision),
         trial=use.trial,
-        href=link(decision.number, revision, use.trial),
+        href=links.trial(decision.number, revision, use.trial),
         role="put into force" if use.is_chosen else "compared with it",
     )

@@ -32,7 +32,7 @@ from reviews.web.slot_files import (
     slot_values,
 )
 from reviews.web.slot_rows import selects, slot_line, sums
-from reviews.web.slot_shared_rows import shared_lines
+from reviews.web.slot_shared_rows import Links, shared_lines
 
 FILTERS = ("q", "state", "owner", "engine", "model")
 VIEWS = (("", "Slots"), ("ends", "Ends"), ("shared", "Shared evidence"))
@@ -118,7 +118,14 @@ def _shared(request: PersonRequest, slug: str, workspace: Workspace, query: Quer
     shared = shared_trials(
         actor=request.user, workspace=workspace, wanted=asked_of(query), page=at, most_uses=MOST_USES
     )
-    lines = shared_lines(shared, slot_href=lambda slot: slot_address(slug, slot), link=document_link(slug))
+    lines = shared_lines(
+        shared,
+        Links(
+            slot=lambda slot: slot_address(slug, slot),
+            revision=lambda number, revision: f"{reverse('decision-detail', args=[slug, number])}?revision={revision}",
+            trial=document_link(slug),
+        ),
+    )
     return {
         "shared": lines,
         "shared_total": shared.total,

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from planner.decision_numbers import decision_label
 from planner.observations.ras import NO_VERDICT
 from planner.observations.slowest import LATE_US
+from reviews.clock import when
 from reviews.errors import InvalidRequestError, NotAllowedError, ReviewError
 from reviews.selectors.diagnoses import (
     DiagnosisDetail,
@@ -30,7 +31,7 @@ from reviews.web.byte_text import bytes_text
 from reviews.web.csv_text import attachment, csv_response
 from reviews.web.decision_head import head_for
 from reviews.web.evidence import kept_file
-from reviews.web.formats import ago, count, when
+from reviews.web.formats import ago, count
 from reviews.web.frame import PersonRequest, frame, page, trace_of, workspace_of
 from reviews.web.links import Query, number_or_none
 from reviews.web.rank_pages import FIRST, rank_page

@@ -10,9 +10,10 @@ from datetime import datetime
 
 from planner.observations.diagnosis import Diagnosis as Found
 from planner.observations.slowest import Late, Slowest
+from reviews.clock import when
 from reviews.selectors.diagnoses import DiagnosisRow
 from reviews.web.csv_text import Value
-from reviews.web.formats import ago, count, grouped, listed, percent, ranks_text, when
+from reviews.web.formats import ago, count, grouped, listed, percent, ranks_text
 
 PATTERNS = {
     "one_rank": "One rank keeps the others waiting",

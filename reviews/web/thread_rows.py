@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 from django.urls import reverse
 
+from reviews.clock import when
 from reviews.policies.anchors import PART, Anchor, Item
+from reviews.policies.document import team_title
 from reviews.selectors.threads import CommentRow, Discussion, DraftRow, OpenThread, ThreadRow
 from reviews.web.document_links import links_of
-from reviews.web.formats import ago, count, listed, when
-from reviews.web.page_rows import team_title
+from reviews.web.formats import ago, count, listed
 from reviews.web.pager import Pager, first_row, pager
 from reviews.web.words import OUTCOMES, STATES, Word
 

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError, NotFoundError, ReviewError
 from reviews.policies.anchors import OWNED_KINDS, Anchor
+from reviews.policies.document import team_title
 from reviews.selectors.threads import Discussion, NewThread, ThreadRow, discussion, new_thread
 from reviews.services.acting import PROSE_LENGTH
 from reviews.services.comment_checks import Written
@@ -19,7 +20,6 @@ from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, authentication, frame, page, trace_of, workspace_of
 from reviews.web.links import number_or_none
 from reviews.web.once import once_key
-from reviews.web.page_rows import team_title
 from reviews.web.thread_rows import KIND_WORDS, Place, draft_line, item_text, kind_word, thread_card, thread_list
 
 REFUSED = (ConflictError, InvalidRequestError, NotAllowedError)

@@ -7,10 +7,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from reviews.clock import when
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
 from reviews.selectors.tokens import TokenRow, token_rows
 from reviews.services.tokens import LIFETIMES_DAYS, SCOPES, MadeToken, token_create, token_revoke
-from reviews.web.formats import when
 from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
 from reviews.web.links import number_or_none
 from reviews.web.once import FIELD

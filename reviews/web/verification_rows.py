@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
+from reviews.clock import when
 from reviews.models.verifications import VerificationOutcome
 from reviews.selectors.verifications import VerificationRow
-from reviews.web.formats import count, percent, when
+from reviews.web.formats import count, percent
 from reviews.web.page_rows import Progress
 from reviews.web.words import Word
 

@@ -5,12 +5,12 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
+from reviews.clock import when
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
 from reviews.models.notices import DeliveryState
 from reviews.selectors.people import workspace_of_member
 from reviews.selectors.webhooks import webhook_page
 from reviews.services.webhooks import MadeWebhook, webhook_add, webhook_remove
-from reviews.web.formats import when
 from reviews.web.frame import PersonRequest, frame, page, trace_of
 from reviews.web.notifications import STATES, progress_text
 from reviews.web.once import FIELD

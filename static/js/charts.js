@@ -66,6 +66,7 @@ function heat(data, paint) {
     y: data.rows,
     text: data.text,
     texttemplate: data.has_text ? "%{text}" : "",
+    textfont: { size: FONT },
     hovertemplate: "%{text}<extra></extra>",
     hoverongaps: false,
     xgap: 2,

@@ -195,6 +195,17 @@ def test_no_way_back_leaves_this_host(client: Client, db: None, address: str, ta
     assert (answer.status_code, answer["Location"]) == (302, "/")
 
 
+def test_who_has_nothing_to_confirm_with_is_told_what_to_do(client: Client, ada: Person) -> None:
+    ada.set_unusable_password()
+    ada.save()
+    log_in(client, ada, age_s=900)
+    answer = client.get("/account/confirm")
+    page = answer.content.decode()
+    assert (answer.status_code, "You have nothing to confirm with" in page) == (403, True)
+    assert "set up one of them, or log out and in again" in page
+    assert 'href="/account/"' in page
+
+
 def test_another_host_that_is_served_is_no_way_back(client: Client, ada: Person, settings: Settings) -> None:
     settings.ALLOWED_HOSTS = ["testserver", "other.example"]
     answer = client.post("/login", {"login": "ada", "password": PASSWORD, "next": "http://other.example/"})

@@ -9,6 +9,7 @@ from planner.gates import GATES, wording
 from planner.gates.wording import Shown
 from planner.numbers import plain
 from planner.records.plan import Ratio, Value
+from reviews.clock import when, when_exactly
 from reviews.web import formats
 
 
@@ -86,7 +87,8 @@ def test_distance_to_now(seconds: int, text: str) -> None:
 
 
 def test_a_time_is_written_with_its_month() -> None:
-    assert formats.when(formats.moment("2026-11-28T16:00:00Z")) == "28 Nov 2026 16:00"
+    at = formats.moment("2026-11-28T16:00:07Z")
+    assert (when(at), when_exactly(at)) == ("28 Nov 2026 16:00", "28 Nov 2026 16:00:07")
 
 
 def test_a_digest_is_shortened_at_both_ends() -> None:

@@ -10,7 +10,7 @@ from planner.contract_builder.draft import draft_from
 from reviews.errors import InvalidRequestError
 from reviews.models import Draft, HostReport
 from tests.queries import cost
-from tests.reviews.factories import Cast, planned
+from tests.reviews.factories import Cast, documents, planned
 from tests.reviews.hosts import RANKS, SLOT, post, report, rewritten, running, stamp, two_nodes, with_engine
 from tests.web.conftest import Visit
 
@@ -167,6 +167,14 @@ def test_the_page_asks_as_often_however_many_hosts_report(people: Cast, visit: V
 def test_a_decision_that_was_never_in_force_says_so(people: Cast, visit: Visit) -> None:
     planned(people)
     assert "<b>Nothing in force.</b>" in shown(visit(people.bob))
+
+
+def test_one_that_was_never_in_force_beside_one_that_is_names_both(people: Cast, visit: Visit) -> None:
+    planned(people, pair=documents(slot=SLOT))
+    running(people)
+    page = shown(visit(people.bob))
+    assert "<b>Never in force.</b> D-0001 was never put into force." in page
+    assert "<b>Not what the slot holds now.</b> D-0002 r1" in page
 
 
 def test_a_host_that_says_nothing_is_not_as_decided(people: Cast, visit: Visit) -> None:

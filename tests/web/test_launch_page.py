@@ -9,6 +9,7 @@ import pytest
 
 from planner.canonical import file_sha256
 from planner.launch.written import launch_archive
+from reviews.clock import when_exactly
 from reviews.models import Activation, AuditEntry, Blob, Decision
 from reviews.selectors import launch as selector
 from reviews.selectors.launch import launch_view
@@ -39,7 +40,7 @@ def test_what_is_in_force_is_started_by_the_engine_it_was_measured_with(people: 
     assert '<a class="seg-a" href="/w/lab/decisions/1/launch/?for=vllm" aria-current="true">vLLM</a>' in page
     label = section(page, "label")
     assert "D-0001 r1" in label
-    assert f"{activation.valid_until:%Y-%m-%dT%H:%M:%SZ}" in label
+    assert f"{when_exactly(activation.valid_until)} UTC" in label
     assert revision.planned.subject in label
     assert "tp4-pp2-ep1-dp1, trial t-stage-a-node" in label
     assert f"# subject: {revision.planned.subject}" in page.split('<pre class="launch-text"')[1]

@@ -163,7 +163,7 @@ def test_the_heat_map_leaves_out_what_is_missing() -> None:
     assert found is not None
     assert (found.data["z"], found.data["text"]) == (
         [[10.0, None, 30.0], [None, None, None]],
-        [["10<br>rank 0", "missing<br>rank 1", "30<br>rank 2, highest"], ["", "", ""]],
+        [["10<br>rank 0", "missing<br>rank 1", "30<br>rank 2<br>highest"], ["", "", ""]],
     )
     assert found.note == "Highest rank 2: 30 ms. Highest of window w for each rank. Missing for rank 1."
 

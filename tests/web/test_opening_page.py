@@ -27,7 +27,7 @@ def test_the_panel_lists_what_is_to_be_opened_and_approving_is_off(
     assert "Opened 0 of 12 items</h3>" in shown
     assert 'value="gate:t-one-node:memory_headroom">memory_headroom × t-one-node</button>' in shown
     assert shown.count('class="meter-off"') == 12
-    named = re.findall(r'<button class="link mono tiny"[^>]*>([^<]*)</button><span class="tiny muted">([^<]*)', shown)
+    named = re.findall(r'<button class="link mono tiny"[^>]*>([^<]*)</button><span>([^<]*)', shown)
     assert len(set(named)) == len(named) == 12
     assert ("ttft saturated_p95 × t-base-16", "limit flip, none is left") in named
     assert "Approve for serving" in shown

@@ -134,7 +134,7 @@ def test_files_hold_the_same(people: Cast, visit: Visit) -> None:
     assert markdown.headers["Content-Disposition"] == 'attachment; filename="D-0001-measure-again.md"'
     text_of_it = markdown.content.decode()
     row = next(line for line in text_of_it.splitlines() if line.startswith("| /identity/stack/driver/version "))
-    assert row.split(" | ")[2] == "serving"
+    assert row.split(" | ")[2] == "Serving"
     assert "## Run again" in text_of_it
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from reviews.clock import database_now
+from reviews.clock import database_now, when
 from reviews.models import (
     ApiToken,
     AuditEntry,
@@ -170,7 +170,7 @@ def test_a_form_sent_again_much_later_shows_no_token(bob: Client, monkeypatch: p
     later(monkeypatch, minutes=61)
     answer = bob.post("/w/lab/settings/tokens", asked)
     page = answer.content.decode()
-    at = f"{ApiToken.objects.get().made_at:%Y-%m-%d %H:%M}"
+    at = when(ApiToken.objects.get().made_at)
     assert answer.status_code == 409
     assert f"This form made the token nightly at {at} UTC, and shows it again for an hour only." in page
     assert "Revoke it and make another one." in page

@@ -131,6 +131,7 @@ def test_shared_evidence_leads_to_the_trial_in_each_document(people: Cast, visit
     page = text(people, visit, f"{LIST}?show=shared")
     assert "4 slots" in page
     assert 'href="/w/lab/decisions/3/documents/evidence/?revision=1&amp;at=/trials/t-1#here">t-1</a>' in page
+    assert '<a href="/w/lab/decisions/3/?revision=1">D-0003 r1</a>' in page
 
 
 def test_the_page_of_a_slot_says_everything_of_it(people: Cast, visit: Visit) -> None:
