@@ -32,7 +32,6 @@ from reviews.bundle.reviewed import (
     planned_numbers,
     planned_revision,
     reviewed_decision,
-    reviews_of,
 )
 from reviews.bundle.tables import entries_csv, signoffs_csv
 from reviews.errors import TamperedError
@@ -109,8 +108,7 @@ def bundle_write(file: BinaryIO, wanted: Wanted, progress: Progress = lambda don
         archive.add("report.html", chain([begin], _blocks(report), [report_end()]))
     archive.add("tables/entries.csv", entries_csv(wanted.entries, wanted.decision, names))
     archive.add("tables/signoffs.csv", signoffs_csv(wanted.entries, wanted.decision, names))
-    files = files_write(archive, wanted.checkpoint.workspace, written.rules, included=wanted.with_files)
-    faults += files.faults
+    faults += files_write(archive, wanted.checkpoint.workspace, written.rules, included=wanted.with_files)
     archive.add("verify.py", [resources.files("planner.verifier").joinpath("verify.py").read_bytes()])
     trailer = {
         "schema": SCHEMA,
@@ -118,7 +116,6 @@ def bundle_write(file: BinaryIO, wanted: Wanted, progress: Progress = lambda don
         "hashes": written.hidden,
         "statements": count,
         "files": sorted((*archive.names, TRAILER)),
-        **({"absent": files.absent} if files.absent else {}),
     }
     archive.add(TRAILER, [canonical_bytes(trailer)])
     return Written(archive.seal(wanted.signer), tuple(faults[:MOST_FAULTS]))
@@ -144,13 +141,13 @@ def _decisions(
     faults: list[str],
 ) -> int:
     """Write what is stated and told of every decision; return how many statements that are. Appends to ``faults``."""
-    count, reviews = 0, reviews_of(written.rules)
+    count = 0
     for number in decision_numbers(written.rules):
         newest: ReviewedRevision | None = None
         entries = entries_about(written.own.get(number, ()))
         for revision in planned_numbers(written.rules, number):
             try:
-                planned = planned_revision(written.rules, reviews, number, revision, entries)
+                planned = planned_revision(written.rules, number, revision, entries)
                 lines = list(_statements(planned, wanted))
             except UNTELLABLE as error:
                 faults.append(f"{revision_label(number, revision)} cannot be stated. {_said(error)}")
@@ -200,7 +197,7 @@ def _statements(revision: ReviewedRevision, wanted: Wanted) -> Iterator[bytes]:
     inputs = [envelope(tree, wanted.signer) for tree in gate_results(revision.facts, revision.plan)]
     yield from inputs
     yield envelope(verification_summary(revision.facts, revision.plan, inputs), wanted.signer)
-    for review in revision.reviews.values():
+    for review in revision.said["reviews"]:
         yield envelope(topology_review(revision.facts, review), wanted.signer)
 
 

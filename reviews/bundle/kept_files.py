@@ -32,16 +32,10 @@ class KeptFile:
     blocks: Callable[[], Iterator[bytes]]
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenFiles:
-    """How many files are listed and were left out, and which are not as they were stored."""
-
-    absent: int
-    faults: tuple[str, ...]
-
-
-def files_write(archive: Archive, workspace: Workspace, rules: Rules, *, included: bool) -> WrittenFiles:
+def files_write(archive: Archive, workspace: Workspace, rules: Rules, *, included: bool) -> tuple[str, ...]:
     """List the files behind all that the log tells of, and write them where they are ``included``.
+
+    Returns which are not as they were stored.
 
     Raises:
         TooLargeError: they do not fit.
@@ -55,7 +49,7 @@ def files_write(archive: Archive, workspace: Workspace, rules: Rules, *, include
             faults.append(f"The file {file.name} behind {file.behind} is not the one stored.")
         seen.add(file.sha256)
     archive.add("tables/files.csv", csv_lines(COLUMNS, rows))
-    return WrittenFiles(0 if included else len(seen), tuple(faults))
+    return tuple(faults)
 
 
 def _copied(archive: Archive, file: KeptFile) -> str:

@@ -105,7 +105,7 @@ def _signed(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _signoffs(decision: ReviewedDecision, names: Names) -> Iterator[Sequence[str]]:
-    reviews = list(decision.newest.reviews.values()) if decision.newest else []
+    reviews = decision.newest.said["reviews"] if decision.newest else []
     counted = {row["seq"]: row["status"] for review in reviews for row in review["approvals"]}
     for entry in decision.entries:
         if entry.action == "signoff.given":

@@ -36,13 +36,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewedRevision:
-    """A planned revision; ``reviews`` are the activations of it, by the seq of their entries."""
+    """A planned revision; ``said`` is what the replayed log says of it."""
 
     number: int
     facts: PlannedFacts
     plan: Mapping[str, Any]
     said: Mapping[str, Any]
-    reviews: Mapping[int, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,18 +77,6 @@ def decision_numbers(rules: Rules) -> list[int]:
     return sorted(number for number, said in known if type(number) is int and number > 0 and said["revisions"])
 
 
-Reviews = Mapping[tuple[int, int], Mapping[int, Mapping[str, Any]]]
-"""Decision and revision -> the activations of it by review, by the seq of their entries."""
-
-
-def reviews_of(rules: Rules) -> Reviews:
-    """Return what the replayed log says of every activation."""
-    found: dict[tuple[int, int], dict[int, Mapping[str, Any]]] = {}
-    for (seq, *_), review in rules.reviews.items():
-        found.setdefault((review["decision"], review["revision"]), {})[seq] = review
-    return found
-
-
 def entries_about(own: Sequence[int]) -> tuple[Entry, ...]:
     """Return entries by their rows, in that order.
 
@@ -108,9 +95,7 @@ def planned_numbers(rules: Rules, number: int) -> list[int]:
     return [revision for revision, said in rules.decisions[number]["revisions"].items() if "plan_sha256" in said]
 
 
-def planned_revision(
-    rules: Rules, reviews: Reviews, number: int, revision: int, entries: Sequence[Entry]
-) -> ReviewedRevision:
+def planned_revision(rules: Rules, number: int, revision: int, entries: Sequence[Entry]) -> ReviewedRevision:
     """Return a planned revision of a decision; ``entries`` are those about the decision.
 
     Raises:
@@ -130,8 +115,7 @@ def planned_revision(
         planned_at=[fields["at"] for fields in planned][-1],
     )
     plan = plan_tree(blob_read(facts.plan, "plan"))
-    own = reviews.get((number, revision), {})
-    return ReviewedRevision(number=revision, facts=facts, plan=plan, said=said, reviews=own)
+    return ReviewedRevision(number=revision, facts=facts, plan=plan, said=said)
 
 
 def reviewed_decision(number: int, entries: tuple[Entry, ...], newest: ReviewedRevision | None) -> ReviewedDecision:

@@ -11,7 +11,7 @@ from reviews.statements.planning import PlannedFacts
 
 
 def topology_review(facts: PlannedFacts, review: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the statement about an activation; ``review`` is its type and what it says, as the verifier replays it."""
-    predicate = dict(review)
-    kind = predicate.pop("predicateType")
+    """Return the statement about an activation; ``review`` is what it says, with type and subjects, as replayed."""
+    predicate = {name: said for name, said in review.items() if name not in ("predicateType", "subject")}
+    kind = review["predicateType"]
     return statement([named(facts.label, facts.subject), named("plan", facts.plan)], kind, predicate)

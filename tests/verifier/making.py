@@ -23,6 +23,8 @@ from tests.verifier.story import ORIGIN, PLAN, Story, story
 
 SIGNER = Signer(ORIGIN, Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
 STRANGER = Signer(ORIGIN, Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33))))
+FILES = b'"sha256","size_bytes","name","behind","uploaded_sha256","included"\r\n'
+"""The list of kept files where there are none."""
 KEY, STRANGE_KEY = str(SIGNER.verifier), str(STRANGER.verifier)
 
 
@@ -61,6 +63,7 @@ def content(log: Story, signer: Signer = SIGNER, *, with_statements: bool = True
         "log/newest.checkpoint": checkpoint(made.lines, signer),
         "log/keys.txt": f"{signer.verifier}\n".encode(),
         "report.html": b"<p>Report</p>\n",
+        "tables/files.csv": FILES,
         "verify.py": b"# the verifier\n",
     }
     return made
@@ -93,11 +96,7 @@ def statements(log: Story, signer: Signer) -> list[bytes]:
             )
             results = [envelope(tree, signer) for tree in gate_results(facts, PLAN)]
             made += [*results, envelope(verification_summary(facts, PLAN, results), signer)]
-            made += [
-                envelope(topology_review(facts, review), signer)
-                for review in rules.reviews.values()
-                if (review["decision"], review["revision"]) == (number, revision)
-            ]
+            made += [envelope(topology_review(facts, review), signer) for review in said["reviews"]]
     return made
 
 

@@ -189,7 +189,7 @@ DAMAGED: dict[str, tuple[Change, int, int | None, str]] = {
     "the checkpoint signed by another key": (stranger_checkpoint, 1, None, "none of the keys"),
     "a statement signed by another key": (stranger_statement, 1, None, "none of the keys"),
     "a statement changed": (changed_statement, 1, None, "none of the keys"),
-    "a statement about something else": (lambda m: restated(m, 1, another_subject), 1, None, "nothing that this log"),
+    "a statement about something else": (lambda m: restated(m, 1, another_subject), 1, None, "and plan: subject"),
     "a review with other approvals": (
         lambda m: restated(m, REVIEW, lambda tree: tree["predicate"]["approvals"].pop()),
         1,
@@ -203,7 +203,8 @@ DAMAGED: dict[str, tuple[Change, int, int | None, str]] = {
         "otherwise than log",
     ),
     "the review of an activation left out": (lambda m: m.statements.pop(), 2, 25, "no statement tells"),
-    "a statement left out": (lambda m: (m.statements.pop(0), m.trailer.update(statements=8)), 2, None, "more or less"),
+    "a statement left out": (lambda m: m.statements.pop(0), 2, None, "no statement tells"),
+    "other statements in the trailer": (lambda m: m.trailer.update(statements=7), 2, None, "more or less"),
     "other counts in the trailer": (lambda m: m.trailer.update(entries=26), 2, None, "more or less"),
     "a file left out": (lambda m: m.files.update({"report.html": None}), 2, None, "more or less"),
     "a document left out": (lambda m: setattr(m, "documents", dict(list(m.documents.items())[1:])), 2, None, "missing"),
@@ -221,7 +222,7 @@ DAMAGED: dict[str, tuple[Change, int, int | None, str]] = {
         None,
         "none of the keys",
     ),
-    "a line without an end": (lambda m: m.files.update({"log/payloads.jsonl": b"{}"}), 2, None, "has no end"),
+    "a line without an end": (lambda m: m.files.update({"log/payloads.jsonl": b"{}"}), 2, 1, "has no end"),
 }
 LISTED_ANYWAY = {"a file left out": "report.html"}
 
