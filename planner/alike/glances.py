@@ -74,7 +74,7 @@ class Glance(Struct, frozen=True, gc=False):
         """The value of every selection key."""
         keys = dict(self.block.keys)
         for label, column in self.block.read_keys:
-            keys[label] = plain_ratio(*column.at(self.at))
+            keys[label] = plain_ratio(column.tops[self.at], column.bottoms[self.at])
         for label in self.block.id_keys:
             keys[label] = self.member.content_id
         return keys

@@ -22,6 +22,7 @@ from planner.evaluate import Verdict, weigh
 from planner.frontier import figures_of, frontier_point, unbeaten_trials
 from planner.numbers import Exactable
 from planner.order import Order
+from planner.records.evidence import Trial
 from planner.records.plan import FrontierPoint
 from planner.view import TrialView
 
@@ -65,31 +66,30 @@ class Verdicts:
 def weigh_all(members: Iterable[Member], order: Order, view_of: Callable[[str], TrialView]) -> Verdicts:
     """Judge trials by every gate; read their keys and frontier figures. ``view_of`` makes the view of a trial."""
     every = list(members)
-    judging = _Judging(every, order, view_of, [None] * len(every), {})
-    for placements in _of_one_identity(every, view_of):
+    trials = [member.trial for member in every]
+    judging = _Judging(every, trials, order, view_of, [None] * len(every), {})
+    for placements in _of_one_identity(every, trials, view_of):
         judging.judge([_Alike(sorted(places)) for places in placements])
     found = cast("list[Verdict | Glance]", judging.verdicts)
     return Verdicts(verdicts=dict(zip(map(attrgetter("id"), every), found, strict=True)), drawn=judging.drawn)
 
 
 def _of_one_identity(
-    members: Sequence[Member], view_of: Callable[[str], TrialView]
+    members: Sequence[Member], trials: Sequence[Trial], view_of: Callable[[str], TrialView]
 ) -> Iterable[Iterable[Sequence[int]]]:
     """Yield the places of trials that ran one identity and have windows of the same names: of each placement apart."""
     found: dict[tuple[object, ...], dict[int, list[int]]] = {}
-    for places in _of_same_records(members):
-        first = members[places[0]]
-        likely = (first.trial.identity_id, *sorted(first.trial.windows))
-        placements = found.setdefault(likely, {})
-        placements.setdefault(id(view_of(first.id).placed), []).extend(places)
+    for places in _of_same_records(trials):
+        first = trials[places[0]]
+        placements = found.setdefault((first.identity_id, *sorted(first.windows)), {})
+        placements.setdefault(id(view_of(members[places[0]].id).placed), []).extend(places)
     return [placements.values() for placements in found.values()]
 
 
-def _of_same_records(members: Sequence[Member]) -> Iterable[list[int]]:
+def _of_same_records(trials: Sequence[Trial]) -> Iterable[list[int]]:
     """Yield the places of trials that have one topology and one rank map, which mostly are the very same records."""
     found: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
-    for place, member in enumerate(members):
-        trial = member.trial
+    for place, trial in enumerate(trials):
         found[id(trial.topology), id(trial.rank_map), trial.identity_id, tuple(trial.windows)].append(place)
     return found.values()
 
@@ -123,6 +123,7 @@ class _Judging:
     """The verdicts so far, by the place of a trial among the members."""
 
     members: Sequence[Member]
+    trials: Sequence[Trial]
     order: Order
     view_of: Callable[[str], TrialView]
     verdicts: list[Verdict | Glance | None]
@@ -164,8 +165,7 @@ class _Judging:
         for start in range(0, len(every), at_hand):
             places = every[start : start + at_hand]
             parts = [alike.between(places[0], places[-1]) for _, alike in kinds]
-            trials = [self.members[place].trial for place in places]
-            rows = reading.read(trials, list(map(replicas_of.__getitem__, places)))
+            rows = reading.read(picking(places)(self.trials), picking(places)(replicas_of))
             row_of = dict(zip(places, range(len(places)), strict=True))
             for (kin, _), part, others in zip(kinds, parts, unlike, strict=True):
                 if part and kin.is_sound:
@@ -180,7 +180,7 @@ class _Judging:
         """Judge trials that are read as kin, and return those that are none."""
         glances = kin.judged(picking(places)(self.members), batch, self.view_of)
         # What holds for all was said of the first trial: if numbers do not settle that one, others do not follow it.
-        if 0 in batch.odd and self.members[places[0]].trial is kin.likeness.view.trial:
+        if 0 in batch.odd and self.trials[places[0]] is kin.likeness.view.trial:
             kin.is_sound = False
             self._by_gates(places[0])
             return places[1:]
