@@ -23,7 +23,7 @@ from bench.big_evidence import CONTEXT_TOKENS, OUTPUT_TOKENS, REQUESTS, TPOT_MS,
 from bench.measure import best_seconds
 from planner.alike import Member, Verdicts, weigh_all
 from planner.alike.form import AT_ONCE
-from planner.collection import rare_collection
+from planner.collection import paused_collection, rare_collection
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.evaluate import Verdict, weigh
 from planner.frontier import frontier, frontier_point
@@ -60,6 +60,7 @@ REPLICAS = tuple(f"r-{group:02d}" for group in range(RANKS))
 Decided = tuple[Verdicts, Selection, set[str]]
 
 
+@paused_collection()
 def decide(contract: ContractDocument, evidence: EvidenceDocument) -> Decided:
     """Judge every trial, order the eligible ones, and find those that nothing beats."""
     order = order_expand(contract.record)

@@ -62,7 +62,7 @@ _PAUSES = _Pauses()
 
 @contextmanager
 def paused_collection() -> Iterator[None]:
-    """Look for no cycles while one plan is made: it leaves a few behind, about 200 objects for each placement.
+    """Look for no cycles while one plan or what-if is made: each leaves about 200 objects behind for each placement.
 
     Pauses may lie inside each other and beside each other in threads. Only for work that ends: other threads make
     their cycles meanwhile, and those stay until it does.

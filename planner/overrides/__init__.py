@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from planner.canonical import canonical_bytes
+from planner.collection import paused_collection
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import DocumentRefusedError
 from planner.intake import recheck_contract, recheck_evidence
@@ -58,6 +59,7 @@ def overridden(
     return overridden_of_stored(contract, evidence, as_of, settings=settings, readings=readings)
 
 
+@paused_collection()
 def overridden_of_stored(
     contract: ContractDocument,
     evidence: EvidenceDocument,

@@ -1,10 +1,13 @@
 """Cycles are looked for rarely or not at all while planning, and at the usual pace again afterwards."""
 
 import gc
+from collections.abc import Iterator
+from typing import ClassVar
 
 import pytest
 
 from planner.collection import paused_collection, rare_collection
+from planner.overrides import Setting, overridden_of_stored
 from planner.plan import plan_with_bytes
 from tests.planner.fleet import AS_OF, a_contract, a_trial, documents
 
@@ -68,4 +71,22 @@ def test_nothing_is_looked_for_while_a_plan_is_made() -> None:
     contract, evidence = documents(a_contract(), {"a": a_trial(6400, tp=8)})
     plan_with_bytes(contract, evidence, AS_OF, progress=lambda *_: seen.append(gc.isenabled()))
     assert seen == [False]
+    assert gc.isenabled()
+
+
+class Watched(tuple[Setting, ...]):
+    """Settings that see whether cycles are looked for while they are read."""
+
+    __slots__ = ()
+    seen: ClassVar[list[bool]] = []
+
+    def __iter__(self) -> Iterator[Setting]:
+        self.seen.append(gc.isenabled())
+        return super().__iter__()
+
+
+def test_nothing_is_looked_for_while_a_what_if_is_made() -> None:
+    contract, evidence = documents(a_contract(), {"a": a_trial(6400, tp=8)})
+    overridden_of_stored(contract, evidence, AS_OF, settings=Watched())
+    assert set(Watched.seen) == {False}
     assert gc.isenabled()
