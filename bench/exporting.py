@@ -4,8 +4,9 @@ The log is that of ``bench.verify_bundle`` with longer talk, inserted in bulk. I
 lease, heartbeats and the database's time-outs, by a process that does nothing else; then its bundle is verified. Once
 on a PostgreSQL server that is started and thrown away, once on SQLite.
 
-``python -m bench.exporting [--entries 1000000] [--postgres] [--sqlite]``; exit code 1 where a bound is missed or the
-bundle does not verify. It takes about an hour and 6 GB of disk, so ``make bench`` leaves it out (``make million``).
+``python -m bench.exporting [--entries 1000000] [--talk 48] [--postgres] [--sqlite]``; exit code 1 where a bound is
+missed or the bundle does not verify. It takes about an hour and 6 GB of disk, so ``make bench`` leaves it out
+(``make million``).
 """
 
 import os

@@ -43,17 +43,17 @@ MOST_RATIO, MOST_BYTES = 60.0, 600 * 10**6
 MOST_SECONDS = 780
 """Less than a quarter of what a worker lets an export take (``LONG_TASK_SECONDS``)."""
 TALK = 48
-"""Entries of each reviewer beside the sign-off: 102 of a decision, so that all documents fit into one bundle."""
+"""Entries of each reviewer beside the sign-off: 102 of a decision; with none, a bundle has four files for 6 entries."""
 ROWS = 2_000
 
 
-def insert(count: int) -> None:
+def insert(count: int, talk: int) -> None:
     """Insert a log of so many entries, with payloads and documents, and somebody who may export it."""
     workspace = Workspace.objects.create(slug="lab", title="Lab", log_origin=ORIGIN)
     audrey = Person.objects.create_user("audrey", display_name="Audrey")
     Membership.objects.create(workspace=workspace, person=audrey, role=Role.AUDITOR)
     start, seq = time.perf_counter(), 0
-    made = entries(count, talk=TALK, keep=lambda documents: blobs_insert(documents.values()))
+    made = entries(count, talk=talk, keep=lambda documents: blobs_insert(documents.values()))
     while lines := list(islice(made, ROWS)):
         blobs_insert(payload for _, payload in lines if payload is not None)
         AuditEntry.objects.bulk_create(row(workspace, line) for line, _ in lines)
@@ -118,10 +118,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("step", choices=("insert", "export"))
     parser.add_argument("--entries", type=int, default=1_000_000)
+    parser.add_argument("--talk", type=int, default=TALK)
     options = parser.parse_args()
     if options.step == "export":
         return export()
-    insert(options.entries)
+    insert(options.entries, options.talk)
     return 0
 
 

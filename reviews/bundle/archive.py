@@ -15,9 +15,10 @@ from reviews.transparency.notes import Signer
 DOMAIN = b"topogate.bundle/v1\n"
 """Begins what is signed, so that the signature of a bundle is never one of something else."""
 SIGNATURE_BYTES = 64
-MOST_FILES = 60_000
+MOST_FILES = 200_000
 MOST_BYTES = 1 << 32
-"""What the verifier takes, unpacked too, and what a zip archive without extensions can hold."""
+"""What the verifier takes, unpacked too. From 65,536 files on an archive ends as zip64, of which earlier verifiers say
+that there are too many files; smaller ones look as they always did."""
 MOST_RATIO = 400
 """How many times its size the verifier lets an archive unpack to."""
 MOST_LINE_BYTES = 1 << 24
@@ -46,7 +47,7 @@ class Archive:
 
     def __init__(self, file: BinaryIO, *, most_bytes: int = MOST_BYTES) -> None:
         self._file = file
-        self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=False, compresslevel=6)
+        self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, allowZip64=True, compresslevel=6)
         self._most, self._unpacked = most_bytes, 0
         self.names: list[str] = []
 

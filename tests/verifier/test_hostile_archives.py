@@ -54,6 +54,15 @@ def zip64(raw: bytes) -> bytes:
     return raw[:at] + b"PK\6\7" + b"\0" * 16 + raw[at:]
 
 
+def told_in_64_bits(raw: bytes, **lies: int) -> bytes:
+    """End an archive as zip64; ``lies`` are its count, length of directory and place of the record, where not so."""
+    at = raw.rindex(b"PK\5\6")
+    count, length, begin = struct.unpack("<HLL", raw[at + 10 : at + 20])
+    count, length = lies.get("count", count), lies.get("length", length)
+    record = struct.pack("<4sQHHLLQQQQ", b"PK\6\6", 44, 45, 45, 0, 0, count, count, length, begin)
+    return raw[:at] + record + struct.pack("<4sLQL", b"PK\6\7", 0, lies.get("place", at), 1) + raw[at:]
+
+
 def long_directory(raw: bytes) -> bytes:
     """Let the directory be as long as it can be told."""
     at = raw.rindex(b"PK\5\6")
@@ -66,6 +75,12 @@ def names(*given: str) -> Archive:
             zipped.writestr(name, b"{}\n")
 
     return fill
+
+
+def link(zipped: zipfile.ZipFile) -> None:
+    info = zipfile.ZipInfo("log/keys.txt")
+    info.external_attr = 0o120777 << 16
+    zipped.writestr(info, "/etc/passwd")
 
 
 def one(name: str = "log/entries.jsonl", size: int = 1) -> bytes:
@@ -86,6 +101,11 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
         "",
     ),
     "a directory elsewhere": (lambda: zip64(one()), "too many files"),
+    "a record of 64 bits elsewhere": (lambda: told_in_64_bits(one(), place=0), "too many files"),
+    "more files than are allowed": (lambda: told_in_64_bits(one(), count=200_001), "too many files"),
+    "more files than there are": (lambda: told_in_64_bits(one(), count=2), "no bundle has"),
+    "files without end": (lambda: told_in_64_bits(one(), count=1 << 63), "too many files"),
+    "an endless directory in 64 bits": (lambda: told_in_64_bits(one(), length=1 << 40), "too many files"),
     "an endless directory": (lambda: long_directory(one()), "too many files"),
     "a path upwards": (lambda: archive(names("../verify.py")), "no bundle has: ['../verify.py']"),
     "a path upwards from within": (lambda: archive(names("log/../../verify.py")), "no bundle has"),
@@ -94,6 +114,9 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "a hidden file": (lambda: archive(names("log/.profile")), "no bundle has"),
     "a folder": (lambda: archive(names("log/")), "no bundle has"),
     "a name that ends a line": (lambda: archive(names("log/keys.txt\n")), "no bundle has"),
+    "a link": (lambda: archive(link), "no bundle has: ['log/keys.txt']"),
+    "names that differ in case alone": (lambda: archive(names("TRAILER.json", "Trailer.json")), "no bundle has"),
+    "a name that looks like another": (lambda: archive(names("log/kеys.txt")), "no bundle has"),  # a Cyrillic letter
     "a name twice": (lambda: archive(names("log/keys.txt", "log/keys.txt")), "no bundle has"),
     "deep nesting": (lambda: archive(deep, compression=zipfile.ZIP_STORED), "cannot be read"),
     "no archive": (lambda: b"\0" * 10_000, "is no bundle"),
