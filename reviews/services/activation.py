@@ -38,7 +38,7 @@ from reviews.services.acting import (
 from reviews.services.footprints import footprint_keep
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.signoffs import require_untouched
-from reviews.services.states import decision_move
+from reviews.services.states import decision_move, not_in_review
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ def _standing_activation(act: Acting, seen_subject: str) -> Activation | None:
 def _release(act: Acting, judgement: Judgement, seen_subject: str, statement: str, rollback: str) -> Release:
     decision = act.decision
     if decision.state not in (DecisionState.IN_REVIEW, DecisionState.EMERGENCY):
-        raise ConflictError(f"{decision.label} is {DecisionState(decision.state).label.lower()}, not in review.")
+        raise not_in_review(decision)
     newest = judgement.newest
     if newest.subject != seen_subject:
         raise not_what_was_seen(decision, newest.number, seen_subject)

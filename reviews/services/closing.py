@@ -8,7 +8,7 @@ from reviews.policies.requirements import is_agreed, teams_that
 from reviews.selectors.judgement import Judgement
 from reviews.services.acting import acting, require, require_prose, require_release
 from reviews.services.people import UNTRACED, Trace
-from reviews.services.states import decision_move
+from reviews.services.states import decision_move, state_after
 
 REJECTING_TEAMS = 2
 """So many teams have to reject, unless one of them has a hard veto."""
@@ -53,6 +53,7 @@ def decision_reject(
     with acting(actor=actor, workspace=workspace, number=number, refused="rejection.refused", trace=trace) as act:
         judgement = require_release(act)
         said = require_prose("reason", reason)
+        state_after(act.decision, "reject")  # what nobody can do is said before what is lacking
         rejecting = teams_that((judged for _, judged in judgement.signoffs), "reject")
         is_hard = any(
             judgement.document.teams[team].hard_veto for team in rejecting if team in judgement.document.teams
@@ -85,6 +86,7 @@ def decision_close(
     with acting(actor=actor, workspace=workspace, number=number, refused="closing.refused", trace=trace) as act:
         judgement = require_release(act)
         said = require_prose("reason", reason)
+        state_after(act.decision, "close")
         plan = judgement.newest.plan
         if plan is None or plan.decision_word == "SELECT_TOPOLOGY":
             raise ConflictError(

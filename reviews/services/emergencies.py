@@ -18,7 +18,7 @@ from reviews.selectors.rollbacks import NO_ROLLBACK
 from reviews.services.activation import requirements_record
 from reviews.services.footprints import footprint_keep
 from reviews.services.signoffs import require_untouched
-from reviews.services.states import decision_move
+from reviews.services.states import decision_move, not_in_review
 from reviews.services.two_persons import Handler, Proposing, holder_of, holder_of_any_seat, seat_of, wrong
 
 LONGEST_HOURS = 72
@@ -28,7 +28,7 @@ def _checked(proposing: Proposing) -> tuple[PlannedNewest, tuple[str, ...]]:
     """Return the newest revision with its plan, and the gates that the candidate does not pass."""
     decision, body = proposing.acting().decision, proposing.body
     if decision.state != DecisionState.IN_REVIEW:
-        raise ConflictError(f"{decision.label} is {DecisionState(decision.state).label.lower()}, not in review.")
+        raise not_in_review(decision)
     running = Decision.objects.filter(
         workspace=proposing.workspace, slot=decision.slot, state=DecisionState.EMERGENCY
     ).first()

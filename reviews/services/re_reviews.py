@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from reviews.clock import database_now
-from reviews.errors import ConflictError, Finding, InvalidRequestError, printable
+from reviews.errors import Finding, InvalidRequestError, printable
 from reviews.models import DecisionState, Person, ReReview, Revision, SignOff, Team, Workspace
 from reviews.policies.permissions import may_ask_again
 from reviews.services.acting import acting, require, require_prose
 from reviews.services.people import UNTRACED, Trace
+from reviews.services.states import not_in_review
 
 OPEN = (DecisionState.IN_REVIEW, DecisionState.EMERGENCY)
 
@@ -34,7 +35,7 @@ def re_review_ask(
             raise InvalidRequestError((problem,))
         said = require_prose("reason", reason)
         if act.decision.state not in OPEN:
-            raise ConflictError(f"{act.decision.label} is not in review.")
+            raise not_in_review(act.decision)
         last = SignOff.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
         newest = Revision.objects.get(decision=act.decision, number=judgement.newest.number)
         same = ReReview.objects.filter(revision=newest, person_id=act.standing.person_id, reason=said, up_to=last)

@@ -33,7 +33,7 @@ from reviews.selectors.people import standing_of
 from reviews.selectors.revisions import with_digests
 from reviews.services.planned import subject_parts
 from reviews.services.signing import OBJECTABLE, SIGNABLE, Signing, require_shown, require_signing
-from reviews.services.states import decision_move
+from reviews.services.states import decision_move, not_in_review
 from reviews.services.sweeps import decision_to_act_on
 
 
@@ -119,7 +119,7 @@ def _signable(decision: Decision, signing: Signing) -> Revision:
     planned = getattr(newest, "planned", None)
     if planned is not None and planned.subject == signing.seen_subject:
         if decision.state not in (OBJECTABLE if signing.meaning == OBJECT else SIGNABLE):
-            raise ConflictError(f"{decision.label} is {DecisionState(decision.state).label.lower()}, not in review.")
+            raise not_in_review(decision)
         return newest
     seen = revisions.filter(planned__subject=signing.seen_subject).order_by("-number").first()
     if seen is None:

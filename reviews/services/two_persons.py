@@ -247,7 +247,7 @@ def proposal_named(workspace: Workspace, proposal_id: int) -> Proposal:
         NotFoundError: there is none.
     """
     rows = Proposal.objects.filter(workspace=workspace, pk=proposal_id)
-    proposal = rows.select_related("decision", "person", "countersignature", "withdrawal").first()
+    proposal = rows.select_related("decision", "person", "countersignature__person", "withdrawal").first()
     if proposal is None:
         raise NotFoundError("There is no such proposal in this workspace.")
     return proposal
@@ -293,9 +293,10 @@ def _was_countersigned_by(proposal: Proposal, standing: Standing) -> bool:
 
 def _require_open(proposal: Proposal) -> None:
     if hasattr(proposal, "countersignature"):
-        raise ConflictError("This proposal was carried out already.")
+        second = proposal.countersignature.person.display_name
+        raise ConflictError(f"This proposal was carried out already: {second} countersigned it.")
     if hasattr(proposal, "withdrawal"):
-        raise ConflictError("This proposal was withdrawn.")
+        raise ConflictError(f"This proposal was withdrawn by {proposal.person.display_name}.")
 
 
 def _attempt(action: str, kind: ProposalKind, standing: Standing, number: int | None, trace: Trace) -> Act:

@@ -11,6 +11,7 @@ from reviews.policies.document import PolicyDocument, gate_owner
 from reviews.policies.two_persons import waiving, waiving_second
 from reviews.policies.waiving import INTEGRITY_GATES, MAY_BE_WAIVED
 from reviews.selectors.planned import PlannedNewest, planned_newest
+from reviews.services.states import not_in_review
 from reviews.services.two_persons import Handler, Proposing, holder_of, seat_of, wrong
 
 LONGEST = timedelta(days=180)
@@ -20,7 +21,7 @@ def _checked(proposing: Proposing) -> tuple[PlannedNewest, str, datetime]:
     """Return the newest revision with its plan, the family of the gate, and the end."""
     decision = proposing.acting().decision
     if decision.state != DecisionState.IN_REVIEW:
-        raise ConflictError(f"{decision.label} is {DecisionState(decision.state).label.lower()}, not in review.")
+        raise not_in_review(decision)
     newest = planned_newest(decision)
     family = _family(proposing, newest.plan)
     ends = parsed_time(str(proposing.body.get("ends_at", "")))

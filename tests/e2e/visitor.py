@@ -2,7 +2,9 @@
 
 import re
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from http.cookiejar import CookieJar
 from urllib.error import HTTPError
 from urllib.parse import urlencode
@@ -32,8 +34,13 @@ class Visitor:
 
     def post(self, path: str, fields: dict[str, str]) -> Page:
         """Open the page, then send its form with these fields."""
-        body = urlencode({"csrfmiddlewaretoken": self._token(path), **fields}).encode()
-        return self._ask(Request(self.address + path, data=body, headers=self._origin()))  # noqa: S310 - see above
+        return self.filled(path, fields)()
+
+    def filled(self, path: str, fields: dict[str, str], *, page: str = "") -> Callable[[], Page]:
+        """Open the page, which is at ``path`` unless said otherwise, and return what sends its form to ``path``."""
+        body = urlencode({"csrfmiddlewaretoken": self._token(page or path), **fields}).encode()
+        request = Request(self.address + path, data=body, headers=self._origin())  # noqa: S310 - see above
+        return partial(self._ask, request)
 
     def upload(self, path: str, fields: dict[str, str], files: dict[str, bytes]) -> Page:
         """The same with files, as a browser sends them."""
