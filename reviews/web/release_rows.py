@@ -9,12 +9,14 @@ from datetime import datetime
 
 from planner.decision_numbers import decision_label
 from planner.records.plan import Plan
+from planner.times import parsed_time
 from reviews.clock import when
 from reviews.policies.document import team_title
 from reviews.policies.requirements import NOTHING_SELECTED
 from reviews.selectors.pages import ReleaseView
 from reviews.selectors.proposals import ProposalRow
 from reviews.selectors.rows import ActivationRow, DecisionPage, WaiverRow
+from reviews.web.formats import digests_shortened
 
 IN_FORCE = ("EFFECTIVE", "CONTESTED", "STALE", "EXPIRED")
 
@@ -352,7 +354,10 @@ def waiting_of(row: ProposalRow, off: str = "") -> Waiting:
 
 
 def _said(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return ", ".join(map(_said, value))
+    at = parsed_time(str(value))
+    return f"{when(at)} UTC" if at else digests_shortened(str(value))
 
 
 def waived_of(rows: Sequence[WaiverRow], now: datetime) -> dict[tuple[str, str], str]:

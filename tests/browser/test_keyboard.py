@@ -82,3 +82,16 @@ def test_an_emergency_without_its_gates_is_not_sent(decided: Cast, visit: Open) 
     names = ("incident", "hours", "failing_gates", "reason")
     required = [page.locator(f"#emergency [name={name}]").get_attribute("required") for name in names]
     assert required == ["", "", "", ""]
+
+
+def test_what_was_refused_has_the_focus_in_its_form(decided: Cast, visit: Open) -> None:
+    page = visit(decided.bob, f"{D}release/")
+    fold = page.locator("#waiver")
+    fold.locator("summary").click()
+    fold.locator("[name=ends]").fill("2031-01-01")
+    fold.locator("[name=reason]").fill("The pilot is small.")
+    fold.get_by_role("button").click()
+    problem = fold.get_by_role("alert")
+    expect(problem).to_be_focused()
+    expect(problem).to_be_in_viewport()
+    expect(fold.locator("[name=reason]")).to_have_value("The pilot is small.")

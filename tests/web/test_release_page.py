@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from reviews.clock import when
 from reviews.models import Activation, Decision, Proposal, Reproduction, ReReview, Retraction, Waiver
 from tests.reviews.factories import Cast, documents, planned, sign, submitted
 from tests.reviews.logins import prove
@@ -91,13 +92,15 @@ def test_a_review_is_ended_on_its_page(act: str, people: Cast, visit: Visit) -> 
 def test_a_waiver_is_proposed_and_countersigned_on_the_page(db: None, visit: Visit) -> None:
     people = board()
     planned(people, pair=documents(floor=600))
-    day = (timezone.now() + timedelta(days=20)).strftime("%Y-%m-%d")
-    form = {"act": "waiver", "gate": "t-1:throughput", "ends": day, "reason": "The pilot is small."}
+    day = timezone.now().replace(hour=0, minute=0) + timedelta(days=20)
+    form = {"act": "waiver", "gate": "t-1:throughput", "ends": f"{day:%Y-%m-%d}", "reason": "The pilot is small."}
     assert visit(people.bob).post(RELEASE, form).status_code == 302
     erin = visit(someone("erin"))
     page = erin.get(RELEASE).content.decode()
     assert "Waits for a second person</h2>" in page
     assert "The pilot is small." in page
+    assert f'<dt class="kv-name">ends at</dt><dd class="kv-value">{when(day)} UTC</dd>' in page
+    assert re.search(r'<dt class="kv-name">subject</dt><dd class="kv-value">[0-9a-f]{4}…[0-9a-f]{4}</dd>', page)
     assert erin.post(RELEASE, {"act": "countersign", "proposal": str(Proposal.objects.get().pk)}).status_code == 302
     assert Waiver.objects.get().gate == "throughput"
     assert "a gate waived is not a gate passed" in erin.get(RELEASE).content.decode()
