@@ -33,6 +33,11 @@ def is_readable(text: str) -> bool:
     return is_storable(text) and not any(map(_is_deceptive, text))
 
 
+def readable(text: str) -> str:
+    """Return a message that quotes what somebody sent, with escapes for signs that are not readable there."""
+    return text if text.isprintable() else "".join(sign if is_readable(sign) else ascii(sign)[1:-1] for sign in text)
+
+
 def is_prose(text: str, longest: int) -> bool:
     """Whether somebody wrote something that others can read as it was written, and that both databases hold."""
     is_seen = any(sign.isprintable() and not sign.isspace() for sign in text)
@@ -84,7 +89,7 @@ class Finding:
     def sentence(self) -> str:
         """The finding in words, as in ``evidence /scope: expected ..., found ...``."""
         where = self.pointer if self.document == "request" else f"{self.document} {self.pointer}".rstrip()
-        return f"{where}: expected {self.expected}, found {self.found}."
+        return readable(f"{where}: expected {self.expected}, found {self.found}.")
 
 
 class ReviewError(Exception):
@@ -95,7 +100,7 @@ class ReviewError(Exception):
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
-        self.message = message
+        self.message = readable(message)
 
     @property
     def sentences(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from reviews.errors import (
     NotAllowedError,
     ProofNeededError,
     is_prose,
+    is_storable,
     length_of,
 )
 from reviews.facts import Authentication, Standing
@@ -81,7 +82,7 @@ def not_what_was_seen(decision: Decision, newest: int, seen: str) -> ConflictErr
         words = (
             f"It is not said which revision of {decision.label} was read. Name its subject (over the API in If-Match)."
         )
-    elif not Revision.objects.filter(decision=decision, planned__subject=seen).exists():
+    elif not (is_storable(seen) and Revision.objects.filter(decision=decision, planned__subject=seen).exists()):
         unknown = f"The subject that you saw belongs to no revision of {decision.label}."
         words = f"{unknown} If it moved while you read it, read it again."
     else:

@@ -75,7 +75,7 @@ def member_invite(*, asker: Asker, login: str, name: str, email: str, role: str,
         earlier = invitation_made(secret)
         if earlier is not None:
             return Invited(person=earlier.person, invitation=earlier)
-        person = Person.objects.filter(login=login).first() if len(login) <= NAME_LENGTH else None
+        person = Person.objects.filter(login=printable(login, NAME_LENGTH + 1)).first()
         findings = _findings(login=login, name=name, email=email, role=role, is_new=person is None)
         if findings:
             raise InvalidRequestError(findings)

@@ -40,7 +40,8 @@ def evidence_retract(
         counting = tuple(counts)
         if not counting:
             expected = "the content id of evidence or a trial that a plan of this workspace counted"
-            problem = Finding("request", "request/content_id", "content_id", expected, printable(content_id, 71))
+            found = printable(content_id, 71) or "nothing"
+            problem = Finding("request", "request/content_id", "content_id", expected, found)
             raise InvalidRequestError((problem,))
         earlier = Retraction.objects.filter(workspace=workspace, content_id=content_id).first()
         if earlier is not None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reviews.errors import is_prose, length_of
+from reviews.errors import Finding, InvalidRequestError, is_prose, length_of
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 
@@ -27,3 +27,9 @@ def test_what_people_write_is_taken(text: str) -> None:
 )
 def test_what_is_refused_is_described(text: str, found: str) -> None:
     assert (is_prose(text, 20), length_of(text)) == (False, found)
+
+
+def test_a_refusal_that_quotes_what_was_sent_is_readable_and_can_be_kept() -> None:
+    refused = InvalidRequestError((Finding("request", "request/x", "a\0b", "a trial", "\u202e\ud800\nn\u00e9"),))
+    assert refused.message == "a\\x00b: expected a trial, found \\u202e\\ud800\nn\u00e9."
+    assert refused.sentences == (refused.message,)
