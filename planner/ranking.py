@@ -18,7 +18,7 @@ _WRITTEN = frozenset({int, float})
 def sort_keys(values: Sequence[Exactable]) -> Sequence[Any]:
     """Return a key for each number: keys compare as the exact numbers do, and are equal for equal ones."""
     if _WRITTEN.issuperset(map(type, values)):
-        return values
+        return list(map(float, values))  # type: ignore[arg-type]  # none is a ratio or pair
     near = list(map(nearest_double, values))
     if len(set(near)) == len(set(values)):
         return near

@@ -22,7 +22,6 @@ from planner.records.plan import Contender, DecisionWord, Eligible, OrderKey, Ra
 
 __all__ = ["Selection", "Weighed", "first_difference", "select", "topology_integers"]
 
-Comparable = tuple[str | int | Fraction, ...]
 Number = int | float | Ratio
 NUMBERS = frozenset({int, float, Ratio})
 
@@ -132,8 +131,8 @@ def _scaled(key: OrderKey, value: Value, units: int | None) -> Value:
     return None if units is None else plain(one * units)
 
 
-def _comparable(key: OrderKey, value: Value) -> Comparable:
-    """Return the value of a key as a tuple that sorts as the key is meant to.
+def _comparable(key: OrderKey, value: Value) -> Any:
+    """Return what a value of a key sorts by as the key is meant to; all of one key are of one type.
 
     Raises:
         TypeError: an eligible trial without a value, which evaluation never gives: a missing key makes a trial
@@ -142,8 +141,8 @@ def _comparable(key: OrderKey, value: Value) -> Comparable:
     if value is None:
         raise TypeError(f"the key {key.label} has no value")
     if isinstance(value, str):
-        return topology_integers(value) if key.key == "topology" else (value,)
-    return (exact(value),)
+        return topology_integers(value) if key.key == "topology" else value
+    return exact(value)
 
 
 def _decision(candidates: Mapping[str, Weighed], winner: Eligible | None) -> DecisionWord:
