@@ -25,6 +25,7 @@ from planner.gates import GATES
 from planner.intake import (
     Receipt,
     binding_problems,
+    forget_arrays,
     load_point_problems,
     read_contract,
     read_stored_evidence,
@@ -154,6 +155,7 @@ def _judge_all(trials: Mapping[str, TrialView], order: Order, progress: Callable
         if order.copies:
             judged.units[trial] = units_needed(view, order)
         view.forget()
+        forget_arrays(view.trial)
         if progress is not None:
             progress(len(judged.candidates), len(trials))
     return judged

@@ -9,7 +9,7 @@ from planner.intake.evidence import read_evidence
 from planner.intake.evidence_rules import binding_problems, load_point_problems
 from planner.intake.plan import read_plan
 from planner.intake.recheck import recheck_contract, recheck_evidence
-from planner.intake.stored import Receipt, read_stored_evidence, receipt_of
+from planner.intake.stored import Receipt, forget_arrays, read_stored_evidence, receipt_of
 from planner.intake.verdict import Verdict, judge
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Receipt",
     "Verdict",
     "binding_problems",
+    "forget_arrays",
     "judge",
     "load_point_problems",
     "read_contract",

@@ -4,13 +4,14 @@ Rules kept: the bytes are compared with the digest that intake took of them; a r
 libraries than those that run now is worth nothing, and the evidence is then read as if it were new. With a receipt
 that holds, nothing is parsed strictly, validated or written canonically a second time, and topologies and rank maps
 that are the same bytes are one object. For planning, an array of ranks stays bytes until its values are asked for: the
-limits of a contract mostly read few of them. Not handled: evidence that nobody accepted
-(``planner.intake.evidence``), and whether the receipt itself is the one that was given out; that is for whoever keeps
-it.
+limits of a contract mostly read few of them, and none once its trial is judged. Not handled: evidence that nobody
+accepted (``planner.intake.evidence``), and whether the receipt itself is the one that was given out; that is for
+whoever keeps it.
 """
 
 import hashlib
 import re
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -30,7 +31,7 @@ from planner.records.evidence import Evidence, Placement, Topology, Trial, Windo
 from planner.records.figures import Bound, Phase, Scope, Values
 from planner.version import PLANNER_VERSION
 
-__all__ = ["Receipt", "decoded_evidence", "read_stored_evidence", "receipt_of"]
+__all__ = ["Receipt", "decoded_evidence", "forget_arrays", "read_stored_evidence", "receipt_of"]
 
 RULES = ("intake", "records", "documents.py", "canonical.py", "pointers.py", "shown.py", "strict_json.py")
 """What decides, below this package, which evidence is accepted, how it is read and what its digests are."""
@@ -42,12 +43,16 @@ SHARED = ("topology", "rank_map")
 
 
 class Receipt(Record, frozen=True, kw_only=True):
-    """What intake found out about accepted evidence. ``rules`` names the code that did."""
+    """What intake found out about accepted evidence. ``rules`` names the code that did.
+
+    ``uneven`` are the trials with an array of ranks that has not one place for each rank of the rank map.
+    """
 
     rules: Digest
     file_sha256: Digest
     content_id: Digest
     trials: dict[Id, Digest]
+    uneven: tuple[Id, ...]
 
 
 def receipt_of(document: EvidenceDocument) -> Receipt:
@@ -57,7 +62,20 @@ def receipt_of(document: EvidenceDocument) -> Receipt:
         file_sha256=document.file_sha256,
         content_id=document.content_id,
         trials=dict(document.trial_content_ids),
+        uneven=tuple(name for name, trial in sorted(document.record.trials.items()) if _is_uneven(trial)),
     )
+
+
+def _is_uneven(trial: Trial) -> bool:
+    ranks = len(trial.rank_map)
+    return any(array.places != ranks for array in _arrays(trial))
+
+
+def _arrays(trial: Trial) -> Iterator[Any]:
+    """Yield the arrays of ranks of a trial, or their twins."""
+    for window in trial.windows.values():
+        if not isinstance(window.per_rank, UnsetType):
+            yield from window.per_rank.values()
 
 
 def read_stored_evidence(raw: bytes, receipt: Receipt, *, late_arrays: bool = False) -> EvidenceDocument:
@@ -76,7 +94,7 @@ def read_stored_evidence(raw: bytes, receipt: Receipt, *, late_arrays: bool = Fa
     if receipt.rules != rules_digest():
         return _read_anew(raw, receipt)
     return EvidenceDocument(
-        record=decoded_evidence(raw, late_arrays=late_arrays),
+        record=_decoded_late(raw, receipt) if late_arrays else decoded_evidence(raw),
         content_id=receipt.content_id,
         file_sha256=receipt.file_sha256,
         trial_content_ids=receipt.trials,
@@ -120,22 +138,15 @@ class LateArray(msgspec.Struct, kw_only=True, gc=False):
     sample_interval_s: Number | UnsetType = UNSET
     samples: Count | UnsetType = UNSET
     written: msgspec.Raw = msgspec.field(name="values")
+    places: int = 0
     read: Values | None = None
 
     @property
     def values(self) -> Values:
-        """The values, read the first time."""
+        """The values, read the first time, or the first time after they were forgotten."""
         if self.read is None:
             self.read = _VALUES.decode(self.written)
         return self.read
-
-    @property
-    def places(self) -> int:
-        """How many ranks the array has a place for: numbers and nulls have no commas in them."""
-        if self.read is not None:
-            return len(self.read)
-        written = bytes(self.written)
-        return (commas := written.count(b",")) + (commas > 0 or not _EMPTY.fullmatch(written))
 
 
 def _twin(record: type[msgspec.Struct], **changed: Any) -> type[msgspec.Struct]:
@@ -163,12 +174,36 @@ _TOPOLOGY, _RANK_MAP = msgspec.json.Decoder(Topology), msgspec.json.Decoder(tupl
 _VALUES = msgspec.json.Decoder(tuple[int | float | None, ...])
 
 
-def decoded_evidence(raw: bytes, *, late_arrays: bool = False) -> Evidence:
-    """Decode evidence that intake accepted; what many trials have in common is one object.
+def decoded_evidence(raw: bytes) -> Evidence:
+    """Decode evidence that intake accepted; what many trials have in common is one object."""
+    return _decoded(raw, _EVIDENCE)
 
-    ``late_arrays`` is explained at ``read_stored_evidence``.
-    """
-    fields = asdict((_LATE_EVIDENCE if late_arrays else _EVIDENCE).decode(raw))
+
+def _decoded_late(raw: bytes, receipt: Receipt) -> Evidence:
+    """Do the same with arrays that are read late, which know how many places they have."""
+    evidence = _decoded(raw, _LATE_EVIDENCE)
+    for name, trial in evidence.trials.items():
+        ranks = None if name in receipt.uneven else len(trial.rank_map)
+        for array in _arrays(trial):
+            array.places = _places(array) if ranks is None else ranks
+    return evidence
+
+
+def _places(array: LateArray) -> int:
+    """Count the ranks that an array has a place for: numbers and nulls have no commas in them."""
+    written = bytes(array.written)
+    return (commas := written.count(b",")) + (commas > 0 or not _EMPTY.fullmatch(written))
+
+
+def forget_arrays(trial: Trial) -> None:
+    """Let go of the values that arrays were asked for, so that few of them are held at a time."""
+    for array in _arrays(trial):
+        if type(array) is LateArray:
+            array.read = None
+
+
+def _decoded(raw: bytes, decoder: msgspec.json.Decoder[Any]) -> Evidence:
+    fields = asdict(decoder.decode(raw))
     topologies: dict[bytes, Topology] = {}
     rank_maps: dict[bytes, tuple[Placement, ...]] = {}
     trials = {}

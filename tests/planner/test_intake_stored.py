@@ -16,7 +16,7 @@ from planner.canonical import file_sha256
 from planner.documents import EvidenceDocument
 from planner.errors import DocumentRefusedError, TamperedRecordError
 from planner.intake import Receipt, read_contract, read_evidence, read_stored_evidence, receipt_of, recheck_evidence
-from planner.intake.stored import RULES, LateArray
+from planner.intake.stored import RULES, LateArray, forget_arrays
 from planner.plan import plan_stored, plan_with_bytes
 from planner.records.figures import PerRank
 from tests.planner.corpus import AS_OF, EXAMPLES
@@ -152,23 +152,62 @@ def test_the_rules_of_a_receipt_are_all_code_that_evidence_is_read_with() -> Non
     assert beyond == {"errors.py"}  # words of refusals
 
 
-def late(written: str) -> LateArray:
-    return msgspec.json.decode(f'{{"values":{written}}}', type=LateArray)
+ARRAYS = ["[]", "[ \n]", "[7]", "[ 7 ]", "[null]", "[1, 2.5,null]", "[1e3,\n2]", "[1,2,3,4]"]
 
 
-@pytest.mark.parametrize("written", ["[]", "[ \n]", "[7]", "[ 7 ]", "[null]", "[1, 2.5,null]", "[1e3,\n2]"])
+def of_ranks(written: str) -> bytes:
+    """Evidence of which the first trial has two ranks, with an array of ranks as it is written."""
+    at, tree = "/trials/t-base-16", example("worked", "evidence")
+    ranks = tree["trials"]["t-base-16"]["rank_map"][:2]
+    array = {"step_time_ms": {"values": "@"}}
+    only = {"sat-1": tree["trials"]["t-base-16"]["windows"]["sat-1"] | {"per_rank": array}}
+    changes = ((f"{at}/rank_map", ranks), (f"{at}/windows", only))
+    return raw(changed(tree, *changes)).replace(b'"@"', written.encode())
+
+
+def first_array(found: EvidenceDocument) -> Any:
+    window = found.record.trials["t-base-16"].windows["sat-1"]
+    assert not isinstance(window.per_rank, msgspec.UnsetType)
+    return window.per_rank["step_time_ms"]
+
+
+@pytest.mark.parametrize("written", ARRAYS)
 def test_an_array_that_is_read_late_has_the_places_and_values_of_the_record(written: str) -> None:
-    record = msgspec.json.decode(f'{{"values":{written}}}', type=PerRank)
-    array = late(written)
+    accepted = read_evidence(of_ranks(written))
+    array = first_array(read_stored_evidence(of_ranks(written), receipt_of(accepted), late_arrays=True))
+    record = first_array(accepted)
+    assert isinstance(array, LateArray)
     assert array.places == record.places == len(record.values)
     assert array.values == record.values
     assert array.places == record.places
 
 
+@pytest.mark.parametrize("written", ARRAYS)
+def test_a_receipt_names_trials_with_an_array_of_more_or_fewer_places_than_ranks(written: str) -> None:
+    accepted = read_evidence(of_ranks(written))
+    assert receipt_of(accepted).uneven == (() if len(first_array(accepted).values) == 2 else ("t-base-16",))
+
+
+def test_values_are_held_until_they_are_forgotten_and_read_anew() -> None:
+    stored = of_ranks("[1, 2.5]")
+    found = read_stored_evidence(stored, receipt_of(read_evidence(stored)), late_arrays=True)
+    array = first_array(found)
+    assert array.values is array.values
+    forget_arrays(found.record.trials["t-base-16"])
+    assert array.read is None
+    assert array.values == (1, 2.5)
+
+
+def test_values_of_records_are_never_forgotten() -> None:
+    accepted = read_evidence(of_ranks("[1, 2.5]"))
+    forget_arrays(accepted.record.trials["t-base-16"])
+    assert first_array(accepted).values == (1, 2.5)
+
+
 def test_an_array_that_is_read_late_has_all_fields_of_the_record() -> None:
     record = {field.name: (field.encode_name, field.default) for field in msgspec.structs.fields(PerRank)}
     twin = {field.name: (field.encode_name, field.default) for field in msgspec.structs.fields(LateArray)}
-    assert twin == {"written": record.pop("values"), "read": ("read", None), **record}
+    assert twin == {"written": record.pop("values"), "places": ("places", 0), "read": ("read", None), **record}
 
 
 def test_values_that_nobody_asks_for_stay_unread() -> None:
