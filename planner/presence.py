@@ -5,7 +5,7 @@ finer scope answers for a coarser one, never the reverse (rank, then device and 
 link metrics are owed only by links of ranks whose request-path group crosses a node. Not handled: what values say.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from operator import attrgetter
@@ -64,6 +64,62 @@ class Presence(Struct, frozen=True, kw_only=True, gc=False):
     gaps: tuple[str, ...]
 
 
+class Wants:
+    """Many wanted metrics. What of a load is wanted without more is looked for at once, load point by load point."""
+
+    def __init__(self, wants: Iterable[Want]) -> None:
+        self.all = tuple(wants)
+        self.others = tuple(want for want in self.all if not _is_plain(want))
+        plain: dict[str, list[Want]] = {}
+        for want in self.all:
+            if _is_plain(want):
+                plain.setdefault(want.load_point, []).append(want)
+        self.together = tuple(_Together(load_point, alike) for load_point, alike in plain.items())
+
+
+class _Together:
+    """Metrics of a load that are wanted at one load point, whatever their scope and samples."""
+
+    def __init__(self, load_point: str, wants: Sequence[Want]) -> None:
+        self.load_point = load_point
+        self._wants = wants
+        names = [name for want in wants for name in (*(f"{want.field}.{member}" for member in want.fields), want.field)]
+        # One more, because a lone name would not give a tuple.
+        self._members = attrgetter(*names, names[0])
+        self._found: dict[int, tuple[Presence, ...]] = {}
+
+    def found(self, windows: Sequence[WindowView]) -> tuple[Presence, ...]:
+        """Return the presence of each metric where all of them are in all windows; nothing where one is not."""
+        if not windows or not all(map(self._is_in, windows)):
+            return ()
+        readings = len(windows)
+        if readings not in self._found:
+            self._found[readings] = tuple(Presence(want=want, readings=readings, gaps=()) for want in self._wants)
+        return self._found[readings]
+
+    def _is_in(self, window: WindowView) -> bool:
+        try:
+            found = self._members(window.record.load)
+        except AttributeError:
+            return False
+        return None not in found and UNSET not in found
+
+
+def _is_plain(want: Want) -> bool:
+    return want.section == "load" and want.scope is None and want.min_samples is None
+
+
+def presences(view: TrialView, wants: Wants) -> list[Presence]:
+    """Look for many wanted metrics, each in every counted window at its load point."""
+    found: list[Presence] = []
+    for together in wants.together:
+        known = together.found(view.windows(together.load_point))
+        if not known:
+            return [presence(view, want) for want in wants.all]
+        found += known
+    return found + [presence(view, want) for want in wants.others]
+
+
 def want_required(required: RequiredEvidence) -> Iterator[Want]:
     """Yield what an entry of ``evidence_required`` wants at each of its load points."""
     interval = required.max_sample_interval_s
@@ -97,26 +153,7 @@ def _nowhere(view: TrialView, window: WindowView, want: Want) -> Iterator[str]:
     yield f"{window.at}/{want.section}/{want.field}"
 
 
-def _load(view: TrialView, window: WindowView, want: Want) -> Iterable[str]:
-    if want.scope is None and want.min_samples is None:
-        try:
-            found = _members(want.field, want.fields)(window.record.load)
-        except AttributeError:
-            return _load_gaps(window, want)
-        if None not in found and UNSET not in found:
-            return ()
-    return _load_gaps(window, want)
-
-
-@lru_cache(maxsize=1024)
-def _members(field: str, members: tuple[str, ...]) -> Callable[[object], tuple[object, ...]]:
-    """Return what reads the wanted members of a load's field, or the field itself, at once."""
-    # Asked for twice, a lone one comes in a tuple too.
-    names = (*(f"{field}.{member}" for member in members), field)
-    return attrgetter(*names, names[-1])
-
-
-def _load_gaps(window: WindowView, want: Want) -> Iterator[str]:
+def _load(view: TrialView, window: WindowView, want: Want) -> Iterator[str]:
     field = want.field
     at = f"{window.at}/load/{field}"
     value = None if isinstance(window.record.load, UnsetType) else getattr(window.record.load, field, None)

@@ -16,7 +16,7 @@ from planner.gates.owed import advised, required
 from planner.gates.wording import apart, counted, named, no_window, share, unjudged, why
 from planner.identity import Difference
 from planner.numbers import exact
-from planner.presence import Presence, presence
+from planner.presence import Presence, Wants, presences
 from planner.readings import WindowView, number
 from planner.records.base import Id, Share, UnsetType
 from planner.request_shares import request_share
@@ -181,10 +181,10 @@ def telemetry(view: TrialView, standing: Standing) -> Finding:
     missing is shown and changes nothing. Never FAILs."""
     contract, kept = view.contract, view.ground.kept
     declared = contract.evidence_required
-    wants, shown_only = kept.once(("wants", standing), lambda: (required(contract, standing.owed), advised(contract)))
-    found = [presence(view, want) for want in wants]
-    advisory = [presence(view, want) for want in shown_only]
-    notes = tuple(dict.fromkeys([f"Advisory: {_lacking(gap)}" for gap in advisory if gap.gaps]))
+    wants = kept.once(("wants", standing), lambda: Wants(required(contract, standing.owed)))
+    shown_only = kept.once("advised", lambda: Wants(advised(contract)))
+    found = presences(view, wants)
+    notes = tuple(dict.fromkeys([f"Advisory: {_lacking(gap)}" for gap in presences(view, shown_only) if gap.gaps]))
     readings = sum([each.readings for each in found])
     if readings == 0:
         return Finding(outcome="NOT_APPLICABLE", sentence="No limit or selection key reads a measurement.", notes=notes)
