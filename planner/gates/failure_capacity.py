@@ -82,10 +82,10 @@ class Left(Struct, frozen=True, kw_only=True, gc=False):
 
 def capacity(view: TrialView, window: WindowView) -> Capacity:
     """Read the rate of each serving group or pool, or split the total over groups of one shape."""
-    shapes = view.group_shapes
     pools = view.placed.kept.once("pools", lambda: _pools(view))
     if not pools and not isinstance(window.record.replicas, UnsetType):
         return _replica_rates(view, window)
+    shapes = view.group_shapes
     (whole,) = throughput((window,)).samples
     alike = all(len({shapes[group] for group in pool}) == 1 for pool in pools.values() or (range(len(shapes)),))
     if not alike:
