@@ -17,7 +17,7 @@ from planner.gates.base import EVERY_LOAD_POINT, Ask, Finding, Gate, Limit, Owed
 from planner.gates.slo import THROUGHPUT_READS
 from planner.identity import IdentityComparison
 from planner.keys import PER_DEVICE, PER_MILLION, key_value
-from planner.outcomes import gate_outcome, pointed_at, points_into, worst_of
+from planner.outcomes import Line, gate_outcome, pointed_at, points_into, worst_of
 from planner.records.plan import Candidate, GateOutcome, OrderKey, State, Value
 from planner.view import TrialView
 
@@ -34,17 +34,20 @@ KEY_READS: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
 
 Findings = dict[str, dict[str, Finding]]
 
+FINE = frozenset({"PASS", "NOT_APPLICABLE"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Called:
     """A gate that says something under a contract: its limits, or what is owed where it is always on.
 
-    ``reads`` are the load points that a limit reads. ``of_placement`` says that trials placed alike share what it
-    finds, ``is_shared`` that those do at least which ran one identity.
+    ``lines`` say how each limit is written down, ``reads`` which load points it reads. ``of_placement`` says that
+    trials placed alike share what it finds, ``is_shared`` that those do at least which ran one identity.
     """
 
     gate: Gate
     limits: dict[str, Limit | Standing]
+    lines: Mapping[str, Line]
     reads: Mapping[str, frozenset[str]]
     of_placement: bool
     is_shared: bool
@@ -53,27 +56,32 @@ class Called:
 class Shared(Struct, gc=False):
     """What gates found for one trial, for all that share it: those placed alike that ran one identity.
 
-    ``at`` is the pointer of that one, ``identity`` what it ran, held so that nothing else gets its id. ``outcomes`` are
-    as a plan has them, each with whether it points into the trial; they are written when they are asked for.
+    ``at`` is the pointer of that one, ``identity`` what it ran, held so that nothing else gets its id. ``undefined`` is
+    what no gate may rely on. ``outcomes`` are as a plan has them, with those of gates that say nothing, ``pointing``
+    those among them that point into the trial; they are written when they are asked for.
     """
 
     at: str
     identity: IdentityComparison
     findings: Findings
-    outcomes: dict[str, tuple[GateOutcome, bool]]
+    undefined: Mapping[str, str]
+    outcomes: dict[str, GateOutcome]
+    pointing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Docket:
     """What judging every trial of one contract shares: gates in the order in which they run.
 
-    ``grounds`` are those that others stand on. ``speaking`` are all that run, in the order in which gates are listed.
-    ``silent`` is what the plan has for every gate before one speaks.
+    ``grounds`` are those that others stand on, ``shared`` the others of which trials share what they find, and ``own``
+    those that look at every trial. ``speaking`` are all that run, in the order in which gates are listed. ``silent`` is
+    what the plan has for every gate before one speaks.
     """
 
     grounds: tuple[Called, ...]
-    others: tuple[Called, ...]
-    speaking: tuple[str, ...]
+    shared: tuple[Called, ...]
+    own: tuple[Called, ...]
+    speaking: tuple[Called, ...]
     silent: Mapping[str, GateOutcome]
 
 
@@ -81,11 +89,14 @@ class Verdict(Struct, frozen=True, kw_only=True, gc=False):
     """One trial, judged: all that is decided about it, no sentence written yet.
 
     ``failing`` and ``unknown`` are gates in their order; ``keys`` has the trial's value of every selection key.
-    Findings that trials share have the pointers of one of them.
+    Findings that trials share have the pointers of one of them; they are as ``shared`` has them unless the trial
+    ``is_doubted``.
     """
 
     view: TrialView
     docket: Docket
+    shared: Shared
+    is_doubted: bool
     findings: Findings
     state: State
     failing: tuple[str, ...]
@@ -107,13 +118,23 @@ def judge(view: TrialView, order: tuple[OrderKey, ...]) -> Candidate:
 def weigh(view: TrialView, order: tuple[OrderKey, ...]) -> Verdict:
     """Judge a trial by every gate and read its value of every selection key."""
     docket = docket_of(view, order)
-    findings = _findings(view, docket)
-    failing, unknown = _not_passed(docket, findings)
+    shared = _shared(view, docket)
+    findings = dict(shared.findings)
+    for called in docket.own:
+        findings[called.gate.id] = _run(called, view, shared.undefined)
+    failing: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    is_doubted = False
+    if not FINE.issuperset([finding.outcome for found in findings.values() for finding in found.values()]):
+        is_doubted = _spread(docket, findings)
+        failing, unknown = _not_passed(docket, findings)
     keys = {key.label: key_value(view, key) for key in order}
     missing_keys = tuple([name for name, value in keys.items() if value is None])
     return Verdict(
         view=view,
         docket=docket,
+        shared=shared,
+        is_doubted=is_doubted,
         findings=findings,
         state=state_of(failing, unknown, missing_keys),
         failing=failing,
@@ -127,23 +148,20 @@ def _not_passed(docket: Docket, findings: Findings) -> tuple[tuple[str, ...], tu
     """Return the gates that FAIL, and the others that are UNKNOWN, in their order."""
     failing: list[str] = []
     unknown: list[str] = []
-    for gate in docket.speaking:
-        found = [finding.outcome for finding in findings[gate].values()]
+    for called in docket.speaking:
+        found = [finding.outcome for finding in findings[called.gate.id].values()]
         if "FAIL" in found:
-            failing.append(gate)
+            failing.append(called.gate.id)
         elif "UNKNOWN" in found:
-            unknown.append(gate)
+            unknown.append(called.gate.id)
     return tuple(failing), tuple(unknown)
 
 
 def recorded(verdict: Verdict) -> Candidate:
     """Write down a verdict as the plan has it."""
-    view, docket, findings = verdict.view, verdict.docket, verdict.findings
-    gates, shared = dict(docket.silent), _shared(view)
-    for called in (*docket.grounds, *docket.others):
-        gates[called.gate.id] = _spoken(called, view, shared, findings[called.gate.id])
+    view = verdict.view
     placed = view.placed
-    groups = None if "groups" in _undefined(docket, findings) else placed.topology_groups
+    groups = None if "groups" in verdict.shared.undefined else placed.topology_groups
     return Candidate(
         trial_content_id=view.content_id,
         topology=placed.name,
@@ -159,7 +177,7 @@ def recorded(verdict: Verdict) -> Candidate:
         state=verdict.state,
         failing=verdict.failing,
         unknown=verdict.unknown,
-        gates=gates,
+        gates=_outcomes(verdict),
         keys=verdict.keys,
         missing_keys=verdict.missing_keys,
         hints=tuple([HINTS[name] for name in verdict.failing if name in HINTS]),
@@ -199,9 +217,11 @@ def docket_of(view: TrialView, order: tuple[OrderKey, ...]) -> Docket:
     return view.ground.kept.once(("docket", order), lambda: _docket(view, order))
 
 
-def finding_of(called: Called, view: TrialView, limit_id: str) -> Finding:
-    """Ask a gate for one limit, of a trial whose ranks and devices no gate found undefined."""
-    return _run(called, view, {})[limit_id] if called.is_shared else called.gate.rule(view, called.limits[limit_id])
+def finding_of(view: TrialView, docket: Docket, called: Called, limit_id: str) -> Finding:
+    """Return what a gate alone says of one limit, whatever others doubt."""
+    if called.is_shared:
+        return _shared(view, docket).findings[called.gate.id][limit_id]
+    return called.gate.rule(view, called.limits[limit_id])
 
 
 def _docket(view: TrialView, order: tuple[OrderKey, ...]) -> Docket:
@@ -209,8 +229,9 @@ def _docket(view: TrialView, order: tuple[OrderKey, ...]) -> Docket:
     called = [_called(view, gate, standing) for gate in GATES if gate.limit is None or view.limits.get(gate.id)]
     return Docket(
         grounds=tuple(entry for entry in called if entry.gate.grounds),
-        others=tuple(entry for entry in called if not entry.gate.grounds),
-        speaking=tuple(entry.gate.id for entry in called),
+        shared=tuple(entry for entry in called if entry.is_shared and not entry.gate.grounds),
+        own=tuple(entry for entry in called if not entry.is_shared),
+        speaking=tuple(called),
         silent={gate.id: GateOutcome(family=gate.family, outcome="NOT_DECLARED", limits={}) for gate in GATES},
     )
 
@@ -220,22 +241,28 @@ def _called(view: TrialView, gate: Gate, standing: Standing) -> Called:
     of_placement = gate.of_placement is True or (
         callable(gate.of_placement) and all(map(gate.of_placement, declared.values()))
     )
+    limits: dict[str, Limit | Standing] = {ALWAYS: standing} if gate.limit is None else dict(declared)
     return Called(
         gate=gate,
-        limits={ALWAYS: standing} if gate.limit is None else dict(declared),
+        limits=limits,
+        lines={name: Line(gate, name, limit) for name, limit in limits.items()},
         reads={name: frozenset(ask.load_point for ask in limit.asks()) for name, limit in declared.items()},
         of_placement=of_placement,
         is_shared=of_placement or gate.of_identity,
     )
 
 
-def _findings(view: TrialView, docket: Docket) -> Findings:
-    """Run the gates that others stand on first, then the rest, then spread UNKNOWN."""
+def _shared(view: TrialView, docket: Docket) -> Shared:
+    # What was run is compared once for all trials that ran it, so that the same object means the same identity.
+    return view.placed.kept.once(("shared", id(view.identity)), lambda: _found_for_all(view, docket))
+
+
+def _found_for_all(view: TrialView, docket: Docket) -> Shared:
+    """Run the gates that others stand on, then the rest of those of which trials share what they find."""
     found: Findings = {called.gate.id: _run(called, view, {}) for called in docket.grounds}
     undefined = _undefined(docket, found)
-    for called in docket.others:
-        found[called.gate.id] = _run(called, view, undefined)
-    return _spread(docket, found)
+    found |= {called.gate.id: _run(called, view, undefined) for called in docket.shared}
+    return Shared(at=view.at, identity=view.identity, findings=found, undefined=undefined, outcomes={})
 
 
 def _run(called: Called, view: TrialView, undefined: Mapping[str, str]) -> dict[str, Finding]:
@@ -243,36 +270,33 @@ def _run(called: Called, view: TrialView, undefined: Mapping[str, str]) -> dict[
     lacking = next((undefined[ground] for ground in gate.needs if ground in undefined), None) if undefined else None
     if lacking is not None:
         return {name: Finding(outcome="UNKNOWN", sentence=lacking) for name in called.limits}
-    if not called.is_shared:
-        return _asked(called, view)
-    shared = _shared(view).findings
-    if gate.id not in shared:
-        shared[gate.id] = _asked(called, view)
-    return shared[gate.id]
+    return {name: gate.rule(view, limit) for name, limit in called.limits.items()}
 
 
-def _asked(called: Called, view: TrialView) -> dict[str, Finding]:
-    return {name: called.gate.rule(view, limit) for name, limit in called.limits.items()}
+def _outcomes(verdict: Verdict) -> dict[str, GateOutcome]:
+    """Write down what gates say of a trial; what trials share is written once, and pointed at each of them."""
+    view, docket, shared, findings = verdict.view, verdict.docket, verdict.shared, verdict.findings
+    if not shared.outcomes:
+        _write_for_all(docket, shared)
+    gates = dict(shared.outcomes)
+    if verdict.is_doubted:
+        for called in docket.shared:
+            gates[called.gate.id] = gate_outcome(called.lines, findings[called.gate.id])
+    if view.at != shared.at:
+        for name in shared.pointing:
+            gates[name] = pointed_at(gates[name], shared.at, view.at)
+    for called in docket.own:
+        gates[called.gate.id] = gate_outcome(called.lines, findings[called.gate.id])
+    return gates
 
 
-def _shared(view: TrialView) -> Shared:
-    # What was run is compared once for all trials that ran it, so that the same object means the same identity.
-    return view.placed.kept.once(("shared", id(view.identity)), lambda: Shared(view.at, view.identity, {}, {}))
-
-
-def _spoken(called: Called, view: TrialView, shared: Shared, found: dict[str, Finding]) -> GateOutcome:
-    """Return what a gate says of a trial; what trials share is written once, and pointed at each of them."""
-    gate = called.gate
-    if not called.is_shared:
-        return gate_outcome(gate, called.limits, found)
-    if found is not shared.findings.get(gate.id):
-        # Another gate puts them in doubt for this trial.
-        return pointed_at(gate_outcome(gate, called.limits, found), shared.at, view.at)
-    if gate.id not in shared.outcomes:
-        outcome = gate_outcome(gate, called.limits, found)
-        shared.outcomes[gate.id] = outcome, points_into(outcome, shared.at)
-    outcome, is_pointing = shared.outcomes[gate.id]
-    return pointed_at(outcome, shared.at, view.at) if is_pointing else outcome
+def _write_for_all(docket: Docket, shared: Shared) -> None:
+    said = {
+        called.gate.id: gate_outcome(called.lines, shared.findings[called.gate.id])
+        for called in (*docket.grounds, *docket.shared)
+    }
+    shared.outcomes = {**docket.silent, **said}
+    shared.pointing = tuple(name for name, outcome in said.items() if points_into(outcome, shared.at))
 
 
 def _undefined(docket: Docket, findings: Findings) -> dict[str, str]:
@@ -296,21 +320,21 @@ def owed_evidence(view: TrialView, order: tuple[OrderKey, ...]) -> Iterator[Owed
             yield Owed(ask=Ask(metric=metric, load_point=key.load_point or "", fields=wanted), origin="/selection")
 
 
-def _spread(docket: Docket, findings: Findings) -> Findings:
-    """Make UNKNOWN whatever reads a load point whose measurements another gate could not vouch for."""
+def _spread(docket: Docket, findings: Findings) -> bool:
+    """Make UNKNOWN whatever reads a load point whose measurements another gate could not vouch for, if any does."""
     doubted = {
-        gate: finding.spreads_to
-        for gate, found in findings.items()
-        for finding in found.values()
+        called.gate.id: finding.spreads_to
+        for called in docket.speaking
+        for finding in findings[called.gate.id].values()
         if finding.spreads_to and finding.outcome == "UNKNOWN"
     }
     if doubted:
-        for called in docket.others:
+        for called in (*docket.shared, *docket.own):
             findings[called.gate.id] = {
                 name: _distrusted(finding, _doubts(called, name, doubted))
                 for name, finding in findings[called.gate.id].items()
             }
-    return findings
+    return bool(doubted)
 
 
 def _doubts(called: Called, limit: str, doubted: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:

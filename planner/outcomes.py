@@ -13,15 +13,15 @@ from planner.gates.base import Finding, Gate, Limit, Quantity, Standing
 from planner.numbers import plain, plain_ratio
 from planner.records.plan import GateOutcome, LimitOutcome, Outcome, Value
 
-__all__ = ["gate_outcome", "pointed_at", "points_into", "worst_of"]
+__all__ = ["Line", "gate_outcome", "pointed_at", "points_into", "worst_of"]
 
 WORST_FIRST: tuple[Outcome, ...] = ("FAIL", "UNKNOWN", "PASS", "NOT_APPLICABLE")
 
 
-def gate_outcome(gate: Gate, limits: Mapping[str, Limit | Standing], findings: Mapping[str, Finding]) -> GateOutcome:
-    """Write down what a gate found, by limit."""
-    written = {name: _limit_outcome(gate, name, limits[name], finding) for name, finding in findings.items()}
-    return GateOutcome(family=gate.family, outcome=worst_of(written), limits=written)
+def gate_outcome(lines: Mapping[str, "Line"], findings: Mapping[str, Finding]) -> GateOutcome:
+    """Write down what a gate found, by limit; ``lines`` are those of its limits."""
+    written = {name: lines[name].written(finding) for name, finding in findings.items()}
+    return GateOutcome(family=next(iter(lines.values())).gate.family, outcome=worst_of(written), limits=written)
 
 
 def worst_of(limits: Mapping[str, LimitOutcome]) -> Outcome:
@@ -60,37 +60,46 @@ def _moved(pointers: tuple[str, ...], inside: str, to: str) -> tuple[str, ...]:
     return tuple([to + pointer[start:] if pointer.startswith(inside) else pointer for pointer in pointers])
 
 
-def _limit_outcome(gate: Gate, name: str, limit: Limit | Standing, finding: Finding) -> LimitOutcome:
-    is_declared = type(limit) is not Standing
-    return LimitOutcome(
-        outcome=finding.outcome,
-        sentence=finding.text,
-        unit=finding.unit or gate.unit,
-        measured=_value(finding.measured),
-        comparator=finding.comparator or gate.comparator,
-        limit=_value(finding.limit),
-        margin=_value(finding.margin),
-        margin_share=_margin_share(finding),
-        would=finding.would,
-        worst=dict(finding.worst),
-        measured_at=finding.measured_at,
-        limit_at=finding.limit_at or (_limit_pointer(gate, name, finding) if is_declared else None),
-        missing=finding.missing,
-        notes=finding.notes,
-        because=None if isinstance(limit, Standing) else limit.because,
-    )
+class Line:
+    """How one limit of a gate is written down for many trials, most of which it holds to the same number."""
+
+    def __init__(self, gate: Gate, name: str, limit: Limit | Standing) -> None:
+        self.gate = gate
+        self.limit = limit
+        self._because = None if isinstance(limit, Standing) else limit.because
+        self._at = None if isinstance(limit, Standing) else f"/gates/{gate.id}/{name}"
+        self._number: Quantity = None
+        self._number_written: Value = None
+
+    def written(self, finding: Finding) -> LimitOutcome:
+        """Write down what the gate found for the limit."""
+        number, margin = finding.limit, finding.margin
+        if number is not self._number:
+            self._number, self._number_written = number, _value(number)
+        at, field = self._at, finding.limit_field
+        share = _share(margin, number) if type(margin) is Fraction and type(number) is Fraction else None
+        return LimitOutcome(
+            outcome=finding.outcome,
+            sentence=finding.text,
+            unit=finding.unit or self.gate.unit,
+            measured=_value(finding.measured),
+            comparator=finding.comparator or self.gate.comparator,
+            limit=self._number_written,
+            margin=_value(margin),
+            margin_share=share,
+            would=finding.would,
+            worst=dict(finding.worst),
+            measured_at=finding.measured_at,
+            limit_at=finding.limit_at or (f"{at}/{field}" if at and field else at),
+            missing=finding.missing,
+            notes=finding.notes,
+            because=self._because,
+        )
 
 
-def _limit_pointer(gate: Gate, name: str, finding: Finding) -> str:
-    at = f"/gates/{gate.id}/{name}"
-    return f"{at}/{finding.limit_field}" if finding.limit_field else at
-
-
-def _margin_share(finding: Finding) -> Value:
-    margin, limit = finding.margin, finding.limit
-    if type(margin) is not Fraction or type(limit) is not Fraction or limit.numerator == 0:
-        return None
-    return plain_ratio(margin.numerator * limit.denominator, abs(limit.numerator) * margin.denominator)
+def _share(margin: Fraction, limit: Fraction) -> Value:
+    (top, bottom), (most, per) = margin.as_integer_ratio(), limit.as_integer_ratio()
+    return plain_ratio(top * per, abs(most) * bottom) if most else None
 
 
 def _value(value: Quantity) -> Value:

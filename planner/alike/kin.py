@@ -49,7 +49,7 @@ class Differing:
 
     def ask(self, view: TrialView) -> Finding:
         """Return what the gate itself says."""
-        return finding_of(self.called, view, self.limit_id)
+        return self.called.gate.rule(view, self.called.limits[self.limit_id])
 
 
 class Standings(dict[Outcomes, Standing]):
@@ -154,13 +154,14 @@ def kin_of(view: TrialView, order: Order, known: Sequence[Reading]) -> Kin:
     others = {name: window for name, window in view.trial.windows.items() if window.purpose != "counted"}
     likeness = Likeness(view=view, forms=forms, others=others, shared=reading.measures)
     docket = docket_of(view, order.keys)
-    same: dict[str, dict[str, Figure]] = {gate: {} for gate in docket.speaking}
+    speaking = tuple(called.gate.id for called in docket.speaking)
+    same: dict[str, dict[str, Figure]] = {gate: {} for gate in speaking}
     differing: list[Differing] = []
-    for called in (*docket.grounds, *docket.others):
+    for called in docket.speaking:
         for limit_id in called.limits:
             found = _differing(likeness, called, limit_id)
             if found is None:
-                same[called.gate.id][limit_id] = figure_of(_sound(finding_of(called, view, limit_id), called))
+                same[called.gate.id][limit_id] = figure_of(_sound(finding_of(view, docket, called, limit_id), called))
             else:
                 differing.append(found)
     read = tuple(each for each in differing if each.rule is not None)
@@ -177,7 +178,7 @@ def kin_of(view: TrialView, order: Order, known: Sequence[Reading]) -> Kin:
         keys=keys,
         missing_keys=missing_keys,
         figures=figure_measures(likeness, order),
-        standings=Standings(said, [each.gate for each in (*read, *asked)], docket.speaking, missing_keys),
+        standings=Standings(said, [each.gate for each in (*read, *asked)], speaking, missing_keys),
     )
 
 
