@@ -149,10 +149,10 @@ def _not_passed(docket: Docket, findings: Findings) -> tuple[tuple[str, ...], tu
     failing: list[str] = []
     unknown: list[str] = []
     for called in docket.speaking:
-        found = [finding.outcome for finding in findings[called.gate.id].values()]
-        if "FAIL" in found:
+        outcome = worst_of(findings[called.gate.id])
+        if outcome == "FAIL":
             failing.append(called.gate.id)
-        elif "UNKNOWN" in found:
+        elif outcome == "UNKNOWN":
             unknown.append(called.gate.id)
     return tuple(failing), tuple(unknown)
 

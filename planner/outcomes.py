@@ -24,7 +24,7 @@ def gate_outcome(lines: Mapping[str, "Line"], findings: Mapping[str, Finding]) -
     return GateOutcome(family=next(iter(lines.values())).gate.family, outcome=worst_of(written), limits=written)
 
 
-def worst_of(limits: Mapping[str, LimitOutcome]) -> Outcome:
+def worst_of(limits: Mapping[str, LimitOutcome] | Mapping[str, Finding]) -> Outcome:
     """Return what a gate says whose limits say this."""
     if len(limits) == 1:
         (only,) = limits.values()
@@ -44,20 +44,16 @@ def pointed_at(outcome: GateOutcome, at: str, to: str) -> GateOutcome:
     if at == to:
         return outcome
     inside = f"{at}/"
+    start, to = len(inside), f"{to}/"
+
+    def moved(pointers: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple([to + pointer[start:] if pointer.startswith(inside) else pointer for pointer in pointers])
+
     limits = {
-        name: replace(
-            limit,
-            measured_at=_moved(limit.measured_at, inside, f"{to}/"),
-            missing=_moved(limit.missing, inside, f"{to}/"),
-        )
+        name: replace(limit, measured_at=moved(limit.measured_at), missing=moved(limit.missing))
         for name, limit in outcome.limits.items()
     }
-    return replace(outcome, limits=limits)
-
-
-def _moved(pointers: tuple[str, ...], inside: str, to: str) -> tuple[str, ...]:
-    start = len(inside)
-    return tuple([to + pointer[start:] if pointer.startswith(inside) else pointer for pointer in pointers])
+    return GateOutcome(family=outcome.family, outcome=outcome.outcome, limits=limits)
 
 
 class Line:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
 from functools import cached_property
-from operator import eq
 
 from msgspec import structs
 
@@ -256,11 +255,17 @@ class TrialView:
             lambda: self.qualified(statistic(self.windows(load_point), field, name, beyond=self.beyond), load_point),
         )
 
+    @cached_property
+    def _lacking(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+        """Where fewer windows count at a load point than a reading needs: pointers, and words."""
+        return {}
+
     def qualified(self, reading: Reading, load_point: str) -> Reading:
         """Say of a reading that its load point has no counted window, or fewer than the contract needs."""
-        missing, notes = self.kept.once(
-            ("qualified", load_point), lambda: (self.unmeasured(load_point), self.too_few_windows(load_point))
-        )
+        found = self._lacking.get(load_point)
+        if found is None:
+            found = self._lacking[load_point] = self.unmeasured(load_point), self.too_few_windows(load_point)
+        missing, notes = found
         if not missing and not notes:
             return reading
         return structs.replace(reading, missing=(*reading.missing, *missing), notes=(*reading.notes, *notes))
@@ -299,14 +304,11 @@ class TrialView:
 
     def _replicas(self, recorded: Mapping[str, Replica]) -> tuple[tuple[str, Replica], ...] | None:
         groups = self.placed.serving_groups
-        if len(recorded) != len(groups):
-            return None
-        named = sorted(recorded.items())
         # Most are recorded in the groups' own order, rank by rank.
-        if all(map(eq, [replica.ranks for _, replica in named], groups)):
-            return tuple(named)
-        by_ranks = {tuple(sorted(replica.ranks)): (name, replica) for name, replica in named}
-        if by_ranks.keys() != self.placed.serving_group_set:
+        if tuple([replica.ranks for replica in recorded.values()]) == groups:
+            return tuple(recorded.items())
+        by_ranks = {tuple(sorted(replica.ranks)): (name, replica) for name, replica in recorded.items()}
+        if len(recorded) != len(groups) or by_ranks.keys() != self.placed.serving_group_set:
             return None
         return tuple([by_ranks[group] for group in groups])
 
