@@ -12,7 +12,7 @@ import msgspec
 
 from planner.dominance import unbeaten
 from planner.keys import PER_DEVICE, PER_MILLION, from_rate
-from planner.numbers import Exactable, fraction_of, plain
+from planner.numbers import Exactable, plain, plain_ratio
 from planner.order import Order, ttft_limit
 from planner.ranking import sort_keys
 from planner.records.base import UnsetType
@@ -74,7 +74,7 @@ def _per_request(view: TrialView, load_point: str, rate: Fraction | None) -> Val
     declared = view.workload.load_points.get(load_point)
     if declared is None or rate is None or isinstance(declared.concurrent_requests, UnsetType):
         return None
-    return plain(fraction_of(rate, declared.concurrent_requests))
+    return plain_ratio(rate.numerator, rate.denominator * declared.concurrent_requests)
 
 
 def _ttft(view: TrialView, load_point: str) -> Value:

@@ -8,7 +8,6 @@ better window's. Not handled: which keys there are (``planner.order``) and order
 from collections.abc import Callable
 from fractions import Fraction
 
-from planner.layouts import LayoutRefusedError
 from planner.numbers import fraction_of, plain
 from planner.readings import Reading
 from planner.records.plan import OrderKey, Value
@@ -28,7 +27,7 @@ def key_value(view: TrialView, key: OrderKey) -> Value:
         reading = key_reading(view, key)
         return None if reading is None or reading.value is None else plain(reading.value)
     if key.key == "serving_group_ranks":
-        return _largest_group(view)
+        return view.placed.largest_group
     if key.key == "charged_devices":
         return len(view.charge.devices) if view.charge.undefined is None else None
     return view.placed.name if key.key == "topology" else view.content_id
@@ -97,9 +96,3 @@ def key_spread(view: TrialView, key: OrderKey) -> Fraction | None:
     values = [] if reading is None else list(reading.windows.values())
     known = [value for value in values if value is not None]
     return max(known) - min(known) if len(known) == len(values) >= 2 else None
-
-
-def _largest_group(view: TrialView) -> int | None:
-    if isinstance(view.groups, LayoutRefusedError):
-        return None
-    return max(map(len, view.serving_groups), default=None)

@@ -69,14 +69,14 @@ class Line:
 
     def written(self, finding: Finding) -> LimitOutcome:
         """Write down what the gate found for the limit."""
-        number, margin = finding.limit, finding.margin
+        number, margin, sentence = finding.limit, finding.margin, finding.sentence
         if number is not self._number:
             self._number, self._number_written = number, _value(number)
         at, field = self._at, finding.limit_field
         share = _share(margin, number) if type(margin) is Fraction and type(number) is Fraction else None
         return LimitOutcome(
             outcome=finding.outcome,
-            sentence=finding.text,
+            sentence=sentence if isinstance(sentence, str) else sentence(),
             unit=finding.unit or self.gate.unit,
             measured=_value(finding.measured),
             comparator=finding.comparator or self.gate.comparator,

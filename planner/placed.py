@@ -111,6 +111,13 @@ class Placed:
         return self._once_for(self.topology, "serving groups", lambda: rankmap.serving_groups(groups))
 
     @cached_property
+    def largest_group(self) -> int | None:
+        """Ranks of the largest serving group; None where the layout refuses the degrees."""
+        if isinstance(self.groups, LayoutRefusedError):
+            return None
+        return max(map(len, self.serving_groups), default=None)
+
+    @cached_property
     def serving_group_set(self) -> frozenset[tuple[int, ...]]:
         """The same, to ask which there are."""
         return frozenset(self.serving_groups)

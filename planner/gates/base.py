@@ -222,7 +222,7 @@ def compared(
         worst=decides.where if decides else (),
         measured_at=tuple(dict.fromkeys((*read, *comparison.unfit))) if comparison.unfit else read,
         missing=comparison.missing,
-        notes=tuple(dict.fromkeys((*notes, *comparison.notes))),
+        notes=tuple(dict.fromkeys((*notes, *comparison.notes))) if notes or comparison.notes else (),
         would=comparison.would,
         unit=unit,
         comparator=comparator,

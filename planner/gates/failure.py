@@ -174,9 +174,10 @@ def _sample(
     needs_total = not left.injection or is_share
     lacking = (*left.missing, *(known.missing if needs_total else ()))
     unfit = known.unfit if needs_total else ()
-    if is_share and left.rate is not None and known.is_known and not known.total:
+    total = known.total if is_share and known.is_known else None
+    if left.rate is not None and total is not None and total.numerator == 0:
         unfit = _no_capacity(known)
-    bounds = None if left.rate is None or lacking or unfit else _measure(view, limit, known, left.rate)
+    bounds = None if left.rate is None or lacking or unfit else _measure(view, total, left.rate)
     return Sample(
         value=None if bounds is None else bounds.high if is_share else bounds.low,
         low=None if bounds is None else bounds.low,
@@ -201,12 +202,10 @@ def _no_capacity(known: Capacity) -> tuple[Unfit, ...]:
     return zero("", *(at for at in known.read if at.endswith("/output_tokens_total")), no="share of capacity")
 
 
-def _measure(view: TrialView, limit: FailureDomainLimit, known: Capacity, left: Range) -> Range | None:
-    """Turn what is left into the limit's own quantity; None where there is nothing to compare it with."""
-    if limit.given == SHARE_LOST:
-        total = known.total
-        if not total:
-            return None
+def _measure(view: TrialView, total: Fraction | None, left: Range) -> Range | None:
+    """Turn what is left into the share lost of a total (above 0), or without one into a ratio to what is needed; None
+    where nothing is needed."""
+    if total is not None:
         most = _lost(left.low, total)
         return Range(low=most if left.high is left.low else _lost(left.high, total), high=most)
     required = required_rate(view.contract)
@@ -224,7 +223,8 @@ def _sentence(view: TrialView, limit: FailureDomainLimit, found: Sequence[Loss],
     decides = result.decides
     if decides is None:
         return "".join(result.notes[:1])
-    loss = next((loss for loss in found if loss.domain == decides.place.get("domain")), None)
+    domain = decides.place.get("domain")
+    loss = next((loss for loss in found if loss.domain == domain), None)
     if loss is None:
         return decides.notes[0]
     groups = counted(len(view.serving_groups), "serving group")

@@ -117,7 +117,8 @@ def ceilings(view: TrialView, limit: MemoryHeadroomLimit) -> tuple[Fraction, ...
 
 
 def _ceilings(view: TrialView, limit: MemoryHeadroomLimit) -> tuple[Fraction, ...]:
-    memory = [view.site.hardware.devices[device].memory_bytes for device in view.rank_device]
+    devices = view.site.hardware.devices
+    memory = [devices[device].memory_bytes for device in view.rank_device]
     by_size = {size: ceiling(view.contract, size, limit.max_used_bytes) for size in set(memory)}
     return tuple(by_size[size] for size in memory)
 
@@ -216,14 +217,18 @@ def _hindrance(view: TrialView, window: WindowView, metric: PerRank) -> Hindranc
             missing=(f"{window.at}/per_rank/{PEAK}/scope",),
             notes=(f"Recorded per {metric.scope}, which says nothing of one device.",),
         )
-    shared = view.placed.kept.once(
-        "first shared device",
-        lambda: next((name for name in view.rank_device if name in view.site.shared_devices), None),
-    )
+    shared = _first_shared(view) if view.site.shared_devices else None
     if shared is not None and metric.scope != "device":
         note = f"Device {shared} is shared, and the figure may leave out who shares it: a lower bound."
         return Hindrance(may_pass=False, missing=(f"{window.at}/per_rank/{PEAK}/scope",), notes=(note,))
     return _context(view, window)
+
+
+def _first_shared(view: TrialView) -> str | None:
+    return view.placed.kept.once(
+        "first shared device",
+        lambda: next((name for name in view.rank_device if name in view.site.shared_devices), None),
+    )
 
 
 def _context(view: TrialView, window: WindowView) -> Hindrance:

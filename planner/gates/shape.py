@@ -5,7 +5,7 @@ with itself; nodes need not be full; spares are listed, not counted.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import repeat
 
@@ -14,6 +14,7 @@ from planner.gates.wording import capital, counted
 from planner.layouts import LAYOUTS, LayoutRefusedError
 from planner.rankmap import degrees_of
 from planner.records.base import UNSET, UnsetType
+from planner.records.contract import Hardware
 from planner.view import TrialView
 
 FAMILY = "shape"
@@ -111,7 +112,8 @@ def placement(view: TrialView, standing: Standing) -> Finding:
     but by pools that it is declared to be shared with; no group has two slices of one accelerator; NICs exist and stand
     on the rank's node. Nodes need not be full."""
     uses = Counter(view.rank_device)
-    problems = [problem for rank in range(view.ranks) for problem in _misplaced(view, rank, uses)]
+    hardware, nics = view.site.hardware, view.site.nics
+    problems = [problem for rank in range(view.ranks) for problem in _misplaced(view, rank, uses, hardware, nics)]
     problems += _siblings(view)
     if not problems:
         idle = len(view.site.hardware.devices) - len(uses) - len(view.site.spares - set(view.rank_device))
@@ -172,9 +174,11 @@ def _siblings(view: TrialView) -> Iterator[tuple[int, str, str]]:
                     yield rank, "device", sentence
 
 
-def _misplaced(view: TrialView, rank: int, uses: Counter[str]) -> list[tuple[int, str, str]]:
-    """List (rank, field, sentence) of what is wrong with one place."""
-    place, hardware = view.trial.rank_map[rank], view.contract.identity.hardware
+def _misplaced(
+    view: TrialView, rank: int, uses: Counter[str], hardware: Hardware, nics: Mapping[str, str]
+) -> list[tuple[int, str, str]]:
+    """List (rank, field, sentence) of what is wrong with one place; ``nics`` has the node of each."""
+    place = view.trial.rank_map[rank]
     problems = []
     device = hardware.devices.get(place.device)
     if place.rank != rank:
@@ -189,7 +193,7 @@ def _misplaced(view: TrialView, rank: int, uses: Counter[str]) -> list[tuple[int
         sharing = [str(other) for other, used in enumerate(view.rank_device) if used == place.device]
         problems.append((rank, "device", f"Ranks {', '.join(sharing)} share device {place.device}."))
     if not isinstance(place.nic, UnsetType):
-        node = view.site.nics.get(place.nic)
+        node = nics.get(place.nic)
         if node is None:
             problems.append((rank, "nic", f"Rank {rank} uses NIC {place.nic}, which the contract does not have."))
         elif node != place.node:

@@ -234,7 +234,7 @@ def _latency(name: str, reading: Reading, limit: LatencyLimit) -> Finding:
     ceiling = exact(limit.max_ms)
     result = compare(reading, "<=", ceiling)
     value = None if result.decides is None else result.decides.value
-    notes = () if value is None else _far_off(value, ceiling)
+    notes = () if value is None or result.outcome == "PASS" else _far_off(value, ceiling)
     sentence = partial(_latency_sentence, name, result, limit, ceiling)
     return compared(result, sentence, limit_field="max_ms", notes=notes)
 
