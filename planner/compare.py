@@ -100,10 +100,11 @@ def _comparison(
     limit: Fraction | None,
     reading: Reading,
 ) -> Comparison:
-    valued = [entry for entry in candidates if entry[2] is not None]
-    if len(valued) == 1:
-        decides: Judged | None = valued[0]
+    decides: Judged | None
+    if len(candidates) == 1:
+        (decides,) = candidates
     else:
+        valued = [entry for entry in candidates if entry[2] is not None]
         decides = min(valued, key=lambda entry: entry[2] or Fraction(0)) if valued else next(iter(candidates), None)
     sample = None if decides is None else decides[0]
     notes = reading.notes if sample is None else (*sample.doubts, *sample.notes, *reading.notes)

@@ -176,12 +176,11 @@ def _lowest(numerator: int, denominator: int) -> int | float | Ratio:
 
 
 def _ratio(numerator: int, denominator: int) -> Ratio:
-    return Ratio(num=_integer(numerator), den=_integer(denominator))
-
-
-def _integer(value: int) -> int | str:
     # No JSON number beyond 2^53 - 1 is exact everywhere (RFC 8785), so its digits are written as text.
-    return value if abs(value) <= SAFE_INTEGER else str(value)
+    return Ratio(
+        num=numerator if -SAFE_INTEGER <= numerator <= SAFE_INTEGER else str(numerator),
+        den=denominator if denominator <= SAFE_INTEGER else str(denominator),
+    )
 
 
 def rounded(value: Exactable, places: int, *, per: int = 1) -> str:
@@ -195,8 +194,8 @@ def rounded(value: Exactable, places: int, *, per: int = 1) -> str:
 def in_units(value: Exactable, places: int, *, per: int = 1) -> int:
     """Return value / ``per`` in units of the last of ``places`` decimals, half to even from the exact value (never
     from a double)."""
-    number = exact(value)
-    numerator, denominator = number.numerator, number.denominator * per
+    numerator, denominator = (value if type(value) is Fraction else exact(value)).as_integer_ratio()
+    denominator *= per
     scale: int = 10**places
     units, rest = divmod(abs(numerator) * scale, denominator)
     beyond = 2 * rest - denominator

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from planner.alike import checked_together
+from planner.alike import check_together
 from planner.board import Board
 from planner.canonical import canonical_bytes, file_sha256
 from planner.collection import paused_collection
@@ -121,7 +121,8 @@ def _planned(
 ) -> tuple[Plan, bytes]:
     check_binding(contract, evidence)
     order = order_expand(contract.record)
-    trials = checked_together(views(contract, evidence, as_of))
+    trials = views(contract, evidence, as_of)
+    check_together(trials)
     judged = _judge_all(trials, order, progress)
     selection = select(
         judged.candidates,

@@ -34,8 +34,8 @@ class TrialView:
     """One trial beside its contract.
 
     ``ground`` is what all trials of the contract share. ``at`` is the trial's pointer in the evidence. ``as_of`` is
-    the time (UTC, whole seconds) at which freshness is judged. ``checked`` holds identities of windows evaluated
-    before.
+    the time (UTC, whole seconds) at which freshness is judged. ``checked`` holds identities of windows that were
+    evaluated before, in whatever way.
     """
 
     id: str
@@ -44,7 +44,7 @@ class TrialView:
     ground: ContractView
     identity: IdentityComparison
     as_of: datetime
-    checked: Mapping[str, tuple[Window, tuple[Check, ...]]] = field(default_factory=dict, repr=False, compare=False)
+    checked: dict[str, tuple[Window, tuple[Check, ...]]] = field(default_factory=dict, repr=False, compare=False)
 
     def with_trial(self, trial: Trial) -> "TrialView":
         """Return the view of a changed copy of the trial; windows that are the same objects are not checked again.

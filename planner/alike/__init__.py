@@ -15,7 +15,7 @@ checked together (``held``).
 """
 
 from planner.alike.glances import Figure, Glance, Member, figures_of, outcomes_of
-from planner.alike.held import checked_together
+from planner.alike.held import check_together
 from planner.alike.verdicts import Verdicts, weigh_all
 
-__all__ = ["Figure", "Glance", "Member", "Verdicts", "checked_together", "figures_of", "outcomes_of", "weigh_all"]
+__all__ = ["Figure", "Glance", "Member", "Verdicts", "check_together", "figures_of", "outcomes_of", "weigh_all"]

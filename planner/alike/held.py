@@ -6,18 +6,16 @@ make of them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from planner import consistency
 from planner.alike.form import AT_ONCE, UnlikeError, form_of
 from planner.alike.identities import tests_of
 from planner.alike.measures import Batch
-from planner.consistency import Check
 from planner.records.base import UnsetType
 from planner.records.evidence import Window
 from planner.view import TrialView
 
-__all__ = ["checked_together"]
+__all__ = ["check_together"]
 
 PATIENCE = 4
 """How many windows are tried as the one whose checks others have, among those that are likely of one form."""
@@ -26,18 +24,14 @@ WORTH_IT = 4
 
 Place = tuple[TrialView, str, Window]
 """A trial, and the id and the record of one of its windows."""
-Known = dict[str, dict[str, tuple[Window, tuple[Check, ...]]]]
-"""By trial and window id, the checks of a window."""
 
 
-def checked_together(views: Mapping[str, TrialView]) -> dict[str, TrialView]:
-    """Return views of trials under one contract with the checks that those of others tell."""
-    known: Known = {}
+def check_together(views: Mapping[str, TrialView]) -> None:
+    """Let the views of trials under one contract know the checks that those of others tell."""
     for places in _likely_alike(views):
         left, patience = places, PATIENCE
         while len(left) > WORTH_IT and patience > 0:
-            left, patience = _check(left, known), patience - 1
-    return {name: replace(view, checked=known[name]) if name in known else view for name, view in views.items()}
+            left, patience = _check(left), patience - 1
 
 
 def _likely_alike(views: Mapping[str, TrialView]) -> Iterator[Sequence[Place]]:
@@ -52,12 +46,12 @@ def _likely_alike(views: Mapping[str, TrialView]) -> Iterator[Sequence[Place]]:
         yield from (places[start : start + AT_ONCE] for start in range(0, len(places), AT_ONCE))
 
 
-def _check(places: Sequence[Place], known: Known) -> Sequence[Place]:
+def _check(places: Sequence[Place]) -> Sequence[Place]:
     """Evaluate the identities of the first window, test those of its form by numbers, and return what is left."""
     view, name, window = places[0]
     facts = view.facts(window)
     checks = consistency.checks(facts)
-    known.setdefault(view.id, {})[name] = window, checks
+    view.checked[name] = window, checks
     try:
         form = form_of(name, window, view.ranks, reads_arrays=False)
         tests = tests_of(form, facts)
@@ -74,5 +68,5 @@ def _check(places: Sequence[Place], known: Known) -> Sequence[Place]:
         return places[1:]
     for at, (view, name, window) in enumerate(places):
         if at not in batch.odd:
-            known.setdefault(view.id, {})[name] = window, checks
+            view.checked[name] = window, checks
     return [place for at, place in enumerate(places) if at in table.strangers]

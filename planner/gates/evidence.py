@@ -8,7 +8,6 @@ What UNKNOWN here does to the gates that read measurements happens in ``planner.
 from datetime import datetime
 from fractions import Fraction
 from functools import partial
-from operator import itemgetter
 
 from planner.compare import compare
 from planner.gates.base import EVERY_LOAD_POINT, Ask, Finding, Limit, Standing, compared, gate
@@ -118,10 +117,14 @@ def freshness(view: TrialView, standing: Standing) -> Finding:
             missing=(f"{view.at}/windows",),
             spreads_to=EVERY_LOAD_POINT,
         )
-    ends = {window.id: parsed_time(window.record.end) for window in windows}
-    odd = [window for window in windows if not _has_ended(ends[window.id], view.as_of)]
-    dated = [(end, window) for window in windows if (end := ends[window.id]) is not None]
-    oldest = min(dated, key=itemgetter(0), default=None)
+    odd: list[WindowView] = []
+    oldest: tuple[datetime, WindowView] | None = None
+    for window in windows:
+        end = parsed_time(window.record.end)
+        if end is None or end > view.as_of:
+            odd.append(window)
+        if end is not None and (oldest is None or end < oldest[0]):
+            oldest = end, window
     return _aged(view, oldest, odd)
 
 
@@ -132,10 +135,6 @@ def windows_read(view: TrialView, standing: Standing) -> list[WindowView]:
     asked = [load_point for entry in entries for load_point in entry.load_points]
     read = view.windows_read(standing.load_points, (*standing.traced, *asked))
     return read or [window for windows in view.counted.values() for window in windows]
-
-
-def _has_ended(end: datetime | None, as_of: datetime) -> bool:
-    return end is not None and end <= as_of
 
 
 def _aged(view: TrialView, oldest: tuple[datetime, WindowView] | None, odd: list[WindowView]) -> Finding:

@@ -197,9 +197,10 @@ def _places(array: LateArray) -> int:
 
 def forget_arrays(trial: Trial) -> None:
     """Let go of the values that arrays were asked for, so that few of them are held at a time."""
-    for array in _arrays(trial):
-        if type(array) is LateArray:
-            array.read = None
+    for window in trial.windows.values():
+        for array in () if isinstance(window.per_rank, UnsetType) else window.per_rank.values():
+            if isinstance(array, LateArray):
+                array.read = None
 
 
 def _decoded(raw: bytes, decoder: msgspec.json.Decoder[Any]) -> Evidence:

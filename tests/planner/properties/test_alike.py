@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from planner.alike import Glance, Member, Verdicts, checked_together, figures_of, outcomes_of, weigh_all
+from planner.alike import Glance, Member, Verdicts, check_together, figures_of, outcomes_of, weigh_all
 from planner.alike.form import form_of
 from planner.alike.identities import QUICK
 from planner.consistency import IDENTITIES
@@ -177,7 +177,9 @@ def assert_alike(contract: ContractDocument, evidence: EvidenceDocument) -> Verd
         assert (verdict.keys, verdict.missing_keys) == (plain.keys, plain.missing_keys)
         assert verdict.topology == plain.topology
         assert decided.point(name) == points[-1]
-    for name, view in checked_together(views(contract, evidence, AS_OF)).items():
+    together = views(contract, evidence, AS_OF)
+    check_together(together)
+    for name, view in together.items():
         assert view.checks == view_of(name).checks
     assert list(decided.verdicts) == sorted(evidence.record.trials)
     assert decided.unbeaten() == {point.trial for point in frontier(points) if point.non_dominated}

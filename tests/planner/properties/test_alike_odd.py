@@ -2,7 +2,7 @@
 
 import pytest
 
-from planner.alike import Glance, checked_together
+from planner.alike import Glance, check_together
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.evaluate import Verdict
 from planner.view import views
@@ -70,8 +70,8 @@ def test_a_trial_may_be_the_only_one_of_its_kind(odd: Change) -> None:
 )
 def test_identities_that_surely_hold_are_evaluated_once(odd: Change, shared: int) -> None:
     for changes in (((), (odd,), (), (), ()), ((odd,), (), (), (), ())):
-        known = checked_together(views(*differing_by(*changes), AS_OF)).values()
-        found = [id(view.checked["w1"][1]) for view in known if "w1" in view.checked]
+        check_together(together := views(*differing_by(*changes), AS_OF))
+        found = [id(view.checked["w1"][1]) for view in together.values() if "w1" in view.checked]
         assert max(map(found.count, found)) == shared
 
 
