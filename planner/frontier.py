@@ -11,7 +11,7 @@ from fractions import Fraction
 import msgspec
 
 from planner.dominance import unbeaten
-from planner.keys import PER_DEVICE, PER_MILLION, from_rate
+from planner.keys import PER_DEVICE, PER_MILLION, value_at_rate
 from planner.numbers import Exactable, plain, plain_ratio
 from planner.order import Order, ttft_limit
 from planner.ranking import sort_keys
@@ -44,29 +44,27 @@ def frontier_point(view: TrialView, candidate: Weighed, order: Order) -> Frontie
     """Return where a trial stands at the order's load point; which trials nothing beats is not known here."""
     at = order.load_point
     rate = view.throughput(at).value
+    known = {(key.key, key.statistic): candidate.keys[key.label] for key in order.keys if key.load_point == at}
     return FrontierPoint(
         trial=view.id,
         state=candidate.state,
-        output_tokens_per_s_per_charged_device=_per_device(view, candidate, order, rate),
+        output_tokens_per_s_per_charged_device=_at_rate(view, PER_DEVICE, rate, known),
         output_tokens_per_s_per_request=_per_request(view, at, rate),
-        ttft_ms=_ttft(view, at),
-        usd_per_million_output_tokens=_at_rate(view, PER_MILLION, rate),
+        ttft_ms=_ttft(view, at, known),
+        usd_per_million_output_tokens=_at_rate(view, PER_MILLION, rate, known),
         non_dominated=False,
     )
 
 
-def _per_device(view: TrialView, candidate: Weighed, order: Order, rate: Fraction | None) -> Value:
-    """Return the selection key of that name, where it is read at the same load point; else compute it."""
-    for key in order.keys:
-        if key.key == PER_DEVICE and key.load_point == order.load_point and rate:
-            return candidate.keys[key.label]
-    return _at_rate(view, PER_DEVICE, rate)
+Known = Mapping[tuple[str, str | None], Value]
+"""A trial's value of the selection keys that are read at the order's load point, by key and statistic."""
 
 
-def _at_rate(view: TrialView, key: str, rate: Fraction | None) -> Value:
-    """Return what follows from the worst window's rate; it is the worst window's own figure too."""
-    change = from_rate(view, key)
-    return None if change is None or not rate else plain(change(rate))
+def _at_rate(view: TrialView, key: str, rate: Fraction | None, known: Known) -> Value:
+    """Return what follows from the worst window's rate, unless that is 0."""
+    if not rate:
+        return None
+    return known[key, None] if (key, None) in known else value_at_rate(view, key, rate)
 
 
 def _per_request(view: TrialView, load_point: str, rate: Fraction | None) -> Value:
@@ -77,10 +75,14 @@ def _per_request(view: TrialView, load_point: str, rate: Fraction | None) -> Val
     return plain_ratio(rate.numerator, rate.denominator * declared.concurrent_requests)
 
 
-def _ttft(view: TrialView, load_point: str) -> Value:
+def _ttft(view: TrialView, load_point: str, known: Known) -> Value:
     """Return the statistic that the contract's ttft limit names; without one no statistic is chosen here."""
     name = ttft_statistic(view, load_point)
-    found = None if name is None else view.statistic("ttft_ms", name, load_point).value
+    if name is None:
+        return None
+    if ("ttft", name) in known:
+        return known["ttft", name]
+    found = view.statistic("ttft_ms", name, load_point).value
     return None if found is None else plain(found)
 
 

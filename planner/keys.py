@@ -13,7 +13,16 @@ from planner.readings import Reading
 from planner.records.plan import OrderKey, Value
 from planner.view import TrialView
 
-__all__ = ["PER_DEVICE", "PER_MILLION", "from_rate", "key_reading", "key_spread", "key_value", "usd_per_million"]
+__all__ = [
+    "PER_DEVICE",
+    "PER_MILLION",
+    "from_rate",
+    "key_reading",
+    "key_spread",
+    "key_value",
+    "usd_per_million",
+    "value_at_rate",
+]
 
 PER_DEVICE, PER_MILLION = "output_tokens_per_s_per_charged_device", "usd_per_million_output_tokens"
 """Keys that follow from the output rate and what the ranks stand on."""
@@ -24,13 +33,26 @@ MILLION = 1_000_000
 def key_value(view: TrialView, key: OrderKey) -> Value:
     """Return the trial's value of a key, exactly; None where there is none that can be used."""
     if key.load_point is not None:
-        reading = key_reading(view, key)
-        return None if reading is None or reading.value is None else plain(reading.value)
+        if key.key != "ttft":
+            return value_at_rate(view, key.key, view.throughput(key.load_point).value)
+        value = view.statistic("ttft_ms", str(key.statistic), key.load_point).value
+        return None if value is None else plain(value)
     if key.key == "serving_group_ranks":
         return view.placed.largest_group
     if key.key == "charged_devices":
         return len(view.charge.devices) if view.charge.undefined is None else None
     return view.placed.name if key.key == "topology" else view.content_id
+
+
+def value_at_rate(view: TrialView, key: str, rate: Fraction | None) -> Value:
+    """Return what follows from the worst window's rate: the worst window's own value too, as keys rise or fall with it.
+
+    None as for ``key_reading``, and where there is no rate that can be used.
+    """
+    change = from_rate(view, key)
+    if change is None or rate is None or (key == PER_MILLION and rate.numerator == 0):
+        return None
+    return plain(change(rate))
 
 
 def key_reading(view: TrialView, key: OrderKey) -> Reading | None:
