@@ -75,9 +75,10 @@ class Docket:
 
     ``grounds`` are those that others stand on, ``shared`` the others of which trials share what they find, and ``own``
     those that look at every trial. ``speaking`` are all that run, in the order in which gates are listed. ``silent`` is
-    what the plan has for every gate before one speaks.
+    what the plan has for every gate before one speaks. ``order`` is held so that nothing else gets its id.
     """
 
+    order: tuple[OrderKey, ...]
     grounds: tuple[Called, ...]
     shared: tuple[Called, ...]
     own: tuple[Called, ...]
@@ -214,7 +215,7 @@ def state_of(failing: tuple[str, ...], unknown: tuple[str, ...], missing_keys: t
 
 def docket_of(view: TrialView, order: tuple[OrderKey, ...]) -> Docket:
     """Return what judging every trial of the view's contract shares."""
-    return view.ground.kept.once(("docket", order), lambda: _docket(view, order))
+    return view.ground.kept.once(("docket", id(order)), lambda: _docket(view, order))
 
 
 def finding_of(view: TrialView, docket: Docket, called: Called, limit_id: str) -> Finding:
@@ -228,6 +229,7 @@ def _docket(view: TrialView, order: tuple[OrderKey, ...]) -> Docket:
     standing = Standing(owed=tuple(owed_evidence(view, order)))
     called = [_called(view, gate, standing) for gate in GATES if gate.limit is None or view.limits.get(gate.id)]
     return Docket(
+        order=order,
         grounds=tuple(entry for entry in called if entry.gate.grounds),
         shared=tuple(entry for entry in called if entry.is_shared and not entry.gate.grounds),
         own=tuple(entry for entry in called if not entry.is_shared),

@@ -61,10 +61,6 @@ def key_reading(view: TrialView, key: OrderKey) -> Reading | None:
     None where the contract lacks what turns a measurement into the key (a price, a whole charge), and for a key that
     no window holds.
     """
-    return view.kept.once(("key", key), lambda: _key_reading(view, key))
-
-
-def _key_reading(view: TrialView, key: OrderKey) -> Reading | None:
     if key.load_point is None:
         return None
     if key.key == "ttft":

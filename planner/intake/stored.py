@@ -11,7 +11,7 @@ whoever keeps it.
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -68,14 +68,12 @@ def receipt_of(document: EvidenceDocument) -> Receipt:
 
 def _is_uneven(trial: Trial) -> bool:
     ranks = len(trial.rank_map)
-    return any(array.places != ranks for array in _arrays(trial))
+    return any(array.places != ranks for window in trial.windows.values() for array in _arrays(window))
 
 
-def _arrays(trial: Trial) -> Iterator[Any]:
-    """Yield the arrays of ranks of a trial, or their twins."""
-    for window in trial.windows.values():
-        if not isinstance(window.per_rank, UnsetType):
-            yield from window.per_rank.values()
+def _arrays(window: Window) -> Iterable[Any]:
+    """Return the arrays of ranks of a window, or their twins."""
+    return () if isinstance(window.per_rank, UnsetType) else window.per_rank.values()
 
 
 def read_stored_evidence(raw: bytes, receipt: Receipt, *, late_arrays: bool = False) -> EvidenceDocument:
@@ -184,8 +182,9 @@ def _decoded_late(raw: bytes, receipt: Receipt) -> Evidence:
     evidence = _decoded(raw, _LATE_EVIDENCE)
     for name, trial in evidence.trials.items():
         ranks = None if name in receipt.uneven else len(trial.rank_map)
-        for array in _arrays(trial):
-            array.places = _places(array) if ranks is None else ranks
+        for window in trial.windows.values():
+            for array in _arrays(window):
+                array.places = _places(array) if ranks is None else ranks
     return evidence
 
 
@@ -198,8 +197,8 @@ def _places(array: LateArray) -> int:
 def forget_arrays(trial: Trial) -> None:
     """Let go of the values that arrays were asked for, so that few of them are held at a time."""
     for window in trial.windows.values():
-        for array in () if isinstance(window.per_rank, UnsetType) else window.per_rank.values():
-            if isinstance(array, LateArray):
+        for array in _arrays(window):
+            if type(array) is LateArray:
                 array.read = None
 
 
