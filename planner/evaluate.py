@@ -56,14 +56,16 @@ class Called:
 class Shared(Struct, gc=False):
     """What gates found for one trial, for all that share it: those placed alike that ran one identity.
 
-    ``at`` is the pointer of that one, ``identity`` what it ran, held so that nothing else gets its id. ``undefined`` is
-    what no gate may rely on. ``outcomes`` are as a plan has them, with those of gates that say nothing, ``pointing``
-    those among them that point into the trial; they are written when they are asked for.
+    ``at`` is the pointer of that one, ``identity`` what it ran, held so that nothing else gets its id. They are fine
+    where none of them FAILs or is UNKNOWN; ``undefined`` is what no gate may rely on. ``outcomes`` are as a plan has
+    them, with those of gates that say nothing, ``pointing`` those among them that point into the trial; they are
+    written when they are asked for.
     """
 
     at: str
     identity: IdentityComparison
     findings: Findings
+    is_fine: bool
     undefined: Mapping[str, str]
     outcomes: dict[str, GateOutcome]
     pointing: tuple[str, ...] = ()
@@ -120,13 +122,14 @@ def weigh(view: TrialView, order: tuple[OrderKey, ...]) -> Verdict:
     """Judge a trial by every gate and read its value of every selection key."""
     docket = docket_of(view, order)
     shared = _shared(view, docket)
-    findings = dict(shared.findings)
+    findings, is_fine = dict(shared.findings), shared.is_fine
     for called in docket.own:
-        findings[called.gate.id] = _run(called, view, shared.undefined)
+        found = findings[called.gate.id] = _run(called, view, shared.undefined)
+        is_fine = is_fine and _is_fine(found)
     failing: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     is_doubted = False
-    if not FINE.issuperset([finding.outcome for found in findings.values() for finding in found.values()]):
+    if not is_fine:
         is_doubted = _spread(docket, findings)
         failing, unknown = _not_passed(docket, findings)
     keys = {key.label: key_value(view, key) for key in order}
@@ -143,6 +146,10 @@ def weigh(view: TrialView, order: tuple[OrderKey, ...]) -> Verdict:
         keys=keys,
         missing_keys=missing_keys,
     )
+
+
+def _is_fine(found: Mapping[str, Finding]) -> bool:
+    return FINE.issuperset([finding.outcome for finding in found.values()])
 
 
 def _not_passed(docket: Docket, findings: Findings) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -264,7 +271,8 @@ def _found_for_all(view: TrialView, docket: Docket) -> Shared:
     found: Findings = {called.gate.id: _run(called, view, {}) for called in docket.grounds}
     undefined = _undefined(docket, found)
     found |= {called.gate.id: _run(called, view, undefined) for called in docket.shared}
-    return Shared(at=view.at, identity=view.identity, findings=found, undefined=undefined, outcomes={})
+    is_fine = all(map(_is_fine, found.values()))
+    return Shared(at=view.at, identity=view.identity, findings=found, is_fine=is_fine, undefined=undefined, outcomes={})
 
 
 def _run(called: Called, view: TrialView, undefined: Mapping[str, str]) -> dict[str, Finding]:

@@ -50,7 +50,9 @@ def pointed_at(outcome: GateOutcome, at: str, to: str) -> GateOutcome:
         return tuple([to + pointer[start:] if pointer.startswith(inside) else pointer for pointer in pointers])
 
     limits = {
-        name: replace(limit, measured_at=moved(limit.measured_at), missing=moved(limit.missing))
+        name: replace(
+            limit, measured_at=moved(limit.measured_at), missing=moved(limit.missing) if limit.missing else ()
+        )
         for name, limit in outcome.limits.items()
     }
     return GateOutcome(family=outcome.family, outcome=outcome.outcome, limits=limits)
@@ -66,9 +68,15 @@ class Line:
         self._at = None if isinstance(limit, Standing) else f"/gates/{gate.id}/{name}"
         self._number: Quantity = None
         self._number_written: Value = None
+        self._last: tuple[Finding, LimitOutcome] | None = None
 
     def written(self, finding: Finding) -> LimitOutcome:
-        """Write down what the gate found for the limit."""
+        """Write down what the gate found for the limit; what it found of the trial before as well is written once."""
+        if self._last is None or self._last[0] is not finding:
+            self._last = finding, self._outcome(finding)
+        return self._last[1]
+
+    def _outcome(self, finding: Finding) -> LimitOutcome:
         number, margin, sentence = finding.limit, finding.margin, finding.sentence
         if number is not self._number:
             self._number, self._number_written = number, _value(number)

@@ -26,18 +26,15 @@ T = TypeVar("T")
 MISSING: Any = object()
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(dict[Hashable, Any]):
     """Results of pure functions of one thing, by a key that names the function and its other arguments."""
-
-    results: dict[Hashable, Any] = field(default_factory=dict)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what ``make`` gave the first time the key was asked for."""
         # Most keys are asked for once or twice, so that a missing one must not cost an exception.
-        found: T = self.results.get(key, MISSING)
+        found: T = self.get(key, MISSING)
         if found is MISSING:
-            found = self.results[key] = make()
+            found = self[key] = make()
         return found
 
 

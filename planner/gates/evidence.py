@@ -183,20 +183,27 @@ def telemetry(view: TrialView, standing: Standing) -> Finding:
     wants = kept.once(("wants", standing), lambda: Wants(required(contract, standing.owed)))
     shown_only = kept.once("advised", lambda: Wants(advised(contract)))
     found = presences(view, wants)
-    notes = tuple(dict.fromkeys([f"Advisory: {_lacking(gap)}" for gap in presences(view, shown_only) if gap.gaps]))
-    readings = sum([each.readings for each in found])
-    if readings == 0:
-        return Finding(outcome="NOT_APPLICABLE", sentence="No limit or selection key reads a measurement.", notes=notes)
+    unseen = [each for each in presences(view, shown_only) if each.gaps]
     lacking = [each for each in found if each.gaps]
-    return Finding(
-        outcome="UNKNOWN" if lacking else "PASS",
-        sentence=named([_lacking(each) for each in lacking]) or f"All {readings:,} required readings are recorded.",
-        measured=exact(len(found) - len(lacking)),
-        limit=exact(len(found)),
-        missing=tuple(dict.fromkeys([gap for each in lacking for gap in each.gaps])),
-        notes=notes,
-        limit_at="/gates" if isinstance(declared, UnsetType) or not declared else "/evidence_required",
-    )
+    readings = sum([each.readings for each in found])
+
+    def say() -> Finding:
+        notes = tuple(dict.fromkeys([f"Advisory: {_lacking(each)}" for each in unseen]))
+        if readings == 0:
+            nothing = "No limit or selection key reads a measurement."
+            return Finding(outcome="NOT_APPLICABLE", sentence=nothing, notes=notes)
+        return Finding(
+            outcome="UNKNOWN" if lacking else "PASS",
+            sentence=named([_lacking(each) for each in lacking]) or f"All {readings:,} required readings are recorded.",
+            measured=exact(len(found) - len(lacking)),
+            limit=exact(len(found)),
+            missing=tuple(dict.fromkeys([gap for each in lacking for gap in each.gaps])),
+            notes=notes,
+            limit_at="/gates" if isinstance(declared, UnsetType) or not declared else "/evidence_required",
+        )
+
+    # Of trials that lack nothing the same is said.
+    return say() if lacking or unseen else kept.once(("all there", standing, readings), say)
 
 
 def _lacking(found: Presence) -> str:
@@ -218,18 +225,23 @@ def consistency(view: TrialView, standing: Standing) -> Finding:
     fields = tuple(
         dict.fromkeys(f"{view.at}/windows/{window}{field}" for window, check in broken for field in check.fields)
     )
-    evaluated = counted(checks, "identity", "identities")
-    holds = f"{evaluated} over {counted(len(view.checks), 'counted window')} hold."
-    return Finding(
-        outcome="UNKNOWN" if broken else "PASS",
-        sentence=named([f"Window {window}: {check.sentence}" for window, check in broken]) or holds,
-        measured=exact(checks - len(broken)),
-        limit=exact(checks),
-        worst=(("window", broken[0][0]), ("identity", broken[0][1].id)) if broken else (),
-        measured_at=fields,
-        missing=fields,
-        notes=(f"{evaluated} evaluated.",),
-    )
+
+    def say() -> Finding:
+        evaluated = counted(checks, "identity", "identities")
+        holds = f"{evaluated} over {counted(len(view.checks), 'counted window')} hold."
+        return Finding(
+            outcome="UNKNOWN" if broken else "PASS",
+            sentence=named([f"Window {window}: {check.sentence}" for window, check in broken]) or holds,
+            measured=exact(checks - len(broken)),
+            limit=exact(checks),
+            worst=(("window", broken[0][0]), ("identity", broken[0][1].id)) if broken else (),
+            measured_at=fields,
+            missing=fields,
+            notes=(f"{evaluated} evaluated.",),
+        )
+
+    # Of trials in which all of them hold the same is said.
+    return say() if broken else view.ground.kept.once(("all hold", checks, len(view.checks)), say)
 
 
 class CompletenessLimit(Limit, frozen=True, kw_only=True):

@@ -29,6 +29,7 @@ COMPONENTS = (
 )
 EVERY_COMPONENT = frozenset(COMPONENTS)
 MORE_COMPONENTS = ("adapters_bytes", "draft_model_bytes", "co_tenants_bytes", "recovery_overlap_bytes")
+_ANY_COMPONENT = (*COMPONENTS, *MORE_COMPONENTS)
 
 
 def unexplained(view: TrialView, window: WindowView) -> dict[int, str]:
@@ -41,8 +42,7 @@ def unexplained(view: TrialView, window: WindowView) -> dict[int, str]:
     complete = window.record.breakdown_complete is True
     if not complete and not metrics.keys() >= EVERY_COMPONENT:
         return {}
-    recorded = [name for name in (*COMPONENTS, *MORE_COMPONENTS) if name in metrics]
-    components = [metrics[name].values for name in recorded]
+    components = [metrics[name].values for name in _ANY_COMPONENT if name in metrics]
     if all_explained(metrics[PEAK].values, components):
         return {}
     found: dict[int, str] = {}
