@@ -45,7 +45,8 @@ from planner.view import TrialView, views
 
 __all__ = ["check_binding", "plan_bytes", "plan_parallelism", "plan_stored", "plan_with_bytes"]
 
-_ENCODER = msgspec.json.Encoder(order="sorted")
+_ENCODER = msgspec.json.Encoder(order="deterministic")
+"""Sorts the keys of mappings; the fields of a plan's records are sorted as they stand."""
 _INTEGRAL_DOUBLE, _LONE_E = re.compile(rb"\.0[,\]}]"), re.compile(b",e,")
 _BETWEEN = bytes.maketrans(b":[]}", b",,,,")
 _OF_NUMBERS = b"0123456789.+-"

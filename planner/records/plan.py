@@ -1,7 +1,8 @@
 """The plan: what the planner decided and why (``topogate.plan/v1``).
 
 A number that is a decimal of the evidence or contract is written as that number; any other rational (a mean, a
-share, a price) is a ``Ratio``. Both are exact; rounding happens only where text is made.
+share, a price) is a ``Ratio``. Both are exact; rounding happens only where text is made. Fields stand in the order in
+which canonical JSON has them, by name, so that none has to be sorted to be written.
 """
 
 from typing import Annotated, Literal
@@ -24,8 +25,8 @@ Integer = int | Annotated[str, Meta(pattern=r"^-?[1-9][0-9]*(?![\s\S])")]
 class Ratio(Record, frozen=True, kw_only=True):
     """An exact rational number, in lowest terms, ``den`` > 0; ``planner.numbers.exact`` reads it."""
 
-    num: Integer
     den: Integer
+    num: Integer
 
 
 Value = int | float | str | Ratio | None
@@ -42,21 +43,21 @@ class LimitOutcome(Record, frozen=True, kw_only=True):
     recorded and gives no value; ``missing`` names the evidence fields that are absent, null or not enough.
     """
 
+    because: str | None = None
+    comparator: Literal["<=", ">=", "==", None] = None
+    limit: Value = None
+    limit_at: str | None = None
+    margin: Value = None
+    margin_share: Value = None
+    measured: Value = None
+    measured_at: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     outcome: Outcome
     sentence: str
     unit: str | None = None
-    measured: Value = None
-    comparator: Literal["<=", ">=", "==", None] = None
-    limit: Value = None
-    margin: Value = None
-    margin_share: Value = None
-    would: Literal["PASS", "FAIL", None] = None
     worst: dict[str, str] = {}
-    measured_at: tuple[str, ...] = ()
-    limit_at: str | None = None
-    missing: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    because: str | None = None
+    would: Literal["PASS", "FAIL", None] = None
 
 
 class GateOutcome(Record, frozen=True, kw_only=True):
@@ -66,31 +67,31 @@ class GateOutcome(Record, frozen=True, kw_only=True):
     """
 
     family: str
-    outcome: Outcome
     limits: dict[str, LimitOutcome]
+    outcome: Outcome
 
 
 class Candidate(Record, frozen=True, kw_only=True):
     """One trial, judged."""
 
-    trial_content_id: Digest
-    topology: str
+    charged_devices: Count
+    failing: tuple[str, ...]
+    gates: dict[str, GateOutcome]
+    groups_from: Literal["rule", "engine", "undefined"]
+    hints: tuple[str, ...]
+    keys: dict[str, Value]
     layout: str
-    ranks: Count
+    missing_keys: tuple[str, ...]
     nodes: Count
+    rank_map_digest: Digest
+    ranks: Count
     ranks_per_node: tuple[Count, ...]
     serving_groups: tuple[tuple[Count, ...], ...] | None
-    charged_devices: Count
-    stranded_devices: Count
-    rank_map_digest: Digest
-    groups_from: Literal["rule", "engine", "undefined"]
     state: State
-    failing: tuple[str, ...]
+    stranded_devices: Count
+    topology: str
+    trial_content_id: Digest
     unknown: tuple[str, ...]
-    gates: dict[str, GateOutcome]
-    keys: dict[str, Value]
-    missing_keys: tuple[str, ...]
-    hints: tuple[str, ...]
 
 
 class OrderKey(Record, frozen=True, kw_only=True):
@@ -99,11 +100,11 @@ class OrderKey(Record, frozen=True, kw_only=True):
     ``name`` is given where the same key stands in the order at several load points, to tell them apart.
     """
 
-    key: str
     direction: Literal["asc", "desc"]
+    key: str
     load_point: Id | None = None
-    statistic: str | None = None
     name: str | None = None
+    statistic: str | None = None
 
     @property
     def label(self) -> str:
@@ -119,16 +120,16 @@ class Eligible(Record, frozen=True, kw_only=True):
     """
 
     trial: Id
-    values: tuple[Value, ...]
     units: Count = 1
+    values: tuple[Value, ...]
 
 
 class Contender(Record, frozen=True, kw_only=True):
     """An inconclusive trial that would outrank the winner if its unknown gates passed."""
 
-    trial: Id
-    topology: str
     sentence: str
+    topology: str
+    trial: Id
 
 
 class FrontierPoint(Record, frozen=True, kw_only=True):
@@ -139,13 +140,13 @@ class FrontierPoint(Record, frozen=True, kw_only=True):
     A figure that was not measured is None and never counts as the better one.
     """
 
-    trial: Id
-    state: State
+    non_dominated: bool
     output_tokens_per_s_per_charged_device: Value
     output_tokens_per_s_per_request: Value
+    state: State
+    trial: Id
     ttft_ms: Value
     usd_per_million_output_tokens: Value
-    non_dominated: bool
 
 
 Constraint = Literal["residency", "latency", "capacity", "isolation"]
@@ -166,18 +167,18 @@ class Reason(Record, frozen=True, kw_only=True):
     the selected trial's reading, where a gate reads one.
     """
 
-    axis: str
-    degree: Count
-    verdict: Justified
-    constraints: tuple[Constraint, ...] = ()
     against: Id | None = None
-    gates: tuple[str, ...] = ()
-    gaps: tuple[Count, ...] = ()
-    gain: Value = None
+    axis: str
+    communication_share: Value = None
+    constraints: tuple[Constraint, ...] = ()
+    degree: Count
     extra_devices: int | None = None
     extra_group_ranks: int | None = None
-    communication_share: Value = None
+    gain: Value = None
+    gaps: tuple[Count, ...] = ()
+    gates: tuple[str, ...] = ()
     sentence: str
+    verdict: Justified
 
 
 class Flip(Record, frozen=True, kw_only=True):
@@ -191,20 +192,20 @@ class Flip(Record, frozen=True, kw_only=True):
     ``limit_id`` is None for a reading that no limit of the contract holds.
     """
 
-    kind: Literal["reading", "limit", "unmeasured"]
-    gate: str
-    limit_id: Id | None
-    trial: Id | None
-    unit: str | None
-    old: Value
-    new: Value
-    comparator: Literal["<=", ">=", "<", ">"]
     bound: Value
     change: Value
-    raw_values: Count | None
+    comparator: Literal["<=", ">=", "<", ">"]
     effect: Literal["OTHER_WINS", "NONE_LEFT", "SAME_WINNER"]
-    winner: Id | None
+    gate: str
+    kind: Literal["reading", "limit", "unmeasured"]
+    limit_id: Id | None
+    new: Value
+    old: Value
+    raw_values: Count | None
     sentence: str
+    trial: Id | None
+    unit: str | None
+    winner: Id | None
 
 
 class Undeclared(Record, frozen=True, kw_only=True):
@@ -222,33 +223,33 @@ class Demand(Record, frozen=True, kw_only=True):
     measured rate after the replica reserve. The last two fields add one spare unit.
     """
 
-    required_output_tokens_per_s: Value
-    measured_output_tokens_per_s: Value
-    usable_output_tokens_per_s: Value
-    units: Count
     devices: Count
-    units_with_spare: Count
     devices_with_spare: Count
+    measured_output_tokens_per_s: Value
+    required_output_tokens_per_s: Value
     sentence: str
+    units: Count
+    units_with_spare: Count
+    usable_output_tokens_per_s: Value
 
 
 class RankPlace(Record, frozen=True, kw_only=True):
     """One rank of the selected map."""
 
-    rank: Count
-    node: Id
     device: Id
     nic: Id | None
+    node: Id
+    rank: Count
 
 
 class Selected(Record, frozen=True, kw_only=True):
     """The winner."""
 
+    rank_map: tuple[RankPlace, ...]
+    rank_map_digest: Digest
+    topology: str
     trial: Id
     trial_content_id: Digest
-    topology: str
-    rank_map_digest: Digest
-    rank_map: tuple[RankPlace, ...]
 
 
 class Bound(Record, frozen=True, kw_only=True):
@@ -260,27 +261,27 @@ class Bound(Record, frozen=True, kw_only=True):
 class Plan(Record, frozen=True, kw_only=True):
     """The whole plan. ``plan_id`` is the content id of the plan without that field."""
 
-    schema: Literal["topogate.plan/v1"]
-    plan_id: Digest | UnsetType = UNSET
-    planner_version: str
-    claim: Claim
     as_of: str
-    slot: str
-    illustrative: bool
-    contract: Bound
-    evidence: Bound
-    decision: DecisionWord
-    undeclared: tuple[Undeclared, ...]
-    selected: Selected | None
-    decisive: bool | None
+    baseline: str
+    candidates: dict[Id, Candidate]
+    claim: Claim
     contenders: tuple[Contender, ...]
+    contract: Bound
+    decision: DecisionWord
+    decisive: bool | None
+    demand: Demand | None
+    eligible: tuple[Eligible, ...]
+    evidence: Bound
+    flips: tuple[Flip, ...]
+    frontier: tuple[FrontierPoint, ...]
+    gates: tuple[str, ...]
+    illustrative: bool
+    justification: tuple[Reason, ...]
     order: tuple[OrderKey, ...]
     order_notes: tuple[str, ...]
-    eligible: tuple[Eligible, ...]
-    frontier: tuple[FrontierPoint, ...]
-    justification: tuple[Reason, ...]
-    baseline: str
-    flips: tuple[Flip, ...]
-    demand: Demand | None
-    gates: tuple[str, ...]
-    candidates: dict[Id, Candidate]
+    plan_id: Digest | UnsetType = UNSET
+    planner_version: str
+    schema: Literal["topogate.plan/v1"]
+    selected: Selected | None
+    slot: str
+    undeclared: tuple[Undeclared, ...]

@@ -10,6 +10,8 @@ from planner.errors import DocumentRefusedError, Problem
 from planner.gates import GATES
 from planner.intake import read_evidence
 from planner.plan import plan_bytes, plan_parallelism
+from planner.records import plan as plan_records
+from planner.records.base import Record
 from planner.records.plan import Contender, Demand, FrontierPoint, Plan, Ratio
 from tests.planner import documents as examples
 from tests.planner.fleet import AS_OF, DEVICES, IDENTITY, a_contract, a_floor, a_price, a_trial, documents, planned
@@ -228,6 +230,13 @@ def test_a_load_point_that_the_contract_has_not_is_refused_before_planning() -> 
 def test_an_as_of_time_that_is_not_utc_in_whole_seconds_is_refused(as_of: Any) -> None:
     with pytest.raises(ValueError, match="as_of"):
         plan_parallelism(*documents(a_contract(), {"a": A}), as_of)
+
+
+def test_fields_of_a_plans_records_stand_as_they_are_written() -> None:
+    records = [each for each in vars(plan_records).values() if isinstance(each, type) and issubclass(each, Record)]
+    assert Plan in records
+    for record in records:
+        assert list(record.__struct_fields__) == sorted(record.__struct_fields__)
 
 
 def test_the_plan_id_is_over_the_plan_without_it() -> None:
