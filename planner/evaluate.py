@@ -77,10 +77,12 @@ class Docket:
 
     ``grounds`` are those that others stand on, ``shared`` the others of which trials share what they find, and ``own``
     those that look at every trial. ``speaking`` are all that run, in the order in which gates are listed. ``silent`` is
-    what the plan has for every gate before one speaks. ``order`` is held so that nothing else gets its id.
+    what the plan has for every gate before one speaks. ``keys`` are those of the order, each with its label;
+    ``order`` is held so that nothing else gets its id.
     """
 
     order: tuple[OrderKey, ...]
+    keys: tuple[tuple[str, OrderKey], ...]
     grounds: tuple[Called, ...]
     shared: tuple[Called, ...]
     own: tuple[Called, ...]
@@ -132,7 +134,7 @@ def weigh(view: TrialView, order: tuple[OrderKey, ...]) -> Verdict:
     if not is_fine:
         is_doubted = _spread(docket, findings)
         failing, unknown = _not_passed(docket, findings)
-    keys = {key.label: key_value(view, key) for key in order}
+    keys = {label: key_value(view, key) for label, key in docket.keys}
     missing_keys = tuple([name for name, value in keys.items() if value is None])
     return Verdict(
         view=view,
@@ -237,6 +239,7 @@ def _docket(view: TrialView, order: tuple[OrderKey, ...]) -> Docket:
     called = [_called(view, gate, standing) for gate in GATES if gate.limit is None or view.limits.get(gate.id)]
     return Docket(
         order=order,
+        keys=tuple((key.label, key) for key in order),
         grounds=tuple(entry for entry in called if entry.gate.grounds),
         shared=tuple(entry for entry in called if entry.is_shared and not entry.gate.grounds),
         own=tuple(entry for entry in called if not entry.is_shared),

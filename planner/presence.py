@@ -17,7 +17,7 @@ from planner.numbers import exact
 from planner.readings import WindowView, number
 from planner.records.base import UNSET, UnsetType
 from planner.records.contract import RequiredEvidence
-from planner.records.evidence import LinkCounters, PerRank, Phase, Statistics
+from planner.records.evidence import LinkCounters, PerRank, Phase, Statistics, Window
 from planner.view import TrialView
 
 SCOPES: Mapping[str, int] = {"rank": 3, "device": 2, "nic": 2, "replica": 1, "deployment": 0}
@@ -65,7 +65,8 @@ class Presence(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Wants:
-    """Many wanted metrics. What of a load is wanted without more is looked for at once, load point by load point."""
+    """Many wanted metrics. Those of loads and arrays of which no more is wanted are looked for at once, load point by
+    load point."""
 
     def __init__(self, wants: Iterable[Want]) -> None:
         self.all = tuple(wants)
@@ -78,42 +79,50 @@ class Wants:
 
 
 class _Together:
-    """Metrics of a load that are wanted at one load point, whatever their scope and samples."""
+    """Metrics of loads and arrays that are wanted at one load point, whatever their scope and samples."""
 
     def __init__(self, load_point: str, wants: Sequence[Want]) -> None:
         self.load_point = load_point
         self._wants = wants
-        names = [name for want in wants for name in (*(f"{want.field}.{member}" for member in want.fields), want.field)]
+        loads = [want for want in wants if want.section == "load"]
+        names = [name for want in loads for name in (*(f"{want.field}.{member}" for member in want.fields), want.field)]
         # One more, because a lone name would not give a tuple.
-        self._members = attrgetter(*names, names[0])
+        self._members = attrgetter(*names, names[0]) if names else lambda load: ()
+        self._arrays = tuple(want.field for want in wants if want.section == "per_rank")
         self._found: dict[int, tuple[Presence, ...]] = {}
 
-    def found(self, windows: Sequence[WindowView]) -> tuple[Presence, ...]:
+    def found(self, view: TrialView) -> tuple[Presence, ...]:
         """Return the presence of each metric where all of them are in all windows; nothing where one is not."""
-        if not windows or not all(map(self._is_in, windows)):
+        windows = view.windows(self.load_point)
+        if not windows or not all(self._is_in(window.record, view.ranks) for window in windows):
             return ()
         readings = len(windows)
         if readings not in self._found:
             self._found[readings] = tuple(Presence(want=want, readings=readings, gaps=()) for want in self._wants)
         return self._found[readings]
 
-    def _is_in(self, window: WindowView) -> bool:
+    def _is_in(self, window: Window, ranks: int) -> bool:
         try:
-            found = self._members(window.record.load)
-        except AttributeError:
+            found = self._members(window.load)
+            arrays = [window.per_rank[name].values for name in self._arrays]  # type: ignore[index]  # else a TypeError
+        except (AttributeError, KeyError, TypeError):
             return False
-        return None not in found and UNSET not in found
+        if None in found or UNSET in found:
+            return False
+        return all(len(values) >= ranks and None not in values for values in arrays)
 
 
 def _is_plain(want: Want) -> bool:
-    return want.section == "load" and want.scope is None and want.min_samples is None
+    if want.scope is not None or want.min_samples is not None:
+        return False
+    return want.section == "load" or (want.section == "per_rank" and want.max_interval is None)
 
 
 def presences(view: TrialView, wants: Wants) -> list[Presence]:
     """Look for many wanted metrics, each in every counted window at its load point."""
     found: list[Presence] = []
     for together in wants.together:
-        known = together.found(view.windows(together.load_point))
+        known = together.found(view)
         if not known:
             return [presence(view, want) for want in wants.all]
         found += known

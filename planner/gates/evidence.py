@@ -131,8 +131,7 @@ def freshness(view: TrialView, standing: Standing) -> Finding:
 def windows_read(view: TrialView, standing: Standing) -> list[WindowView]:
     """Return the windows that something reads; all counted ones where nothing reads any."""
     required = view.contract.evidence_required
-    entries = () if isinstance(required, UnsetType) else required.values()
-    asked = [load_point for entry in entries for load_point in entry.load_points]
+    asked = () if isinstance(required, UnsetType) else [at for each in required.values() for at in each.load_points]
     read = view.windows_read(standing.load_points, (*standing.traced, *asked))
     return read or [window for windows in view.counted.values() for window in windows]
 

@@ -177,8 +177,7 @@ def assert_alike(contract: ContractDocument, evidence: EvidenceDocument) -> Verd
         assert (verdict.keys, verdict.missing_keys) == (plain.keys, plain.missing_keys)
         assert verdict.topology == plain.topology
         assert decided.point(name) == points[-1]
-    together = views(contract, evidence, AS_OF)
-    check_together(together)
+    check_together(together := views(contract, evidence, AS_OF))
     for name, view in together.items():
         assert view.checks == view_of(name).checks
     assert list(decided.verdicts) == sorted(evidence.record.trials)
