@@ -2,9 +2,8 @@
 
 Rules kept: trials are kin where they are placed alike, ran one identity, and their windows have one form. What does not
 follow from a number gates are asked of one of them (``planner.evaluate``), as they say the same of all; what does is
-read off the numbers. Whatever this cannot vouch for, an identity that may not
-hold or a number that is out of the ordinary, is left to the gates. Not handled: finding the kin of a trial
-(``planner.alike.verdicts``).
+read off the numbers. Whatever this cannot vouch for, an identity that may not hold or a number that is out of the
+ordinary, is left to the gates. Not handled: finding the kin of a trial (``planner.alike.verdicts``).
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -167,22 +167,24 @@ class _Judging:
             parts = [alike.between(places[0], places[-1]) for _, alike in kinds]
             rows = reading.read(picking(places)(self.trials), picking(places)(replicas_of))
             row_of = dict(zip(places, range(len(places)), strict=True))
-            for (kin, _), part, others in zip(kinds, parts, unlike, strict=True):
+            for (kin, alike), part, others in zip(kinds, parts, unlike, strict=True):
                 if part and kin.is_sound:
                     own = rows.part(list(map(row_of.__getitem__, part)), kin.likeness.used)
-                    others += self._judge_kin(kin, part, *own)
+                    others += self._judge_kin(kin, alike.left[0], part, *own)
                 else:
                     others += part
         for (_, alike), others in zip(kinds, unlike, strict=True):
             alike.leave(others)
 
-    def _judge_kin(self, kin: Kin, places: Sequence[int], batch: Batch, strangers: set[int]) -> Sequence[int]:
-        """Judge trials that are read as kin, and return those that are none."""
+    def _judge_kin(
+        self, kin: Kin, first: int, places: Sequence[int], batch: Batch, strangers: set[int]
+    ) -> Sequence[int]:
+        """Judge trials that are read as kin of the first one, and return those that are none."""
         glances = kin.judged(picking(places)(self.members), batch, self.view_of)
         # What holds for all was said of the first trial: if numbers do not settle that one, others do not follow it.
-        if 0 in batch.odd and self.trials[places[0]] is kin.likeness.view.trial:
+        if places[0] == first and 0 in batch.odd:
             kin.is_sound = False
-            self._by_gates(places[0])
+            self._by_gates(first)
             return places[1:]
         settled = [place for at, place in enumerate(places) if at not in batch.odd] if batch.odd else places
         for place, glance in zip(settled, glances, strict=True):
