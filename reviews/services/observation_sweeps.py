@@ -59,13 +59,12 @@ def observations_prune() -> int:
             settings.OBSERVATION_DAYS_DAYS,
         )
     )
-    collectors = ObservationSource.objects.filter(receipts=None, ended_at__lt=hours - LENGTHS[DAY])
     return (
         _delete(ObservationFile.objects.filter(received_at__lt=files), FILES_AT_ONCE)
         + _delete(ObservationBatch.objects.filter(received_at__lt=hours), ROWS_AT_ONCE)
         + _delete(ObservationFinding.objects.filter(closed_at__lt=days), ROWS_AT_ONCE)
         + _delete(ObservationSpan.objects.filter(level=DAY, starts_at__lt=days - LENGTHS[DAY]), SPANS_AT_ONCE)
-        + _delete(collectors, ROWS_AT_ONCE)
+        + _forget_collectors(hours - LENGTHS[DAY])
         + sum(_into_day(pk) for pk in _settled_hours(now))
         + sum(_let_go(hours) for _ in range(DAYS_AT_ONCE))
     )
@@ -76,6 +75,16 @@ def _delete(rows: "QuerySet[Model]", most: int) -> int:
     if due:
         rows.model._default_manager.filter(pk__in=due).delete()
     return len(due)
+
+
+def _forget_collectors(until: datetime) -> int:
+    """Delete collectors that reported nothing since and have no receipts; return how many went.
+
+    They are locked first: one that reports meanwhile has moved its end by then, and stays.
+    """
+    silent = ObservationSource.objects.filter(receipts=None, ended_at__lt=until).order_by("pk")
+    with transaction.atomic():
+        return _delete(silent.select_for_update(of=("self",)), ROWS_AT_ONCE)
 
 
 def _settled_hours(now: datetime) -> Iterator[int]:

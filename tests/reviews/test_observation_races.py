@@ -1,11 +1,15 @@
 """Collectors at once: no value is lost or counted twice, one batch is taken once, nothing fails."""
 
+import threading
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
+from django.db import transaction
 
 from planner.observations.packed import unpacked
+from reviews.clock import database_now
 from reviews.models import (
     AuditEntry,
     ObservationBatch,
@@ -96,3 +100,24 @@ def test_a_late_batch_beside_a_sweep_is_in_the_day_all_the_same(people: Cast) ->
     (day,) = ObservationRollUp.objects.filter(span__level="day")
     rolled = unpacked(bytes(day.data), "", "power_watts")
     assert sum(one.count for one in rolled.values()) == 50
+
+
+def test_a_collector_that_reports_again_while_it_is_forgotten_is_kept(people: Cast) -> None:
+    take(people, started_at=minutes_ago(20), ended_at=minutes_ago(10))
+    ObservationBatch.objects.all().delete()
+    ObservationSource.objects.update(ended_at=database_now() - timedelta(days=60))
+    reported, swept = threading.Event(), threading.Event()
+
+    def report() -> None:
+        with transaction.atomic():
+            take(people, started_at=minutes_ago(5), ended_at=minutes_ago(4))
+            reported.set()
+            swept.wait(0.5)  # in vain: the sweep looks now, and waits for what this one does
+
+    def sweep() -> None:
+        reported.wait(30)
+        observations_prune()
+        swept.set()
+
+    race([report, sweep])
+    assert (ObservationSource.objects.count(), ObservationBatch.objects.count()) == (1, 1)
