@@ -15,7 +15,7 @@ class ExportItem(serializers.Serializer[object]):
     asked_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
     expires_at = serializers.DateTimeField(allow_null=True, help_text="when it is deleted")
-    entries_done = serializers.IntegerField()
+    entries_done = serializers.IntegerField(help_text="the share of all the work that is done, in entries")
     entries_total = serializers.IntegerField()
     size_bytes = serializers.IntegerField()
     sha256 = serializers.CharField(allow_blank=True)

@@ -72,13 +72,13 @@ class CosignatureKept(serializers.Serializer[object]):
 
 
 class VerificationItem(serializers.Serializer[object]):
-    """A verification; ``outcome`` and what follows are there once it is ``done``. Every entry is read twice."""
+    """A verification; ``outcome`` and what follows are there once it is ``done``."""
 
     id = serializers.IntegerField()
     state = serializers.ChoiceField(list(JobState.values))
     asked_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
-    entries_done = serializers.IntegerField()
+    entries_done = serializers.IntegerField(help_text="the share of all the work that is done, in entries")
     entries_total = serializers.IntegerField()
     outcome = serializers.ChoiceField(list(VerificationOutcome.values), allow_null=True)
     headline = serializers.CharField(allow_blank=True, help_text="in the verifier's own words")

@@ -20,8 +20,8 @@ from django.db.models import QuerySet
 from planner.canonical import canonical_bytes, file_sha256
 from planner.decision_numbers import decision_label, revision_label
 from reviews.bundle.archive import MOST_BYTES, Archive, fitting
-from reviews.bundle.kept_files import files_write
-from reviews.bundle.log_files import Progress, WrittenLog, write_log
+from reviews.bundle.kept_files import files_write, kept_bytes
+from reviews.bundle.log_files import WrittenLog, write_log
 from reviews.bundle.record import decision_record
 from reviews.bundle.report import report_begin, report_decision, report_end
 from reviews.bundle.reviewed import (
@@ -34,6 +34,7 @@ from reviews.bundle.reviewed import (
     reviewed_decision,
 )
 from reviews.bundle.tables import entries_csv, signoffs_csv
+from reviews.bundle.work import DOCUMENT, REVISION, Progress, Work, work_of
 from reviews.errors import TamperedError
 from reviews.models import AuditEntry, Blob, Checkpoint
 from reviews.statements.intoto import envelope
@@ -80,35 +81,46 @@ class Wanted:
         entries = AuditEntry.objects.filter(workspace=self.checkpoint.workspace)
         return entries if self.unsigned else entries.filter(seq__lt=self.checkpoint.size)
 
+    @property
+    def work(self) -> int:
+        """How much work it is."""
+        planned = self.entries.filter(action="revision.planned")
+        return work_of(
+            entries=self.entries.count(),
+            revisions=(planned if self.decision is None else planned.filter(decision_number=self.decision)).count(),
+            file_bytes=kept_bytes(self.checkpoint.workspace) if self.with_files else 0,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A bundle that is written: its size in bytes, and what of the log or beside it does not hold."""
+    """A bundle that is written: how many entries, its size in bytes, and what of the log or beside it does not hold."""
 
+    entries: int
     size_bytes: int
     faults: tuple[str, ...]
 
 
-def bundle_write(file: BinaryIO, wanted: Wanted, progress: Progress = lambda done: None) -> Written:
-    """Write a bundle into an open file that is empty. ``progress`` counts entries.
+def bundle_write(file: BinaryIO, wanted: Wanted, progress: Progress = lambda share: None) -> Written:
+    """Write a bundle into an open file that is empty. ``progress`` is told the share of all of it that is written.
 
     Raises:
         TooLargeError: it does not fit.
     """
-    archive, names = Archive(file, most_bytes=wanted.most_bytes), Names()
+    archive, names, work = Archive(file, most_bytes=wanted.most_bytes), Names(), Work(wanted.work, progress)
     origin = wanted.checkpoint.workspace.log_origin
-    written = write_log(archive, wanted.entries, origin, wanted.decision, progress)
+    written = write_log(archive, wanted.entries, origin, wanted.decision, work)
     faults = list(_log_faults(wanted, written))
     _signatures(archive, wanted, written, whole=not faults)
-    faults += _documents(archive, written)
+    faults += _documents(archive, written, work)
     with tempfile.TemporaryFile() as statements, tempfile.TemporaryFile() as report:
-        count = _decisions(archive, wanted, written, names, statements, report, faults)
+        count = _decisions(archive, wanted, written, names, statements, report, faults, work)
         archive.add("statements.jsonl", _blocks(statements))
         begin = report_begin(wanted.checkpoint, wanted.scope, faults[:MOST_FAULTS])
         archive.add("report.html", chain([begin], _blocks(report), [report_end()]))
-    archive.add("tables/entries.csv", entries_csv(wanted.entries, wanted.decision, names))
-    archive.add("tables/signoffs.csv", signoffs_csv(wanted.entries, wanted.decision, names))
-    faults += files_write(archive, wanted.checkpoint.workspace, written.rules, included=wanted.with_files)
+    archive.add("tables/entries.csv", entries_csv(wanted.entries, wanted.decision, names, work))
+    archive.add("tables/signoffs.csv", signoffs_csv(wanted.entries, wanted.decision, names, work))
+    faults += files_write(archive, wanted.checkpoint.workspace, written.rules, work, included=wanted.with_files)
     archive.add("verify.py", [resources.files("planner.verifier").joinpath("verify.py").read_bytes()])
     trailer = {
         "schema": SCHEMA,
@@ -118,7 +130,7 @@ def bundle_write(file: BinaryIO, wanted: Wanted, progress: Progress = lambda don
         "files": sorted((*archive.names, TRAILER)),
     }
     archive.add(TRAILER, [canonical_bytes(trailer)])
-    return Written(archive.seal(wanted.signer), tuple(faults[:MOST_FAULTS]))
+    return Written(written.lines, archive.seal(wanted.signer), tuple(faults[:MOST_FAULTS]))
 
 
 def _log_faults(wanted: Wanted, written: WrittenLog) -> Iterator[str]:
@@ -139,13 +151,14 @@ def _decisions(
     statements: BinaryIO,
     report: BinaryIO,
     faults: list[str],
+    work: Work,
 ) -> int:
     """Write what is stated and told of every decision; return how many statements that are. Appends to ``faults``."""
     count = 0
     for number in decision_numbers(written.rules):
         newest: ReviewedRevision | None = None
         entries = entries_about(written.own.get(number, ()))
-        for revision in planned_numbers(written.rules, number):
+        for revision in work.over(planned_numbers(written.rules, number), REVISION):
             try:
                 planned = planned_revision(written.rules, number, revision, entries)
                 lines = list(_statements(planned, wanted))
@@ -201,11 +214,12 @@ def _statements(revision: ReviewedRevision, wanted: Wanted) -> Iterator[bytes]:
         yield envelope(topology_review(revision.facts, review), wanted.signer)
 
 
-def _documents(archive: Archive, written: WrittenLog) -> Iterator[str]:
+def _documents(archive: Archive, written: WrittenLog, work: Work) -> Iterator[str]:
     """Write contract, evidence, plan and policy of every revision as they are stored; yield which are not as named."""
     revisions = [said for one in written.rules.decisions.values() for said in one["revisions"].values()]
     named = {*written.rules.documents, *(said["policy"] for said in revisions)}
-    for digest in sorted(one for one in named if isinstance(one, str) and _DIGEST.fullmatch(one)):
+    fit = sorted(one for one in named if isinstance(one, str) and _DIGEST.fullmatch(one))
+    for digest in work.over(fit, DOCUMENT):
         data = Blob.objects.filter(pk=digest).values_list("data", flat=True).first()
         where = f"Entry {written.rules.documents.get(digest, 'of the policy')} names {digest}"
         if data is None:

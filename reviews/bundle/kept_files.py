@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from django.db.models import Sum
+
 from planner.decision_numbers import decision_label
 from planner.verifier.verify import Rules
 from reviews.bundle.archive import Archive
+from reviews.bundle.work import MEBIBYTE, Work
 from reviews.models import Attachment, AttachmentPiece, Blob, DiagnosisFile, Workspace
 from reviews.spreadsheet import Value, csv_lines
 
@@ -32,7 +35,16 @@ class KeptFile:
     blocks: Callable[[], Iterator[bytes]]
 
 
-def files_write(archive: Archive, workspace: Workspace, rules: Rules, *, included: bool) -> tuple[str, ...]:
+def kept_bytes(workspace: Workspace) -> int:
+    """Return how many bytes all kept files of a workspace have, those twice that stand behind two things."""
+    found = (
+        Attachment.objects.filter(document__workspace=workspace),
+        DiagnosisFile.objects.filter(diagnosis__decision__workspace=workspace, blob__isnull=False),
+    )
+    return sum(rows.aggregate(size=Sum("size_bytes", default=0))["size"] for rows in found)
+
+
+def files_write(archive: Archive, workspace: Workspace, rules: Rules, work: Work, *, included: bool) -> tuple[str, ...]:
     """List the files behind all that the log tells of, and write them where they are ``included``.
 
     Returns which are not as they were stored.
@@ -45,14 +57,14 @@ def files_write(archive: Archive, workspace: Workspace, rules: Rules, *, include
     faults: list[str] = []
     for file in kept_files(workspace, rules):
         rows.append([getattr(file, name, "yes" if included else "no") for name in COLUMNS])
-        if included and file.sha256 not in seen and _copied(archive, file) != file.sha256:
+        if included and file.sha256 not in seen and _copied(archive, file, work) != file.sha256:
             faults.append(f"The file {file.name} behind {file.behind} is not the one stored.")
         seen.add(file.sha256)
     archive.add("tables/files.csv", csv_lines(COLUMNS, rows))
     return tuple(faults)
 
 
-def _copied(archive: Archive, file: KeptFile) -> str:
+def _copied(archive: Archive, file: KeptFile, work: Work) -> str:
     """Write a file under the digest that it should have; return the one that it has."""
     digest = hashlib.sha256()
 
@@ -60,6 +72,7 @@ def _copied(archive: Archive, file: KeptFile) -> str:
         for block in file.blocks():
             digest.update(block)
             yield block
+            work.did(len(block) * MEBIBYTE / (1 << 20))
 
     archive.add(f"files/{file.sha256.removeprefix('sha256:')}.bin", blocks())
     return f"sha256:{digest.hexdigest()}"

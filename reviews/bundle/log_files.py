@@ -10,7 +10,7 @@ decision (policy, roster, delegations, keys) is there in full.
 import tempfile
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -21,12 +21,11 @@ from django.db.models import QuerySet
 from planner.canonical import file_sha256
 from planner.verifier.verify import Fault, Rules, replay
 from reviews.bundle.archive import MOST_LINE_BYTES, Archive, fitting
+from reviews.bundle.work import ENTRY, Work
 from reviews.log_pages import log_rows
 from reviews.models import AuditEntry
 from reviews.transparency.merkle import leaf_hash
 
-Progress = Callable[[int], None]
-"""Called with how many entries are written."""
 SHARED = ("delegation.", "log.", "policy.", "roster.", "workspace.")
 """Beginnings of actions that are about no one decision and that its rules need."""
 RETRACTED = "evidence.retracted"
@@ -87,7 +86,7 @@ def is_shown(fields: dict[str, Any], decision: int | None) -> bool:
 
 
 def write_log(
-    archive: Archive, entries: QuerySet[AuditEntry], origin: str, decision: int | None, progress: Progress
+    archive: Archive, entries: QuerySet[AuditEntry], origin: str, decision: int | None, work: Work
 ) -> WrittenLog:
     """Write entries, whether they hold or not.
 
@@ -98,11 +97,10 @@ def write_log(
         with archive.writing("log/entries.jsonl") as handle:
 
             def taken(rows: Iterable[Row]) -> Iterator[Row]:
-                for done, row in enumerate(rows, 1):
+                for row in work.over(rows, ENTRY):
                     handle.write(row.line + b"\n")
                     if row.payload is not None:
                         kept.write(row.payload + b"\n")
-                    progress(done)
                     yield row
 
             written = _replayed(taken(_rows(entries, decision)), origin)

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from planner.canonical import file_sha256
 from reviews.bundle.log_files import fields_of, is_shown
 from reviews.bundle.reviewed import Names
+from reviews.bundle.work import ROW, Work
 from reviews.log_pages import log_rows
 from reviews.models import AuditEntry
 from reviews.spreadsheet import Value, csv_lines
@@ -22,9 +23,9 @@ SIGNOFF_COLUMNS = (
 )
 
 
-def entries_csv(entries: QuerySet[AuditEntry], decision: int | None, names: Names) -> Iterator[bytes]:
+def entries_csv(entries: QuerySet[AuditEntry], decision: int | None, names: Names, work: Work) -> Iterator[bytes]:
     """Yield the entries that are in the bundle in full; of what cannot be read its place and digest."""
-    rows = log_rows(entries, "seq", "data")
+    rows = work.over(log_rows(entries, "seq", "data"), ROW)
     return csv_lines(
         ENTRY_COLUMNS,
         (
@@ -39,9 +40,9 @@ def _entry(fields: dict[str, Any], sha256: str, names: Names) -> list[Value]:
     return _cells(fields | {"who": names(fields.get("actor")), "sha256": sha256}, ENTRY_COLUMNS)
 
 
-def signoffs_csv(entries: QuerySet[AuditEntry], decision: int | None, names: Names) -> Iterator[bytes]:
+def signoffs_csv(entries: QuerySet[AuditEntry], decision: int | None, names: Names, work: Work) -> Iterator[bytes]:
     """Yield every sign-off that was given, whatever became of it."""
-    rows = log_rows(entries, "data", "payload__data")
+    rows = work.over(log_rows(entries, "data", "payload__data"), ROW)
     return csv_lines(
         SIGNOFF_COLUMNS,
         (

@@ -23,8 +23,8 @@ class Export(models.Model):
     """A bundle of one decision, or of the whole workspace where ``decision_number`` is null.
 
     ``with_files`` asks for the files behind evidence and diagnoses as well.
-    ``entries_done`` of ``entries_total`` is its progress; ``size_bytes``, ``sha256`` and ``checkpoint_size`` are of the
-    bundle once it is ready.
+    ``entries_done`` of ``entries_total`` is the share of all its work that is done, in entries; ``size_bytes``,
+    ``sha256`` and ``checkpoint_size`` are of the bundle once it is ready.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="exports")

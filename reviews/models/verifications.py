@@ -11,6 +11,8 @@ from reviews.models.fields import DIGEST_LENGTH
 from reviews.models.jobs import JobState
 from reviews.models.people import Workspace
 
+COMPARED, BUNDLED = 0.5, 0.4
+"""The shares of the work that comparing what is stored and writing the bundle take; the rest is the verifier's."""
 OPEN_STATES = (JobState.QUEUED, JobState.RUNNING)
 
 
@@ -26,7 +28,8 @@ class VerificationOutcome(models.TextChoices):
 class Verification(models.Model):
     """One verification. ``outcome`` and what follows it are empty until it is done.
 
-    ``headline`` and ``report`` (JSON: ``checked``, ``not_checked``, lists of sentences) are the verifier's own words;
+    ``entries_done`` of ``entries_total`` is the share of all its work that is done, in entries. ``headline`` and
+    ``report`` (JSON: ``checked``, ``not_checked``, lists of sentences) are the verifier's own words;
     ``head`` and ``entries`` are what the check of the database saw last, ``bad_seq`` the first entry at fault.
     """
 

@@ -15,7 +15,7 @@ MOST_SHOWN = 50
 class VerificationRow:
     """A verification. ``outcome`` is a ``VerificationOutcome`` value, empty until it is done; ``error`` why it failed.
 
-    Of ``entries_total`` readings ``entries_done`` are made; every entry is read twice.
+    ``entries_done`` of ``entries_total`` is the share of all its work that is done, in entries.
     """
 
     id: int

@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 
 from reviews import queue
 from reviews.bundle.archive import TooLargeError
+from reviews.bundle.assembly import Written
 from reviews.errors import ConflictError
 from reviews.models import AuditEntry, Export, ExportPiece, ExportState
 from reviews.services.exports import write_bundle
@@ -21,6 +22,8 @@ from reviews.services.leases import Hold, Line, beating, claim, in_seconds, wait
 
 PIECE_BYTES = 1 << 20
 MOST_ATTEMPTS = 3
+WRITING = 0.95
+"""The share of the work that writing a bundle is; the rest is storing it."""
 MOST_KEPT = 50
 """How many exports of a workspace are kept, as many as its list shows; who asks without end fills no disk."""
 
@@ -46,14 +49,14 @@ def export_run(export_id: int) -> ExportState | None:
                         file,
                         decision=export.decision_number,
                         with_files=export.with_files,
-                        progress=hold.tell,
+                        progress=lambda share: hold.tell(int(WRITING * share * entries)),
                     )
             except ConflictError as error:
                 state = _end(hold, ExportState.FAILED, error=error.message)
             except TooLargeError as error:
                 state = _end(hold, ExportState.FAILED, error=str(error))
             else:
-                state = _keep(export, hold, file, written.faults)
+                state = _keep(export, hold, file, written)
         finished = True
         return state
     finally:
@@ -72,8 +75,9 @@ def _end(hold: Hold, state: ExportState, *, error: str = "") -> ExportState | No
     return state if ended else None
 
 
-def _keep(export: Export, hold: Hold, file: BinaryIO, faults: tuple[str, ...]) -> ExportState | None:
+def _keep(export: Export, hold: Hold, file: BinaryIO, written: Written) -> ExportState | None:
     """Store the bytes of a bundle, and what it holds that does not hold; None where somebody else works on it."""
+    faults = written.faults
     with transaction.atomic():
         ExportPiece.objects.filter(export=export).delete()
         file.seek(0)
@@ -86,9 +90,9 @@ def _keep(export: Export, hold: Hold, file: BinaryIO, faults: tuple[str, ...]) -
             ExportState.DONE,
             finished_at=Now(),
             expires_at=in_seconds(settings.EXPORT_EXPIRY_DAYS * 86400),
-            entries_done=hold.done,
-            entries_total=hold.done,
-            checkpoint_size=hold.done,
+            entries_done=written.entries,
+            entries_total=written.entries,
+            checkpoint_size=written.entries,
             size_bytes=size,
             sha256=f"sha256:{digest.hexdigest()}",
             error=f"The log does not hold: {' '.join(faults)}"[:2000] if faults else "",

@@ -17,7 +17,7 @@ from django.db import transaction
 from reviews import queue
 from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.bundle.assembly import Wanted, Written, bundle_write
-from reviews.bundle.log_files import Progress
+from reviews.bundle.work import Progress
 from reviews.clock import database_now
 from reviews.errors import ConflictError, TamperedError
 from reviews.log_keys import log_signer
@@ -40,7 +40,7 @@ def write_bundle(
     *,
     decision: int | None = None,
     with_files: bool = False,
-    progress: Progress = lambda done: None,
+    progress: Progress = lambda share: None,
 ) -> Written:
     """Sign the log as it is now and write its bundle into an open file that is empty.
 

@@ -5,7 +5,10 @@ the verifier, so that both say the same. The key that it is given is the one tha
 of the database can change. As with plan jobs, the row is the queue and a lease says who works on it.
 """
 
+import io
+import os
 import tempfile
+from typing import IO
 
 from django.conf import settings
 from django.db.models import F
@@ -16,16 +19,16 @@ from planner.verifier.verify import verify as verify_bundle
 from reviews import queue
 from reviews.audit import Act, append, workspace_write
 from reviews.bundle.archive import TooLargeError
+from reviews.bundle.work import Progress
 from reviews.errors import ConflictError
 from reviews.log_keys import log_signer
 from reviews.models import AuditEntry, JobState, Verification, VerificationOutcome, Workspace
+from reviews.models.verifications import BUNDLED, COMPARED
 from reviews.services.exports import write_bundle
 from reviews.services.leases import Hold, Line, beating, claim, waiting_wake
 from reviews.verification import Verification as Found
 from reviews.verification import verify
 
-PASSES = 2
-"""An entry is read twice: against the database, and for the bundle."""
 OUTCOMES = {
     VERIFIED: VerificationOutcome.VERIFIED,
     CONSISTENT: VerificationOutcome.CONSISTENT,
@@ -63,8 +66,8 @@ def verification_run(verification_id: int) -> JobState | None:
         row = Verification.objects.select_related("workspace").get(pk=verification_id)
         with beating(hold, lambda: {"entries_done": hold.done}):
             entries = AuditEntry.objects.filter(workspace=row.workspace).count()
-            hold.rows().update(entries_total=PASSES * entries)
-            stored, result = _verified(row.workspace, hold)
+            hold.rows().update(entries_total=entries)
+            stored, result = _verified(row.workspace, lambda share: hold.tell(int(share * entries)), entries)
         state = _finish(row, hold, stored, result)
         finished = True
         return state
@@ -73,25 +76,38 @@ def verification_run(verification_id: int) -> JobState | None:
             hold.end(JobState.QUEUED, woken_at=Now())
 
 
-def _verified(workspace: Workspace, hold: Hold) -> tuple[Found, Result]:
+class _Watched(io.BufferedReader):
+    """A bundle that tells how much of it the verifier read; it reads all of it twice, and little of it oftener."""
+
+    def __init__(self, file: IO[bytes], tell: Progress) -> None:
+        file.flush()
+        super().__init__(io.FileIO(os.dup(file.fileno())))
+        self._tell, self._done, self._total = tell, 0, max(1, 2 * self.seek(0, io.SEEK_END))
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read on, and tell."""
+        data = super().read(size)
+        self._done += len(data)
+        self._tell(min(1.0, self._done / self._total))
+        return data
+
+
+def _verified(workspace: Workspace, tell: Progress, entries: int) -> tuple[Found, Result]:
     """Return what the database says of itself, and what the verifier says of its bundle."""
-    stored = verify(workspace, hold.tell)
+    stored = verify(workspace, lambda done: tell(COMPARED * done / entries))
     if not stored.holds:
         return stored, (BROKEN, _headline(BROKEN, stored.reason, stored.bad_seq), stored.bad_seq, [])
-
-    def bundled(done: int) -> None:
-        hold.tell(stored.entries + done)
 
     signer = log_signer(workspace)
     if signer is None:
         return stored, (INCOMPLETE, _headline(INCOMPLETE, "this installation has no key that signs its logs"), None, [])
     with tempfile.TemporaryFile() as file:
         try:
-            written = write_bundle(workspace, file, progress=bundled)
+            written = write_bundle(workspace, file, progress=lambda share: tell(COMPARED + BUNDLED * share))
         except (ConflictError, TooLargeError) as error:
             return stored, (INCOMPLETE, _headline(INCOMPLETE, str(error)), None, [])
-        file.seek(0)
-        result = verify_bundle(file, [str(signer.verifier)])
+        with _Watched(file, lambda share: tell(COMPARED + BUNDLED + (1 - COMPARED - BUNDLED) * share)) as bundle:
+            result = verify_bundle(bundle, [str(signer.verifier)])
     if written.faults and result[0] == VERIFIED:
         return stored, (BROKEN, _headline(BROKEN, written.faults[0]), None, result[3])
     return stored, result

@@ -14,7 +14,7 @@ from reviews.selectors.checkpoints import newest_key
 from reviews.selectors.exports import ExportRow, export_rows
 from reviews.services.exports import export_fetch, export_request
 from reviews.web.byte_text import bytes_text
-from reviews.web.formats import count
+from reviews.web.formats import count, percent
 from reviews.web.frame import PersonRequest, frame, page, trace_of, workspace_of
 from reviews.web.words import Word
 
@@ -91,7 +91,7 @@ def export_line(row: ExportRow) -> dict[str, Any]:
         "word": STATES["doubtful" if row.is_ready and row.error else row.state],
         "is_open": row.is_open,
         "is_ready": row.is_ready,
-        "progress": f"{done:,} of {count(total, 'entry', 'entries')}" if total else "",
+        "progress": f"{percent(done / total, signed=False)} of {count(total, 'entry', 'entries')}" if total else "",
         "width": 100 * done // total if total else 0,
         "asked": f"{row.asked_by}, {when(row.asked_at)}",
         "expires": when(row.expires_at) if row.expires_at else "",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from reviews.clock import when
-from reviews.models.verifications import VerificationOutcome
+from reviews.models.verifications import COMPARED, VerificationOutcome
 from reviews.selectors.verifications import VerificationRow
 from reviews.web.formats import count, percent
 from reviews.web.page_rows import Progress
@@ -91,7 +91,7 @@ def headline_of(row: VerificationRow, slug: str = "") -> Headline:
 
 
 def progress_of_verification(row: VerificationRow) -> Progress:
-    """Say how far a verification is, in entries; each is read twice."""
+    """Say how far a verification is, as a share of all its work, and what it is at."""
     if not row.is_open:
         return Progress(
             title="The verification stopped",
@@ -101,14 +101,14 @@ def progress_of_verification(row: VerificationRow) -> Progress:
             note="Nothing was found either way. Ask for another one.",
             is_running=False,
         )
-    total, half = row.entries_total, row.entries_total // 2
+    total = row.entries_total
+    done = row.entries_done / total if total else 0.0
+    share = percent(done, signed=False) if total else "0 %"
     if not total:
         text = "Waiting for a worker."
-    elif row.entries_done < half:
-        text = f"Comparing what is stored, {row.entries_done:,} of {count(half, 'entry', 'entries')}."
     else:
-        text = f"Replaying the rules, {row.entries_done - half:,} of {count(half, 'entry', 'entries')}."
-    share = percent(row.entries_done / total, signed=False) if total else "0 %"
+        act = "Comparing what is stored" if done < COMPARED else "Writing the bundle and replaying the rules in it"
+        text = f"{act}: {share} of {count(total, 'entry', 'entries')}."
     return Progress(
         title="Verifying the log",
         text=text,

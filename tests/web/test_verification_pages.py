@@ -35,9 +35,9 @@ def test_the_auditor_verifies_the_log(people: Cast, visit: Visit) -> None:
     assert ("Waiting for a worker." in waiting, "js/progress" in waiting) == (True, True)
     row = Verification.objects.get()
     Verification.objects.update(entries_total=40, entries_done=25)
-    assert "Replaying the rules, 5 of 20 entries." in who.get(href).content.decode()
+    assert "Writing the bundle and replaying the rules in it: 62.5 % of 40 entries." in who.get(href).content.decode()
     Verification.objects.update(entries_done=10)
-    assert "Comparing what is stored, 10 of 20 entries." in who.get(href).content.decode()
+    assert "Comparing what is stored: 25 % of 40 entries." in who.get(href).content.decode()
     verification_run(row.pk)
     row.refresh_from_db()
     for address in (href, "/w/lab/audit/"):

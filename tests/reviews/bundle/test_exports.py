@@ -16,7 +16,7 @@ from reviews.errors import ConflictError, NotFoundError
 from reviews.models import AuditEntry, Export, ExportPiece, ExportState
 from reviews.selectors.exports import export_detail, export_rows
 from reviews.services.export_runs import MOST_ATTEMPTS, export_run, exports_sweep
-from reviews.services.exports import MOST_OPEN, export_fetch, export_request
+from reviews.services.exports import MOST_OPEN, export_fetch, export_request, write_bundle
 from reviews.tasks import export_write
 from tests.api.asking import Caller, problem, token_of
 from tests.reviews.factories import Cast, last_entry, planned
@@ -206,3 +206,12 @@ def test_the_task_of_the_worker_writes_what_a_lost_message_left(people: Cast, mo
     assert exports_sweep() == (export.pk,)
     export_write(export.pk)
     assert Export.objects.get().state == ExportState.DONE
+
+
+def test_progress_tells_of_all_the_work_and_not_of_the_entries_alone(people: Cast) -> None:
+    planned(people)
+    shares: list[float] = []
+    written = write_bundle(people.workspace, io.BytesIO(), progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[written.entries - 1] < 0.6, "once the log is written, documents and statements are still to come"
+    assert (shares[-1] > 0.9, shares[-1] <= 1) == (True, True)

@@ -14,8 +14,10 @@ from reviews import queue
 from reviews.errors import NotFoundError
 from reviews.log_keys import log_signer
 from reviews.models import AuditEntry, JobState, Policy, Verification, Workspace
+from reviews.models.verifications import BUNDLED, COMPARED
 from reviews.services import verification_runs
 from reviews.services.exports import write_bundle
+from reviews.services.leases import Hold
 from reviews.services.verification_runs import verification_run, verifications_sweep
 from reviews.services.verifications import verification_request
 from reviews.transparency.keys import new_key
@@ -41,6 +43,18 @@ def made(people: Cast) -> Verification:
     assert verification_run(row.pk) == JobState.DONE
     row.refresh_from_db()
     return row
+
+
+def test_progress_tells_of_comparing_writing_and_verifying(people: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    sign(people, planned(people))
+    told: list[float] = []
+    monkeypatch.setattr(Hold, "tell", lambda hold, done: told.append(done))
+    made(people)
+    most = Verification.objects.get().entries_total
+    assert told == sorted(told)
+    assert any(COMPARED * most < done < (COMPARED + BUNDLED) * most for done in told), "the bundle is written"
+    assert told.count(told[-1]) < len(told) / 2, "and most of what is told is told before the end"
+    assert told[-1] >= (COMPARED + BUNDLED) * most - 1
 
 
 def test_a_log_that_holds_has_the_headline_of_its_bundle(people: Cast) -> None:
