@@ -2,10 +2,12 @@
 
 Rules kept: nothing is averaged over ranks, groups or links; where several collectors speak of one of them, each is held
 against the bounds by itself and all of them together, and the worst counts, so that nobody's calm hides a breach that
-another one saw. Shapes and phases of one of them are put together, as a limit that names none means all of them; rates
-of groups add up, because the deployment's capacity is their sum. A percentile is a range, and so is the most where a
-part did not record it: above a limit only where all of it is, below only where all of it is; with too few values beyond
-the percentile it is unknown. Limits are the contract's; drift is the distance from what was measured, and no breach.
+another one saw. Where they contradict each other on what ran, values are held at the load points of the least and of
+the most that they tell, and the worse counts. Shapes and phases of one of them are put together, as a limit that names
+none means all of them; rates of groups add up, because the deployment's capacity is their sum. A percentile is a range,
+and so is the most where a part did not record it: above a limit only where all of it is, below only where all of it is;
+with too few values beyond the percentile it is unknown. Limits are the contract's; drift is the distance from what was
+measured, and no breach.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,6 +32,7 @@ PERCENTILES: Mapping[str, tuple[int, int]] = {
     "p99": (99, 100),
     "p99_9": (999, 1000),
 }
+CONTRADICTION = "Collectors contradict each other on what ran; the stricter load point counts."
 SENT = ("requests_completed", "requests_failed", "requests_cancelled")
 
 State = Literal["BREACH", "WITHIN", "UNKNOWN", "NO_LIMIT"]
@@ -69,17 +72,19 @@ def compared(
     judge = _Judge(seconds, drift, beyond)
     whole = _whole(_together(seen))
     alone = {source: _whole(held) for source, held in _apart(seen).items()}
-    bounds = _Bounds(_at_load(entries, _running(whole)))
+    bounds = _Bounds(_at_load(entries, _running(seen)))
     everything = {**whole, **_totals(whole)}
     found = []
     for key in sorted(everything, key=_order):
+        judged = []
         for entry in bounds.of(key):
             own = (
                 replace(judge.of(entry, key, held[key], held), source=source)
                 for source, held in alone.items()
                 if key in held and (held[key] is not everything[key] or entry.statistic == "share")
             )
-            found.append(_worst(judge.of(entry, key, everything[key], whole), own))
+            judged.append(_worst(judge.of(entry, key, everything[key], whole), own))
+        found += _stricter(judged)
     return tuple(found)
 
 
@@ -132,6 +137,17 @@ def _worst(together: Compared, alone: Iterable[Compared]) -> Compared:
     return worst[0]
 
 
+def _stricter(judged: Sequence[Compared]) -> list[Compared]:
+    """Return of every statistic that was held against two load points the worse judgement, which says so."""
+    found: dict[tuple[str, str | None, int | None], Compared] = {}
+    for at, one in enumerate(judged):
+        # What is held at no load point stands for itself.
+        place = (one.entry.statistic, one.entry.shape, at if one.entry.load is None else None)
+        other = found.get(place)
+        found[place] = one if other is None else replace(min(other, one, key=_badness), because=CONTRADICTION)
+    return list(found.values())
+
+
 def _badness(one: Compared) -> tuple[int, Fraction]:
     """Return what orders judgements, the worst first: breaches, drift, the unknown; then what uses most."""
     return {"BREACH": 0, "UNKNOWN": 2}.get(one.state, 1 if one.drifted else 3), -(one.used or Fraction(0))
@@ -167,18 +183,33 @@ def worst_first(found: Sequence[Compared]) -> list[Compared]:
     return sorted(found, key=lambda one: (*_badness(one), one.key))
 
 
-def _running(seen: Mapping[Key, Rolled]) -> Fraction | None:
-    """Return the most requests that can have run at once, over all groups; None where that was not recorded."""
-    found = [rolled.max for key, rolled in seen.items() if key.metric == "running_requests" and not key.shape]
-    known = [exact(most) for most in found if most is not None]
-    return sum(known, Fraction(0)) if known and len(known) == len(found) else None
+def _running(seen: Mapping[Key, Rolled]) -> tuple[Fraction | None, Fraction | None]:
+    """Return the least and the most requests that can have run at once, over all groups, as collectors tell it.
+
+    They differ where collectors of one group contradict each other. None where a group's are not recorded: the first
+    where nobody recorded them, the second where anybody did not.
+    """
+    apart: dict[str, dict[Key, Rolled]] = {}
+    for key, rolled in seen.items():
+        if key.metric == "running_requests":
+            apart.setdefault(key.source, {})[key.place] = rolled
+    told: dict[Key, list[float | None]] = {}
+    for held in apart.values():
+        for key, rolled in _whole(held).items():
+            if not key.shape and not key.phase:
+                told.setdefault(key, []).append(rolled.max)
+    groups = [[exact(most) for most in of if most is not None] for of in told.values()]
+    if not groups or not all(groups):
+        return None, None
+    is_whole = all(most is not None for of in told.values() for most in of)
+    return sum(map(min, groups), Fraction(0)), sum(map(max, groups), Fraction(0)) if is_whole else None
 
 
-def _at_load(entries: Sequence[Entry], running: Fraction | None) -> list[Entry]:
+def _at_load(entries: Sequence[Entry], running: tuple[Fraction | None, Fraction | None]) -> list[Entry]:
     """Return the entries that hold at a load: of several load points the least that carries what runs.
 
     A limit of an idle service is none of a busy one. Where nobody says what ran, or more ran than at any load point,
-    the busiest load point counts.
+    the busiest load point counts. Two hold where the least and the most that can have run have different ones.
     """
     loads: dict[tuple[str, str, str | None], list[int]] = {}
     for entry in entries:
@@ -187,7 +218,7 @@ def _at_load(entries: Sequence[Entry], running: Fraction | None) -> list[Entry]:
     kept = []
     for entry in entries:
         held = sorted(loads.get((entry.metric, entry.statistic, entry.shape), ()))
-        if entry.load is None or entry.load == _carrying(held, running):
+        if entry.load is None or entry.load in {_carrying(held, most) for most in running}:
             kept.append(entry)
     return kept
 

@@ -98,3 +98,43 @@ def test_many_collectors_of_one_reporter_put_nobody_else_together() -> None:
     assert {key: one for key, one in kept.items() if key.reporter == "8/"} == slow
     assert (len(kept), Key(SUBJECT, "step_ms", rank=0, source="7/") in kept) == (MOST_SOURCES + 1, True)
     assert bounded(kept) == kept
+
+
+IDLE, BUSY = (
+    Entry(metric="ttft_ms", statistic="p95", limit=Fraction(limit), limit_at=f"/gates/ttft/{load}/max_ms", load=load)
+    for load, limit in ((4, 250), (64, 900))
+)
+TOLD = "Collectors contradict each other on what ran; the stricter load point counts."
+
+
+def held_at(*running: dict[str, Any]) -> list[tuple[str, int | None, str]]:
+    """Hold values of about 500 ms against both load points, where collectors say so of what ran."""
+    slow = times([100, 400, 600], [0, 0, 1000, 0], 599)
+    says = [{"running_requests": ran, "ttft_ms": slow} for ran in running]
+    batches = [a_batch({"group": 0, "metrics": metrics}, source=f"c{at}") for at, metrics in enumerate(says)]
+    found = compared([IDLE, BUSY], rolled_up(batches), Fraction(600))
+    return [(one.state, one.entry.load, one.because) for one in found]
+
+
+@pytest.mark.parametrize("most", [40, 4000])
+def test_nobody_moves_the_values_of_another_to_a_looser_load_point(most: int) -> None:
+    assert held_at(level(3)) == [("BREACH", 4, "")]
+    assert held_at(level(3), level(most)) == [("BREACH", 4, TOLD)]
+    assert held_at(level(most), level(most)) == [("WITHIN", 64, "")]
+
+
+def test_who_does_not_say_the_most_that_ran_loosens_nothing() -> None:
+    assert held_at(level(3), {"count": 2, "sum": 80.0}) == [("BREACH", 4, TOLD)]
+    assert held_at({"count": 2, "sum": 6.0}) == [("WITHIN", 64, "")]
+
+
+def test_collectors_that_mean_the_same_load_point_contradict_nothing() -> None:
+    assert held_at(level(3), level(4)) == [("BREACH", 4, "")]
+
+
+def test_groups_of_several_collectors_run_together() -> None:
+    slow = times([100, 400, 600], [0, 0, 1000, 0], 599)
+    parts = [{"running_requests": level(3), "ttft_ms": slow} for _ in range(2)]
+    batches = [a_batch({"group": at, "metrics": part}, source=f"c{at}") for at, part in enumerate(parts)]
+    found = compared([IDLE, BUSY], rolled_up(batches), Fraction(600))
+    assert [(one.key.group, one.state, one.entry.load) for one in found] == [(0, "WITHIN", 64), (1, "WITHIN", 64)]
