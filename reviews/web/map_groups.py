@@ -48,8 +48,10 @@ def group_rows(facts: RankFacts, kind: Kind | None) -> tuple[GroupRow, ...]:
         return ()
     links = group_links(facts.groups, facts.places, facts.site, kind.id)
     alike: dict[Hashable, list[int]] = {}
+    # Groups of one rank have nothing between them: one row says so of all.
+    one_by_one = len(links) <= MOST_ROWS and kind.largest > 1
     for index, link in enumerate(links):
-        alike.setdefault(index if len(links) <= MOST_ROWS else likeness(link), []).append(index)
+        alike.setdefault(index if one_by_one else likeness(link), []).append(index)
     return tuple([group_row(facts, kind, links, indices) for indices in alike.values()])
 
 

@@ -37,7 +37,7 @@ PAGES = [
     ("a map without metrics", f"{D}2/map/"),
     ("maps side by side", f"{D}1/map/compare/?trial=t-base-16&with=t-one-node&lost=node:node-b"),
     ("stress", f"{D}1/stress/"),
-    ("a what-if", f"{D}1/what-if/?set=/gates/ttft/saturated_p95/max_ms=400&without=/gates/cost"),
+    ("a what-if", f"{D}1/what-if/?set=/gates/ttft/saturated_p95/max_ms=400&without=/gates/link_utilization"),
     ("a refused what-if", f"{D}1/what-if/?set=/gates/ttft/saturated_p95/max_ms=fast&reading=t-9:ttft.single_p95=1"),
     ("observations", f"{D}{{observed}}/observations/"),
     ("nothing observed", f"{D}1/observations/"),

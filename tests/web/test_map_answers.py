@@ -98,6 +98,12 @@ def test_many_groups_that_are_alike_are_one_row() -> None:
     assert (row.label, row.ranks) == ("T0–T19", "20 groups of 2")
 
 
+def test_groups_of_one_rank_are_one_row() -> None:
+    facts = example_facts()
+    (row,) = group_rows(facts, facts.kind("dp"))
+    assert (row.label, row.ranks, row.widest, row.link) == ("D0–D15", "16 groups of 1", "one rank", "–")
+
+
 def test_the_download_has_every_group_of_every_kind() -> None:
     facts = example_facts()
     rows = group_table(facts)
