@@ -230,8 +230,8 @@ def stated(rules: Rules, bundle: Bundle, keys: Sequence[str]) -> None:  # each t
     rs = (r for _, d in sorted(rules.decisions.items()) for r in d["revisions"].values() if "subject" in r)
     dues = (says for r in rs for says in due(r, bundle.tree(f"documents/{r['plan_sha256'][7:]}.json")))
     for dsse in map(STRICT, map(bytes.decode, lines := bundle.read("statements.jsonl"))):
-        kind, body, by = dsse["payloadType"].encode(), b64decode(dsse["payload"]), dsse["signatures"]
-        message, it = b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(body), body), STRICT(body.decode())
+        body, by = b64decode(dsse["payload"]), dsse["signatures"]
+        message, it = b"DSSEv1 28 application/vnd.in-toto+json %d %b" % (len(body), body), STRICT(body.decode())
         require(signers_of(keys, message, [b64decode(x["sig"]) for x in by]), "a statement signed by none of the keys")
         about, says = [f"sha256:{one['digest']['sha256']}" for one in it["subject"]], next(dues, Tree(subject=""))
         said = it["predicate"] | {"predicateType": it["predicateType"], "subject": about}
@@ -267,19 +267,19 @@ def verify(file: typing.BinaryIO, pinned: Sequence[str] = (), olds: Sequence[byt
             require(name in bundle.names, f"{name} is missing", INCOMPLETE)
             digest = file_digest(bundle.zip.open(name), "sha256").hexdigest()  # type: ignore[arg-type] # it reads
             require(f"/{digest}." in name, f"{name} has another digest", seq=named.get(name))
-        stated(rules, bundle, keys)
+        stated(rules, bundle, signers)  # keys of other logs that were given say nothing of this one
         lists = bundle.names & {"tables/files.csv"}  # earlier versions wrote none
         lines = (line.decode() + "\n" for name in lists for line in bundle.read(name))
         kept = {f"files/{row['sha256'][7:]}.bin": row["included"] for row in csv.DictReader(lines)}
         here = {name for name in bundle.names if name[:6] == "files/"}
-        require(here == {name for name in kept if kept[name] == "yes"}, "the list of kept files tells of others")
+        require(here == {name for name in kept if kept[name] != "no"}, "the list of kept files tells of others")
         found = {"schema": "topogate.bundle/v1", "entries": good, "hashes": rules.hidden,
                  "statements": sum(1 for _ in bundle.read("statements.jsonl")), "files": sorted(bundle.names)}
         require(bundle.tree("TRAILER.json") == found, "the trailer lists more or less", INCOMPLETE)
         counts = {"entries that are only hashes here": rules.hidden, "entries without scope or uploader": rules.older,
                   "kept files that were left out": len(kept) - len(here) if lists else "no list tells how many"}
         unchecked += [f"{what}: {n}" for what, n in counts.items() if n]
-        require(signers_of(keys, bundle.digest(), [bundle.signature]), "the archive is not the one that was signed")
+        require(signers_of(signers, bundle.digest(), [bundle.signature]), "the archive is not the one that was signed")
         text = f"{good:,} entries of {origin}, signed by keys that {'you gave' if pinned else 'came with them'}"
     except Fault as fault: text, seq, code = (*fault.args, BROKEN)[:3]
     except BAD as error: text, code = f"the bundle cannot be read: {meaning(error)}", INCOMPLETE

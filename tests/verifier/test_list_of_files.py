@@ -38,6 +38,7 @@ FORGED: dict[str, tuple[Callable[[Content], object], int, str]] = {
     "a listed file that is not there": (lambda m: listed(m, HERE), 1, "tells of others"),
     "a file that no row lists": (lambda m: listed(m, LEFT_OUT, raw=RAW), 1, "tells of others"),
     "a file that is said to be left out": (lambda m: listed(m, row(DIGEST, "no"), raw=RAW), 1, "tells of others"),
+    "a file that is neither there nor left out": (lambda m: listed(m, row(DIGEST, "later")), 1, "tells of others"),
     "a file of other bytes": (lambda m: listed(m, HERE, raw=b"rank,us\n0,11\n"), 1, "has another digest"),
     "a file without a list": (
         lambda m: m.files.update({f"files/{DIGEST}.bin": RAW, "tables/files.csv": None}),

@@ -1,5 +1,6 @@
 """What is trusted: keys and older checkpoints that a reader kept, and what a bundle of one decision leaves out."""
 
+import base64
 import io
 import json
 from collections.abc import Callable
@@ -7,8 +8,22 @@ from typing import Any
 
 import pytest
 
+from planner.canonical import canonical_bytes
 from planner.verifier.verify import verify
-from tests.verifier.making import KEY, STRANGER, Content, checkpoint, content, hash_line, sound_story, written
+from reviews.statements.intoto import envelope, pre_authentication
+from reviews.transparency.notes import Signer
+from tests.verifier.making import (
+    KEY,
+    SIGNER,
+    STRANGER,
+    Content,
+    checkpoint,
+    content,
+    hash_line,
+    sound_story,
+    unwrapped,
+    written,
+)
 from tests.verifier.test_damaged_bundles import DAMAGED, edited, kept, rehashed, stranger_signs
 from tests.verifier.test_rules_replayed import BROKEN
 
@@ -52,6 +67,47 @@ def test_what_the_key_rewrote_shows_against_a_checkpoint_that_was_kept(change: C
     code, headline, at, _ = verify(io.BytesIO(written(made)), [KEY], olds)
     assert (code, at) == (1, seq), headline
     assert reason in headline
+
+
+OTHER_LOG = Signer("topogate/other/0123456789abcdef", STRANGER.private)
+
+
+def stated_by_another_log(made: Content) -> None:
+    """The genuine log, with statements that the key of another log signed."""
+    made.statements = [envelope(json.loads(unwrapped(line)), OTHER_LOG) for line in made.statements]
+
+
+def packed_by_another_log(made: Content) -> None:
+    """The genuine log and statements, with a report and an archive of somebody who has the key of another log."""
+    made.files["report.html"] = b"<p>All is well</p>\n"
+    made.signer = OTHER_LOG
+
+
+@pytest.mark.parametrize("change", [stated_by_another_log, packed_by_another_log])
+def test_who_keeps_keys_of_several_logs_is_told_nothing_by_one_about_another(change: Change) -> None:
+    made = content(sound_story())
+    change(made)
+    code, headline, *_ = verify(io.BytesIO(written(made)), [KEY, str(OTHER_LOG.verifier)])
+    assert (code, "signed" in headline) == (1, True), headline
+
+
+def test_an_older_checkpoint_in_place_of_the_newest_covers_not_all() -> None:
+    made = content(sound_story())
+    made.files["log/newest.checkpoint"] = checkpoint(made.lines[:20])
+    code, headline, seq, _ = verify(io.BytesIO(written(made)), [KEY])
+    assert (code, seq, "no checkpoint covers the entries from here on" in headline) == (1, 20, True), headline
+
+
+def test_a_statement_of_another_type_of_content_is_none() -> None:
+    """What the key signed as another type says nothing, whatever its envelope calls it."""
+    made = content(sound_story())
+    body = unwrapped(made.statements[0])
+    signature = base64.b64encode(SIGNER.private.sign(pre_authentication("text/plain", body))).decode()
+    for named in ("text/plain", "application/vnd.in-toto+json"):
+        tree = json.loads(made.statements[0]) | {"payloadType": named, "signatures": [{"keyid": "", "sig": signature}]}
+        made.statements[0] = canonical_bytes(tree)
+        code, headline, *_ = verify(io.BytesIO(written(made)), [KEY])
+        assert (code, "a statement signed by none of the keys" in headline) == (1, True), headline
 
 
 def test_a_checkpoint_of_another_log_is_not_one_of_this() -> None:
