@@ -39,14 +39,17 @@ class BreachRow:
 
 @dataclass(frozen=True, slots=True)
 class Breaches:
-    """The decisions that are broken longest, of ``total`` that concern the reader."""
+    """The decisions that are broken longest, or those of one page, of ``total`` that concern the reader."""
 
     rows: tuple[BreachRow, ...] = ()
     total: int = 0
 
 
-def breaches_of(standing: Standing, workspace: Workspace, most: int) -> Breaches:
-    """Return the decisions that concern a member now, that which is broken longest first, at most so many."""
+def breaches_of(standing: Standing, workspace: Workspace, most: int, page: int = 1) -> Breaches:
+    """Return the decisions that concern a member now, that which is broken longest first, so many on a page.
+
+    A page that does not exist is as if the first was asked for.
+    """
     if not ObservationFeed.objects.filter(breaches__gt=0, revision__decision__workspace=workspace).exists():
         return Breaches()
     newest = Revision.objects.filter(decision=OuterRef("feed__revision__decision")).order_by("-number")
@@ -70,9 +73,13 @@ def breaches_of(standing: Standing, workspace: Workspace, most: int) -> Breaches
         )
         .filter(at=1)
     )
-    found = ranked.select_related("feed__revision__decision").order_by("since", "pk")[:most]
-    rows = tuple(_row(finding, finding.count, finding.since) for finding in found)
-    return Breaches(rows, len(rows) if len(rows) < most else ranked.count())
+    found = ranked.select_related("feed__revision__decision").order_by("since", "pk")
+    total = ranked.count() if page > 1 else None
+    start = (page - 1) * most if total is not None and (page - 1) * most < total else 0
+    rows = tuple(_row(finding, finding.count, finding.since) for finding in found[start : start + most])
+    if total is None:
+        total = len(rows) if len(rows) < most else ranked.count()
+    return Breaches(rows, total)
 
 
 def _row(finding: ObservationFinding, count: int, since: datetime) -> BreachRow:

@@ -32,6 +32,8 @@ PREVIEW = 10
 PAGE_SIZE = 25
 LISTS = ("mine", "waiting", "expiring", "stale", "decided")
 """In the order of the page. A decision is in the first that fits: mine, then stale, expiring, waiting, decided."""
+BREACHES = "breaches"
+"""The list above these, which holds decisions of any of them."""
 MINE, WAITING, EXPIRING, STALE, DECIDED = range(5)
 OPEN = (
     DecisionState.DRAFT,
@@ -74,14 +76,16 @@ class InboxList:
 class Inbox:
     """The lists as the reader sees them. ``only`` is the list that is shown by itself, page by page, or empty.
 
-    ``all_turns`` counts the reader's turns whatever the filter; ``notice`` is how long before its end a decision is
-    called expiring. ``breaches`` stand above all lists, not above one of them.
+    ``total`` counts the rows of that one, 0 where there is none. ``all_turns`` counts the reader's turns whatever the
+    filter; ``notice`` is how long before its end a decision is called expiring. ``breaches`` stand above all lists, or
+    by themselves, whatever the filter.
     """
 
     lists: tuple[InboxList, ...]
     only: str
     page: int
     pages: int
+    total: int
     all_turns: int
     notice: timedelta
     choices: InboxChoices
@@ -122,8 +126,11 @@ def inbox(
         decisions = decisions.filter(pk__in=ids_waiting_on(waits_on, workspace))
     named = _named(turns, states, now + notice)
     totals = _totals(decisions, named)
-    only = only if only in LISTS else ""
-    pages = max(1, -(-totals.get(LISTS.index(only), 0) // page_size)) if only else 1
+    only = only if only in (*LISTS, BREACHES) else ""
+    most = {"": preview, BREACHES: page_size}.get(only)
+    broken = breaches_of(standing, workspace, most, page) if most else Breaches()
+    total = broken.total if only == BREACHES else totals.get(LISTS.index(only), 0) if only else 0
+    pages = max(1, -(-total // page_size))
     page = page if 1 <= page <= pages else 1
     cut = slice((page - 1) * page_size, page * page_size) if only else slice(preview)
     shown = {place: list(_list(decisions, place, named)[cut]) for place in totals if only in ("", LISTS[place])}
@@ -138,11 +145,12 @@ def inbox(
         only=only,
         page=page,
         pages=pages,
+        total=total,
         all_turns=len(turns),
         notice=notice,
         choices=_choices(workspace, moved),
         views=saved_view_rows(actor=actor, workspace=workspace),
-        breaches=Breaches() if only else breaches_of(standing, workspace, preview),
+        breaches=broken,
     )
 
 

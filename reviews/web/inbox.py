@@ -50,7 +50,11 @@ def decision_list(request: PersonRequest, slug: str) -> HttpResponse:
     now = timezone.now()
     lists = sections(found, query, lambda row: reverse("decision-detail", args=[slug, row.number]), now=now)
     broken = breach_section(
-        found.breaches, lambda number: f"{reverse('decision-observations', args=[slug, number])}#findings", now=now
+        found.breaches,
+        query,
+        lambda number: f"{reverse('decision-observations', args=[slug, number])}#findings",
+        is_only=bool(found.only),
+        now=now,
     )
     is_filtered = any(query.get(name) for name in FILTERS)
     heading, text = empty_text(found, is_filtered=is_filtered)
@@ -79,4 +83,4 @@ def _pager(found: Inbox, query: Query) -> Pager:
     """Return the pager of the one list that is shown, nothing where the first rows of all lists are."""
     if not found.only:
         return Pager()
-    return numbered(found.page, found.pages, query, count(found.of(found.only).total, "decision"))
+    return numbered(found.page, found.pages, query, count(found.total, "decision"))

@@ -7,7 +7,7 @@ from datetime import datetime
 from reviews.clock import when
 from reviews.policies.document import team_title
 from reviews.selectors.breaches import Breaches, BreachRow
-from reviews.selectors.inbox import Inbox, InboxChoices
+from reviews.selectors.inbox import BREACHES, Inbox, InboxChoices
 from reviews.selectors.rows import DecisionRow
 from reviews.selectors.turns import REVIEWED
 from reviews.web.formats import ago, count, listed
@@ -17,7 +17,7 @@ from reviews.web.page_rows import STATES, said_against, state_word
 from reviews.web.words import Word
 
 TITLES = {
-    "breaches": (
+    BREACHES: (
         "Above a limit in production",
         "Your decision, or a limit that your team owns; gone once it is back within",
     ),
@@ -223,13 +223,27 @@ def breach_item(row: BreachRow, *, href: str, now: datetime) -> Item:
     )
 
 
-def breach_section(found: Breaches, href_of: Callable[[int], str], *, now: datetime) -> Section:
-    """Make the list of what production breaks; ``href_of`` gives the address of the observations of a decision."""
-    title, note = TITLES["breaches"]
+def breach_section(
+    found: Breaches, query: Query, href_of: Callable[[int], str], *, is_only: bool, now: datetime
+) -> Section:
+    """Make the list of what production breaks; ``href_of`` gives the address of the observations of a decision.
+
+    ``is_only``: it is shown by itself, page by page.
+    """
+    title, note = TITLES[BREACHES]
     items = tuple(breach_item(row, href=href_of(row.number), now=now) for row in found.rows)
-    if found.total > len(items):
+    is_cut = found.total > len(items) and not is_only
+    if is_cut:
         note = f"{note}. Shown are the {len(items)} that are broken longest"
-    return Section("breaches", title, note, items, found.total, "#breaches", "")
+    return Section(
+        id=BREACHES,
+        title=title,
+        note=note,
+        items=items,
+        size=found.total,
+        href=query.link(list=BREACHES, page=None) if is_only or is_cut else f"#{BREACHES}",
+        more=f"Show all {found.total}" if is_cut else "",
+    )
 
 
 def sections(

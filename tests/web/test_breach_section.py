@@ -6,6 +6,7 @@ import pytest
 
 from reviews.selectors.breaches import Breaches, BreachRow
 from reviews.web.inbox_rows import breach_section
+from reviews.web.links import Query
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 ROW = BreachRow(
@@ -21,17 +22,22 @@ ROW = BreachRow(
 )
 
 
+NOTE = "Your decision, or a limit that your team owns; gone once it is back within"
+CUT = f"{NOTE}. Shown are the 1 that are broken longest"
+ALL = "?q=chat&list=breaches"
+
+
 @pytest.mark.parametrize(
-    ("total", "note"),
+    ("total", "is_only", "note", "href", "more"),
     [
-        (1, "Your decision, or a limit that your team owns; gone once it is back within"),
-        (
-            12,
-            "Your decision, or a limit that your team owns; gone once it is back within. "
-            "Shown are the 1 that are broken longest",
-        ),
+        pytest.param(1, False, NOTE, "#breaches", "", id="all"),
+        pytest.param(12, False, CUT, ALL, "Show all 12", id="the first of them"),
+        pytest.param(12, True, NOTE, ALL, "", id="a page of them"),
     ],
 )
-def test_it_counts_all_and_says_where_some_are_not_shown(total: int, note: str) -> None:
-    made = breach_section(Breaches((ROW,), total), lambda number: f"/{number}", now=NOW)
-    assert (made.size, len(made.items), made.note) == (total, 1, note)
+def test_it_counts_all_and_leads_to_those_that_are_not_shown(
+    total: int, is_only: bool, note: str, href: str, more: str
+) -> None:
+    query = Query.of({"q": "chat", "page": "2"}, keep=("q", "list", "page"))
+    made = breach_section(Breaches((ROW,), total), query, lambda number: f"/{number}", is_only=is_only, now=NOW)
+    assert (made.size, len(made.items), made.note, made.href, made.more) == (total, 1, note, href, more)

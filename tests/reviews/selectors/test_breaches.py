@@ -1,16 +1,19 @@
 """What production breaks, in the inbox of whoever has to act: the author, and the team that owns the limit."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from reviews.models import Decision, ObservationFinding
+from reviews.models import Activation, Decision, ObservationFeed, ObservationFinding
 from reviews.selectors.breaches import Breaches, BreachRow, breaches_of
+from reviews.selectors.decisions import DecisionFilter
+from reviews.selectors.inbox import inbox
 from reviews.selectors.people import standing_of
-from tests.reviews.factories import Cast
+from tests.reviews.factories import Cast, planned
 from tests.reviews.observing import DRIFTED, FULL, memory, observed_cast, take
 from tests.stage import Maker
 
@@ -73,3 +76,35 @@ def test_what_is_not_shown_is_counted(people: Cast) -> None:
     take(people, memory(3, FULL))
     bob = standing_of(people.bob, people.workspace)
     assert breaches_of(bob, people.workspace, 0) == Breaches((), 1)
+
+
+def broken_too(people: Cast) -> None:
+    """Let another decision be in force, with what is observed of the first."""
+    revision = planned(people)
+    for row in (Activation.objects.get(), ObservationFeed.objects.get()):
+        row.pk, row.revision = None, revision
+        row.save()
+    finding = ObservationFinding.objects.get()
+    finding.pk, finding.feed = None, ObservationFeed.objects.get(revision=revision)
+    finding.opened_at += timedelta(minutes=1)
+    finding.save()
+
+
+def test_all_are_read_page_by_page(people: Cast) -> None:
+    take(people, memory(3, FULL))
+    broken_too(people)
+    bob = standing_of(people.bob, people.workspace)
+    pages = [breaches_of(bob, people.workspace, 1, page) for page in (1, 2, 3)]
+    assert [([row.number for row in page.rows], page.total) for page in pages] == [([1], 2), ([2], 2), ([1], 2)]
+
+
+def test_the_inbox_shows_them_by_themselves(people: Cast) -> None:
+    take(people, memory(3, FULL))
+    broken_too(people)
+    asked = partial(inbox, actor=people.bob, workspace=people.workspace, wanted=DecisionFilter())
+    first = asked(preview=1)
+    assert (len(first.breaches.rows), first.breaches.total, first.pages) == (1, 2, 1)
+    alone = asked(only="breaches", page=2, page_size=1)
+    assert ([row.number for row in alone.breaches.rows], alone.total, alone.page, alone.pages) == ([2], 2, 2, 2)
+    assert {part.rows for part in alone.lists} == {()}
+    assert asked(only="stale").breaches == Breaches()
