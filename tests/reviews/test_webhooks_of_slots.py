@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import Settings
 
+from reviews.clock import when
 from reviews.models import Activation, Blob, Decision, Delivery, Membership, Revision, Role, SignOff, Waiver
 from reviews.services.deliveries import delivery_send
 from reviews.services.identity_reports import identity_report
@@ -64,7 +65,8 @@ def test_what_is_put_into_force_is_told_with_all_that_a_mirror_keeps(people: Cas
     assert activation.valid_until is not None
     kept = said["slot"]
     assert kept.pop("as_of") >= said["happened_at"]
-    assert kept.pop("because").startswith("D-0001 r1 (tp1-pp1-ep1-dp1) is in force until 20")
+    until = when(activation.valid_until)
+    assert kept.pop("because") == f"D-0001 r1 (tp1-pp1-ep1-dp1) is in force until {until} UTC."
     assert kept == {
         "name": SLOT,
         "holds": True,

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from reviews.clock import when
 from reviews.errors import InvalidRequestError, NotAllowedError
 from reviews.models import AuditEntry, Blob, Decision, HostReport, IdentityReport, PlannedRevision, SignOff
 from reviews.models.notices import NoticeReason
@@ -206,7 +207,10 @@ def test_hosts_that_fell_silent_match_no_more(people: Cast, settings: Any) -> No
     rewritten(HostReport.objects.all(), collected_at=HostReport.objects.order_by("pk")[0].since)
     found = live_of_slot(actor=people.bob, workspace=people.workspace, slot=SLOT)
     assert (found.matches, found.agrees) == (False, False)
-    assert found.because.startswith("D-0001 r1 (tp2-pp1-ep1-dp1): No host reports any more. The last report is of 20")
+    last = HostReport.objects.order_by("pk")[0].collected_at
+    assert last is not None
+    said = f"No host reports any more. The last report is of {when(last)} UTC."
+    assert found.because == f"D-0001 r1 (tp2-pp1-ep1-dp1): {said}"
 
 
 def test_a_report_from_before_the_activation_says_nothing_of_it(people: Cast) -> None:
