@@ -9,6 +9,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
+from msgspec import Struct
+
 from planner.evaluate import ALWAYS
 from planner.figures import number
 from planner.keys import from_rate
@@ -24,8 +26,7 @@ Effect = Literal["OTHER_WINS", "NONE_LEFT", "SAME_WINNER"]
 Values = tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spot:
+class Spot(Struct, frozen=True, kw_only=True, gc=False):
     """One limit of one gate with what it says about one trial, both as numbers."""
 
     gate: str
@@ -64,9 +65,13 @@ class Board:
         """The first of the eligible trials."""
         return self.eligible[0] if self.eligible else None
 
+    @cached_property
+    def _labels(self) -> tuple[str, ...]:
+        return tuple(key.label for key in self.order.keys)
+
     def values(self, trial: str) -> Values:
         """Return a trial's value of every key."""
-        return tuple(self.candidates[trial].keys.get(key.label) for key in self.order.keys)
+        return tuple(map(self.candidates[trial].keys.get, self._labels))
 
     def would_win(self, values: Values, against: Eligible | None) -> bool:
         """Say whether a trial with these values stands before ``against``; anything stands before nothing."""
@@ -80,6 +85,11 @@ class Board:
                 spot = _spot(name, limit_id, outcome)
                 if spot is not None:
                     yield spot
+
+    def spot(self, trial: str, gate: str, limit_id: str) -> Spot | None:
+        """Return one limit for a trial, if it compares two numbers."""
+        outcome = self.candidates[trial].gates[gate].limits.get(limit_id)
+        return None if outcome is None else _spot(gate, limit_id, outcome)
 
     @cached_property
     def kept_out(self) -> Mapping[str, Spot]:

@@ -291,21 +291,25 @@ def _outcomes(verdict: Verdict) -> dict[str, GateOutcome]:
     view, docket, shared, findings = verdict.view, verdict.docket, verdict.shared, verdict.findings
     if not shared.outcomes:
         _write_for_all(docket, shared)
-    gates = dict(shared.outcomes)
+    gates, at = dict(shared.outcomes), view.at
     if verdict.is_doubted:
         for called in docket.shared:
-            gates[called.gate.id] = gate_outcome(called.lines, findings[called.gate.id])
-    if view.at != shared.at:
+            gates[called.gate.id] = _written(called, findings[called.gate.id])
+    if at != shared.at:
         for name in shared.pointing:
-            gates[name] = pointed_at(gates[name], shared.at, view.at)
+            gates[name] = pointed_at(gates[name], shared.at, at)
     for called in docket.own:
-        gates[called.gate.id] = gate_outcome(called.lines, findings[called.gate.id])
+        gates[called.gate.id] = _written(called, findings[called.gate.id])
     return gates
+
+
+def _written(called: Called, found: Mapping[str, Finding]) -> GateOutcome:
+    return gate_outcome(called.gate.family, called.lines, found)
 
 
 def _write_for_all(docket: Docket, shared: Shared) -> None:
     said = {
-        called.gate.id: gate_outcome(called.lines, shared.findings[called.gate.id])
+        called.gate.id: _written(called, shared.findings[called.gate.id])
         for called in (*docket.grounds, *docket.shared)
     }
     shared.outcomes = {**docket.silent, **said}

@@ -94,7 +94,7 @@ def _tightened(board: Board, winner: Eligible, spot: Spot) -> Iterator[Flip]:
 
 
 def _stays(board: Board, trial: str, spot: Spot, new: Fraction) -> bool:
-    own = next((own for own in board.spots(trial, spot.gate) if own.limit_id == spot.limit_id), None)
+    own = board.spot(trial, spot.gate, spot.limit_id)
     return own is None or _passes(own, new)
 
 

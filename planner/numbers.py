@@ -81,6 +81,7 @@ def all_parts(values: Sequence[int | float]) -> tuple[Sequence[int], Sequence[in
 
 @lru_cache(maxsize=65_536)
 def _whole(value: int) -> Fraction:
+    # Small ones come again and again; to keep a large one takes as long as to make it.
     return Fraction(value)
 
 
@@ -94,7 +95,7 @@ def exact(value: Exactable) -> Fraction:
     if type(value) is float:
         return _decimal(value)
     if type(value) is int:
-        return _whole(value)
+        return _whole(value) if -_MICRO < value < _MICRO else Fraction(value)
     if type(value) is Fraction or isinstance(value, Fraction):
         return value
     if isinstance(value, Ratio):

@@ -18,10 +18,10 @@ __all__ = ["Line", "gate_outcome", "pointed_at", "points_into", "worst_of"]
 WORST_FIRST: tuple[Outcome, ...] = ("FAIL", "UNKNOWN", "PASS", "NOT_APPLICABLE")
 
 
-def gate_outcome(lines: Mapping[str, "Line"], findings: Mapping[str, Finding]) -> GateOutcome:
-    """Write down what a gate found, by limit; ``lines`` are those of its limits."""
+def gate_outcome(family: str, lines: Mapping[str, "Line"], findings: Mapping[str, Finding]) -> GateOutcome:
+    """Write down what a gate of a family found, by limit; ``lines`` are those of its limits."""
     written = {name: lines[name].written(finding) for name, finding in findings.items()}
-    return GateOutcome(family=next(iter(lines.values())).gate.family, outcome=worst_of(written), limits=written)
+    return GateOutcome(family=family, outcome=worst_of(written), limits=written)
 
 
 def worst_of(limits: Mapping[str, LimitOutcome] | Mapping[str, Finding]) -> Outcome:
