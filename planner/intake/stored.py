@@ -174,12 +174,14 @@ _VALUES = msgspec.json.Decoder(tuple[int | float | None, ...])
 
 def decoded_evidence(raw: bytes) -> Evidence:
     """Decode evidence that intake accepted; what many trials have in common is one object."""
-    return _decoded(raw, _EVIDENCE)
+    found = _decoded(raw, _EVIDENCE)
+    trials = {name: Trial(**asdict(trial)) for name, trial in found.trials.items()}
+    return Evidence(**asdict(found) | {"trials": trials})
 
 
 def _decoded_late(raw: bytes, receipt: Receipt) -> Evidence:
-    """Do the same with arrays that are read late, which know how many places they have."""
-    evidence = _decoded(raw, _LATE_EVIDENCE)
+    """Do the same by twins of the records, whose arrays are read late and know how many places they have."""
+    evidence: Evidence = _decoded(raw, _LATE_EVIDENCE)
     for name, trial in evidence.trials.items():
         ranks = None if name in receipt.uneven else len(trial.rank_map)
         for window in trial.windows.values():
@@ -202,17 +204,16 @@ def forget_arrays(trial: Trial) -> None:
                 array.read = None
 
 
-def _decoded(raw: bytes, decoder: msgspec.json.Decoder[Any]) -> Evidence:
-    fields = asdict(decoder.decode(raw))
+def _decoded(raw: bytes, decoder: msgspec.json.Decoder[Any]) -> Any:
+    """Decode the twin of evidence, with one object for what many trials have in common."""
+    evidence = decoder.decode(raw)
     topologies: dict[bytes, Topology] = {}
     rank_maps: dict[bytes, tuple[Placement, ...]] = {}
-    trials = {}
-    for name, trial in fields["trials"].items():
-        own = asdict(trial)
-        topology, rank_map = bytes(own["topology"]), bytes(own["rank_map"])
+    for trial in evidence.trials.values():
+        topology, rank_map = bytes(trial.topology), bytes(trial.rank_map)
         if topology not in topologies:
             topologies[topology] = _TOPOLOGY.decode(topology)
         if rank_map not in rank_maps:
             rank_maps[rank_map] = _RANK_MAP.decode(rank_map)
-        trials[name] = Trial(**own | {"topology": topologies[topology], "rank_map": rank_maps[rank_map]})
-    return Evidence(**fields | {"trials": trials})
+        trial.topology, trial.rank_map = topologies[topology], rank_maps[rank_map]
+    return evidence
