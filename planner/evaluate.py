@@ -56,8 +56,8 @@ class Called:
 class Shared(Struct, gc=False):
     """What gates found for one trial, for all that share it: those placed alike that ran one identity.
 
-    ``at`` is the pointer of that one, ``identity`` what it ran, held so that nothing else gets its id. They are fine
-    where none of them FAILs or is UNKNOWN; ``undefined`` is what no gate may rely on. ``outcomes`` are as a plan has
+    ``at`` is the pointer of that one, ``identity`` what it ran, held so that nothing else gets its id. ``odd`` are
+    gates that FAIL or are UNKNOWN; ``undefined`` is what no gate may rely on. ``outcomes`` are as a plan has
     them, with those of gates that say nothing, ``pointing`` those among them that point into the trial; they are
     written when they are asked for.
     """
@@ -65,7 +65,7 @@ class Shared(Struct, gc=False):
     at: str
     identity: IdentityComparison
     findings: Findings
-    is_fine: bool
+    odd: frozenset[str]
     undefined: Mapping[str, str]
     outcomes: dict[str, GateOutcome]
     pointing: tuple[str, ...] = ()
@@ -76,9 +76,9 @@ class Docket:
     """What judging every trial of one contract shares: gates in the order in which they run.
 
     ``grounds`` are those that others stand on, ``shared`` the others of which trials share what they find, and ``own``
-    those that look at every trial. ``speaking`` are all that run, in the order in which gates are listed. ``silent`` is
-    what the plan has for every gate before one speaks. ``keys`` are those of the order, each with its label;
-    ``order`` is held so that nothing else gets its id.
+    those that look at every trial. ``speaking`` are all that run, in the order in which gates are listed, and ``names``
+    their ids. ``silent`` is what the plan has for every gate before one speaks. ``keys`` are those of the order, each
+    with its label; ``order`` is held so that nothing else gets its id.
     """
 
     order: tuple[OrderKey, ...]
@@ -87,6 +87,7 @@ class Docket:
     shared: tuple[Called, ...]
     own: tuple[Called, ...]
     speaking: tuple[Called, ...]
+    names: tuple[str, ...]
     silent: Mapping[str, GateOutcome]
 
 
@@ -124,16 +125,13 @@ def weigh(view: TrialView, order: tuple[OrderKey, ...]) -> Verdict:
     """Judge a trial by every gate and read its value of every selection key."""
     docket = docket_of(view, order)
     shared = _shared(view, docket)
-    findings, is_fine = dict(shared.findings), shared.is_fine
+    findings, odd = dict(shared.findings), shared.odd
     for called in docket.own:
         found = findings[called.gate.id] = _run(called, view, shared.undefined)
-        is_fine = is_fine and _is_fine(found)
-    failing: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
-    is_doubted = False
-    if not is_fine:
-        is_doubted = _spread(docket, findings)
-        failing, unknown = _not_passed(docket, findings)
+        if not _is_fine(found):
+            odd |= {called.gate.id}
+    is_doubted = bool(odd) and _spread(docket, findings, odd)
+    failing, unknown = _not_passed(docket, findings, _odd(findings) if is_doubted else odd)
     keys = {label: key_value(view, key) for label, key in docket.keys}
     missing_keys = tuple([name for name, value in keys.items() if value is None])
     return Verdict(
@@ -154,17 +152,18 @@ def _is_fine(found: Mapping[str, Finding]) -> bool:
     return FINE.issuperset([finding.outcome for finding in found.values()])
 
 
-def _not_passed(docket: Docket, findings: Findings) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the gates that FAIL, and the others that are UNKNOWN, in their order."""
-    failing: list[str] = []
-    unknown: list[str] = []
-    for called in docket.speaking:
-        outcome = worst_of(findings[called.gate.id])
-        if outcome == "FAIL":
-            failing.append(called.gate.id)
-        elif outcome == "UNKNOWN":
-            unknown.append(called.gate.id)
-    return tuple(failing), tuple(unknown)
+def _odd(findings: Findings) -> frozenset[str]:
+    """Return the gates that FAIL or are UNKNOWN."""
+    return frozenset(gate for gate, found in findings.items() if not _is_fine(found))
+
+
+def _not_passed(docket: Docket, findings: Findings, odd: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the gates that FAIL, and the others that are UNKNOWN, in their order; ``odd`` are all of them."""
+    if not odd:
+        return (), ()
+    outcomes = {gate: worst_of(findings[gate]) for gate in docket.names if gate in odd}
+    failing = tuple([gate for gate, outcome in outcomes.items() if outcome == "FAIL"])
+    return failing, tuple([gate for gate in outcomes if gate not in failing])
 
 
 def recorded(verdict: Verdict) -> Candidate:
@@ -244,6 +243,7 @@ def _docket(view: TrialView, order: tuple[OrderKey, ...]) -> Docket:
         shared=tuple(entry for entry in called if entry.is_shared and not entry.gate.grounds),
         own=tuple(entry for entry in called if not entry.is_shared),
         speaking=tuple(called),
+        names=tuple(entry.gate.id for entry in called),
         silent={gate.id: GateOutcome(family=gate.family, outcome="NOT_DECLARED", limits={}) for gate in GATES},
     )
 
@@ -274,8 +274,7 @@ def _found_for_all(view: TrialView, docket: Docket) -> Shared:
     found: Findings = {called.gate.id: _run(called, view, {}) for called in docket.grounds}
     undefined = _undefined(docket, found)
     found |= {called.gate.id: _run(called, view, undefined) for called in docket.shared}
-    is_fine = all(map(_is_fine, found.values()))
-    return Shared(at=view.at, identity=view.identity, findings=found, is_fine=is_fine, undefined=undefined, outcomes={})
+    return Shared(at=view.at, identity=view.identity, findings=found, odd=_odd(found), undefined=undefined, outcomes={})
 
 
 def _run(called: Called, view: TrialView, undefined: Mapping[str, str]) -> dict[str, Finding]:
@@ -337,12 +336,13 @@ def owed_evidence(view: TrialView, order: tuple[OrderKey, ...]) -> Iterator[Owed
             yield Owed(ask=Ask(metric=metric, load_point=key.load_point or "", fields=wanted), origin="/selection")
 
 
-def _spread(docket: Docket, findings: Findings) -> bool:
+def _spread(docket: Docket, findings: Findings, odd: frozenset[str]) -> bool:
     """Make UNKNOWN whatever reads a load point whose measurements another gate could not vouch for, if any does."""
     doubted = {
-        called.gate.id: finding.spreads_to
-        for called in docket.speaking
-        for finding in findings[called.gate.id].values()
+        gate: finding.spreads_to
+        for gate in docket.names
+        if gate in odd
+        for finding in findings[gate].values()
         if finding.spreads_to and finding.outcome == "UNKNOWN"
     }
     if doubted:
