@@ -6,6 +6,7 @@ from typing import Any
 from django.core.validators import RegexValidator
 from django.db import models
 
+from reviews.errors import printable
 from reviews.sealing import SealBrokenError, seal, unseal
 
 logger = logging.getLogger(__name__)
@@ -13,6 +14,12 @@ logger = logging.getLogger(__name__)
 DIGEST_LENGTH = len("sha256:") + 64
 NO_DIGEST = "sha256:" + "0" * 64
 """Stands where a chain begins: no entry hashes to it."""
+
+
+def asked_digest(text: str) -> str:
+    """Return what an address names as a digest, as it can be looked for: no database takes every text."""
+    return printable(text, DIGEST_LENGTH + 1)
+
 
 SLUG_LENGTH = 40
 slug_validator = RegexValidator(r"^[a-z0-9][a-z0-9-]{0,39}\Z", "Expected lower-case letters, digits and hyphens.")

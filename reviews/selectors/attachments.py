@@ -8,6 +8,7 @@ from typing import Any
 from reviews.blobs import blob_read
 from reviews.errors import NotFoundError
 from reviews.models import Attachment, Decision, DocumentKind, Person, Revision, StoredDocument, Workspace
+from reviews.models.fields import asked_digest
 from reviews.selectors.people import standing_of
 from reviews.uploads import attachment_blocks
 
@@ -51,7 +52,7 @@ def evidence_document(*, actor: Person, workspace: Workspace, sha256: str) -> Ev
     """
     standing_of(actor, workspace)
     stored = (
-        StoredDocument.objects.filter(workspace=workspace, kind=DocumentKind.EVIDENCE, blob_id=sha256)
+        StoredDocument.objects.filter(workspace=workspace, kind=DocumentKind.EVIDENCE, blob_id=asked_digest(sha256))
         .select_related("stored_by")
         .first()
     )
@@ -87,7 +88,7 @@ def attachment_of(*, actor: Person, workspace: Workspace, sha256: str) -> Attach
         NotFoundError: the workspace has none, or the actor is no member of it.
     """
     standing_of(actor, workspace)
-    found = Attachment.objects.filter(document__workspace=workspace, sha256=sha256).order_by("id").first()
+    found = Attachment.objects.filter(document__workspace=workspace, sha256=asked_digest(sha256)).order_by("id").first()
     if found is None:
         raise NotFoundError("There is no such file behind the evidence of this workspace.")
     return _row(found)

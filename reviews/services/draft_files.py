@@ -22,6 +22,7 @@ from reviews.errors import Finding, NotFoundError, printable
 from reviews.facts import Authentication
 from reviews.models import DocumentKind, Draft, DraftFile, FileState, Person, Workspace
 from reviews.models.draft_files import FILE_NAME_LENGTH
+from reviews.models.fields import asked_digest
 from reviews.selectors.evidence_drafts import work_of
 from reviews.services.draft_reading import files_wake_after_commit
 from reviews.services.drafts import DraftChange, draft_changing
@@ -265,7 +266,8 @@ def file_remove(
         request_id=request_id,
         authentication=authentication,
     ) as change:
-        row = DraftFile.objects.filter(draft=change.draft, sha256=sha256).exclude(state=FileState.ARRIVING).first()
+        files = DraftFile.objects.filter(draft=change.draft, sha256=asked_digest(sha256))
+        row = files.exclude(state=FileState.ARRIVING).first()
         if row is None:
             raise NotFoundError("There is no such file in this draft.")
         work, body = work_of(change.draft)
