@@ -1,6 +1,7 @@
 """Archives made to hurt whoever opens them are refused, quickly and within little memory, whatever key is given."""
 
 import io
+import random
 import struct
 import time
 import tracemalloc
@@ -9,7 +10,8 @@ from collections.abc import Callable
 
 import pytest
 
-from planner.verifier.verify import verify
+from planner.verifier import verify as verifier
+from planner.verifier.verify import Bundle, verify
 from tests.verifier.making import KEY, content, sound_story, written
 
 Archive = Callable[[zipfile.ZipFile], object]
@@ -141,6 +143,21 @@ def test_a_hostile_archive_is_refused_in_little_time_and_memory(name: str, keys:
     assert reason in headline
     assert took < 10
     assert peak < 150 * MEBIBYTE
+
+
+def test_a_document_is_read_into_memory_up_to_a_bound_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An archive may unpack to 4 GiB, of which what is read at once is a small part: 16 blocks."""
+    monkeypatch.setattr(verifier, "MAX_LINE", 1 << 16)
+
+    def fill(zipped: zipfile.ZipFile) -> None:
+        zipped.writestr("report.html", random.Random(1).randbytes(10_000))  # noqa: S311 - lets the rest be packed well
+        zipped.writestr("documents/plan.json", b" " * MEBIBYTE + b"{}")
+        zipped.writestr("documents/small.json", b" " * (MEBIBYTE - 2) + b"{}")
+
+    bundle = Bundle(io.BytesIO(archive(fill)))
+    assert bundle.tree("documents/small.json") == {}
+    with pytest.raises(ValueError, match="Expecting value"):
+        bundle.tree("documents/plan.json")
 
 
 def test_compressed_content_within_the_bounds_is_read() -> None:
