@@ -6,12 +6,11 @@ import msgspec
 from rest_framework.request import Request
 
 from planner.times import parsed_time
-from reviews.api.authentication import actor, authentication, request_id
+from reviews.api.authentication import actor, trace_of
 from reviews.api.parts import BINARY, check_outer_form, file_problems, repeated_parts, unknown_parts
 from reviews.errors import Finding, InvalidRequestError, printable
 from reviews.models import ProposalKind, Workspace
 from reviews.services.acting import PROSE_LENGTH
-from reviews.services.people import Trace
 
 MOST_BYTES = 2**20
 REASON = {"type": "string", "minLength": 1, "maxLength": PROSE_LENGTH, "description": "kept in the audit log"}
@@ -72,7 +71,7 @@ BODY = {
 
 def act_of(request: Request, workspace: Workspace) -> dict[str, Any]:
     """Return what every act names: who, where, and how they showed who they are."""
-    trace = Trace(request_id(), authentication(request))
+    trace = trace_of(request)
     return {"actor": actor(request), "workspace": workspace, "trace": trace}
 
 

@@ -14,6 +14,7 @@ from reviews.errors import NotAuthenticatedError
 from reviews.facts import Authentication
 from reviews.models import Person
 from reviews.selectors.proofs import recent_proof
+from reviews.services.people import Trace
 from reviews.services.tokens import TokenGrant, token_use
 
 
@@ -58,3 +59,8 @@ def authentication(request: Request) -> Authentication:
 def request_id() -> str:
     """Return the id that the log lines of this request carry."""
     return str(structlog.contextvars.get_contextvars().get("request_id", ""))
+
+
+def trace_of(request: Request) -> Trace:
+    """Say what an entry of the log tells of the request that made it."""
+    return Trace(request_id(), authentication(request))

@@ -8,7 +8,7 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from reviews.api.authentication import actor, authentication, request_id
+from reviews.api.authentication import actor, trace_of
 from reviews.api.base import KEPT_FOR_EVER, WorkspaceView
 from reviews.api.documentation import (
     PAGING as PAGING_SAID,
@@ -36,7 +36,6 @@ from reviews.selectors.diagnoses import (
 )
 from reviews.services.acting import PROSE_LENGTH
 from reviews.services.diagnoses import MOST_LATE_US, Asked, diagnosis_make
-from reviews.services.people import Trace
 
 FIELDS = ("with_evidence", "trial", "late_us", "note")
 
@@ -79,7 +78,7 @@ class Diagnoses(WorkspaceView):
             workspace=self.space,
             number=number,
             asked=_asked(request),
-            trace=Trace(request_id(), authentication(request)),
+            trace=trace_of(request),
         )
         found = diagnosis_detail(actor=actor(request), workspace=self.space, number=number, diagnosis=made.number)
         value = whole_value(found, number, self.links)

@@ -11,7 +11,7 @@ from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from reviews.api.authentication import actor, authentication, request_id
+from reviews.api.authentication import actor, trace_of
 from reviews.api.base import WorkspaceView
 from reviews.api.documentation import DOCUMENT, PAGING, READING, SENDING, body, number, refusals, text
 from reviews.api.queries import MOST_PAGES, MOST_ROWS, integer, no_slot, printable, read_query
@@ -79,7 +79,7 @@ class IdentityReports(WorkspaceView):
 
         Of the hosts the answer lists those that were sent, and says of all together how the slot stands.
         """
-        trace = Trace(request_id(), authentication(request))
+        trace = trace_of(request)
         with _refusals_kept(request, self.space, trace):
             slot, documents = slot_parts(request)
         found = identity_reports_take(

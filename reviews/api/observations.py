@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from planner.importers import Source
 from planner.observations.scrapes import MAPPINGS, Said
-from reviews.api.authentication import actor, authentication, request_id
+from reviews.api.authentication import actor, trace_of
 from reviews.api.base import WorkspaceView
 from reviews.api.documentation import CHECKING, DOCUMENT, body, refusals
 from reviews.api.parts import check_outer_form, unknown_parts
@@ -19,7 +19,6 @@ from reviews.api.throttles import ObserveThrottle
 from reviews.errors import Finding, InvalidRequestError, printable
 from reviews.services.observation_scrapes import scrapes_take
 from reviews.services.observations import Taken, observations_take
-from reviews.services.people import Trace
 
 SAID = ("slot", "subject", "source", "started_at", "ended_at")
 MOST_SCRAPES = 2
@@ -52,7 +51,7 @@ class Observations(WorkspaceView):
         """Take a batch, or two scrapes of one exporter with what they do not say; the same again changes nothing."""
         check_outer_form(request)
         _require_parts(request)
-        trace = Trace(request_id(), authentication(request))
+        trace = trace_of(request)
         who: dict[str, Any] = {"actor": actor(request), "workspace": self.space, "trace": trace}
         notes: tuple[str, ...] = ()
         if "observations" in request.FILES:

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from reviews.api import serializers_threads as shapes
 from reviews.api.act_parts import sent_fields
-from reviews.api.authentication import actor, authentication, request_id
+from reviews.api.authentication import actor, trace_of
 from reviews.api.base import WorkspaceView
 from reviews.api.documentation import IDEMPOTENCY_KEY as SUBMISSION_KEY
 from reviews.api.documentation import PAGING, READING, SENDING, body, refusals
@@ -23,7 +23,6 @@ from reviews.selectors.thread_pages import Wanted
 from reviews.selectors.threads import ThreadRow, discussion
 from reviews.services.acting import PROSE_LENGTH
 from reviews.services.comment_checks import Written
-from reviews.services.people import Trace
 from reviews.services.threads import comments_publish, thread_resolve
 
 MOST_BYTES = 8 * 2**20
@@ -65,7 +64,7 @@ class ThreadView(WorkspaceView):
 
     def asked(self, request: Request, number: int) -> dict[str, Any]:
         """Return what every act names."""
-        trace = Trace(request_id(), authentication(request))
+        trace = trace_of(request)
         return {"actor": actor(request), "workspace": self.space, "number": number, "trace": trace}
 
     def state(self, request: Request, number: int, wanted: Wanted, status: int = 200) -> Response:

@@ -27,11 +27,10 @@ from reviews.policies.document import PolicyDocument, team_title
 from reviews.selectors.policy_page import DelegationRow, PolicyPage, delegation_page, policy_page
 from reviews.selectors.proposals import ProposalRow
 from reviews.services.delegations import delegation_end, delegation_make
-from reviews.services.people import Trace
 from reviews.services.policy_changes import policy_tree
 from reviews.services.proposals import HANDLERS
 from reviews.services.two_persons import proposal_countersign, proposal_make, proposal_withdraw
-from reviews.web.frame import PersonRequest, authentication, frame, page, request_id, workspace_of
+from reviews.web.frame import PersonRequest, frame, page, trace_of, workspace_of
 from reviews.web.links import number_or_none
 from reviews.web.reauthentication import ask_again, typed_before
 from reviews.web.release_rows import Waiting, waiting_of
@@ -72,8 +71,7 @@ def _change(request: PersonRequest, slug: str, typed: dict[str, str]) -> None:
 
 
 def _common(request: PersonRequest, slug: str) -> dict[str, Any]:
-    trace = Trace(request_id(), authentication(request))
-    return {"actor": request.user, "workspace": workspace_of(slug), "trace": trace}
+    return {"actor": request.user, "workspace": workspace_of(slug), "trace": trace_of(request)}
 
 
 def _policy_shown(
