@@ -128,8 +128,9 @@ def weigh(view: TrialView, order: tuple[OrderKey, ...]) -> Verdict:
     findings, odd = dict(shared.findings), shared.odd
     for called in docket.own:
         found = findings[called.gate.id] = _run(called, view, shared.undefined)
-        if not _is_fine(found):
-            odd |= {called.gate.id}
+        for finding in found.values():
+            if finding.outcome not in FINE:
+                odd |= {called.gate.id}
     is_doubted = bool(odd) and _spread(docket, findings, odd)
     failing, unknown = _not_passed(docket, findings, _odd(findings) if is_doubted else odd)
     keys = {label: key_value(view, key) for label, key in docket.keys}
@@ -148,13 +149,11 @@ def weigh(view: TrialView, order: tuple[OrderKey, ...]) -> Verdict:
     )
 
 
-def _is_fine(found: Mapping[str, Finding]) -> bool:
-    return FINE.issuperset([finding.outcome for finding in found.values()])
-
-
 def _odd(findings: Findings) -> frozenset[str]:
     """Return the gates that FAIL or are UNKNOWN."""
-    return frozenset(gate for gate, found in findings.items() if not _is_fine(found))
+    return frozenset(
+        gate for gate, found in findings.items() for finding in found.values() if finding.outcome not in FINE
+    )
 
 
 def _not_passed(docket: Docket, findings: Findings, odd: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -41,6 +41,7 @@ ONE_SIDED: Mapping[str, tuple[str, ...]] = {
 MEAN_SAMPLES = 20
 FROM_START = ("ttft_ms", "e2e_ms")
 """Latencies whose clock starts when the request is sent, or should have been."""
+_FROM_START_AT = frozenset(f"/load/{field}" for field in FROM_START)
 BEYOND_PERCENTILE = Fraction(10)
 """Samples that must lie beyond a percentile: n x (1 - q) >= 10 unless the contract says otherwise."""
 
@@ -285,9 +286,8 @@ def _throughput(window: WindowView) -> Sample:
         unfit = zero(at, fields[1], no="rate") if duration == 0 else ()
         return Sample(value=None, low=None, high=None, where=where, missing=missing, doubts=doubts, unfit=unfit)
     rate = fraction_of(tokens, duration)
-    return Sample(
-        value=rate, low=rate, high=rate, where=where, read=tuple([at + name for name in fields]), doubts=doubts
-    )
+    read = (at + fields[0], at + fields[1])
+    return Sample(value=rate, low=rate, high=rate, where=where, read=read, doubts=doubts)
 
 
 def statistic(windows: Iterable[WindowView], field_name: str, name: str, *, beyond: Fraction | None = None) -> Reading:
@@ -321,17 +321,17 @@ def statistic_at(window: WindowView, at: str, recorded: object, name: str, beyon
         return replace(absent(window, at), value=value, missing=(window.at + fields[1],), notes=(short,))
     of_load = at.startswith("/load/") and not isinstance(window.record.load, UnsetType)
     side = side_of(name, window.record.load if of_load else UNSET)
-    low, high = bounded(value, side)
+    low, high = (value, value) if side == "exact" else bounded(value, side)
     sample = Sample(
         value=value,
         low=low,
         high=high,
         where=(("window", window.id),),
-        read=tuple([window.at + field for field in fields]),
+        read=(window.at + fields[0], window.at + fields[1]),
         doubts=window.doubts(fields),
         notes=ONE_SIDED.get(side, ()),
     )
-    return _from_schedule(sample, window) if of_load and at.rpartition("/")[2] in FROM_START else sample
+    return _from_schedule(sample, window) if at in _FROM_START_AT else sample
 
 
 @lru_cache(maxsize=4096)

@@ -179,10 +179,11 @@ def telemetry(view: TrialView, standing: Standing) -> Finding:
     missing is shown and changes nothing. Never FAILs."""
     contract, kept = view.contract, view.ground.kept
     declared = contract.evidence_required
-    wants = kept.once(("wants", standing), lambda: Wants(required(contract, standing.owed)))
-    shown_only = kept.once("advised", lambda: Wants(advised(contract)))
+    wants, shown_only = kept.once(
+        ("wants", standing), lambda: (Wants(required(contract, standing.owed)), Wants(advised(contract)))
+    )
     found = presences(view, wants)
-    unseen = [each for each in presences(view, shown_only) if each.gaps]
+    unseen = [each for each in presences(view, shown_only) if each.gaps] if shown_only.all else []
     lacking = [each for each in found if each.gaps]
     readings = sum([each.readings for each in found])
 
