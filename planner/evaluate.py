@@ -292,22 +292,18 @@ def _outcomes(verdict: Verdict) -> dict[str, GateOutcome]:
     gates, at = dict(shared.outcomes), view.at
     if verdict.is_doubted:
         for called in docket.shared:
-            gates[called.gate.id] = _written(called, findings[called.gate.id])
+            gates[called.gate.id] = gate_outcome(called.gate.family, called.lines, findings[called.gate.id])
     if at != shared.at:
         for name in shared.pointing:
             gates[name] = pointed_at(gates[name], shared.at, at)
     for called in docket.own:
-        gates[called.gate.id] = _written(called, findings[called.gate.id])
+        gates[called.gate.id] = gate_outcome(called.gate.family, called.lines, findings[called.gate.id])
     return gates
-
-
-def _written(called: Called, found: Mapping[str, Finding]) -> GateOutcome:
-    return gate_outcome(called.gate.family, called.lines, found)
 
 
 def _write_for_all(docket: Docket, shared: Shared) -> None:
     said = {
-        called.gate.id: _written(called, shared.findings[called.gate.id])
+        called.gate.id: gate_outcome(called.gate.family, called.lines, shared.findings[called.gate.id])
         for called in (*docket.grounds, *docket.shared)
     }
     shared.outcomes = {**docket.silent, **said}

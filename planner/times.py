@@ -1,7 +1,7 @@
 """Times of documents: UTC, whole seconds, written with a Z."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import date, datetime
 from fractions import Fraction
 from functools import lru_cache
@@ -68,9 +68,11 @@ def seconds_between(first: str, last: str) -> Fraction | None:
     return Fraction(int((end - start).total_seconds()))
 
 
-def repeats(spans: Iterable[tuple[str, str]]) -> int:
+def repeats(spans: Sequence[tuple[str, str]]) -> int:
     """Count the spans (start, end) that repeat a measurement; times of equal form (UTC, whole seconds, Z) order as
     text."""
+    if len(spans) < 2:
+        return len(spans)
     found, last = 0, ("", "")
     for span in sorted((end, start) for start, end in spans):
         if found == 0 or (span[1] >= last[0] and span != last):

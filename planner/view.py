@@ -279,7 +279,7 @@ class TrialView:
         return self.kept.once(("repeats", load_point), lambda: self._repeats(load_point))
 
     def _repeats(self, load_point: str) -> int:
-        return repeats((window.record.start, window.record.end) for window in self.windows(load_point))
+        return repeats([(window.record.start, window.record.end) for window in self.windows(load_point)])
 
     def too_few_windows(self, load_point: str) -> tuple[str, ...]:
         """Say so in words; nothing where there are enough."""

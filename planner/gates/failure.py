@@ -105,7 +105,7 @@ def failure_domain(view: TrialView, limit: FailureDomainLimit) -> Finding:
     if field not in COUNTS:
         reading = view.qualified(reading, limit.load_point)
     result = compare(reading, comparator, floor)
-    measured = result.decides is not None and any(name == "injection" for name, _ in result.decides.where)
+    measured = result.decides is not None and "injection" in result.decides.place
     notes = () if measured else (ARITHMETIC,)
     return compared(
         result,
@@ -190,7 +190,7 @@ def _sample(
         read=() if bounds is None else (*left.read, *(known.read if needs_total else ())),
         missing=tuple(dict.fromkeys(lacking)),
         doubts=known.doubts if needs_total else (),
-        notes=tuple(dict.fromkeys((*(each.sentence for each in unfit), *left.notes))),
+        notes=tuple(dict.fromkeys((*[each.sentence for each in unfit], *left.notes))),
         unfit=unfit,
     )
 

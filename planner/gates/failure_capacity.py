@@ -246,7 +246,7 @@ def left_at_once(view: TrialView, loss: Loss, found: Capacity, injections: Injec
     if measured:
         rate, name = min(measured)
         return _measured(view, name, "output_tokens_per_s", rate)
-    notes = (*(each.sentence for each in found.unfit), *((found.note,) if found.note else ()))
+    notes = (*[each.sentence for each in found.unfit], *((found.note,) if found.note else ()))
     return Left(rate=_survivors(found, loss) if found.is_known else None, missing=found.missing, notes=notes)
 
 

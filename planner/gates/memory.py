@@ -13,7 +13,7 @@ from typing import cast
 
 from planner.compare import Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
-from planner.gates.memory_parts import COMPONENTS, EVERY_COMPONENT, PEAK, metrics_of, unexplained
+from planner.gates.memory_parts import EVERY_COMPONENT, PEAK, metrics_of, unexplained
 from planner.gates.wording import apart, gib, no_window, share, why
 from planner.numbers import exact
 from planner.readings import (
@@ -105,7 +105,7 @@ def memory_headroom(view: TrialView, limit: MemoryHeadroomLimit) -> Finding:
     is at most the device's memory minus the reserve, and at most max_used_bytes where declared. Components that sum
     to less than the peak beyond tolerance leave memory unexplained: UNKNOWN."""
     most = ceilings(view, limit)
-    samples = tuple(sample for window in view.windows(limit.load_point) for sample in _peaks(view, window, limit, most))
+    samples = tuple([each for window in view.windows(limit.load_point) for each in _peaks(view, window, limit, most)])
     reading = view.qualified(Reading(samples=samples, worst_is="highest"), limit.load_point)
     result = compare(reading, "<=")
     return compared(result, partial(_sentence, result, limit), notes=_notes(view, limit))
@@ -139,19 +139,20 @@ def ceiling(contract: Contract, device_bytes: int, max_used_bytes: int | UnsetTy
 
 def _peaks(
     view: TrialView, window: WindowView, limit: MemoryHeadroomLimit, ceilings: tuple[Fraction, ...]
-) -> Iterator[Sample]:
-    """Yield a sample of every rank that can decide, or one for the window where the metric is not there at all."""
+) -> list[Sample]:
+    """Return a sample of every rank that can decide, or one for the window where the metric is not there at all."""
     at = f"/per_rank/{PEAK}"
     metric = metrics_of(window).get(PEAK)
     if metric is None:
-        yield absent(window, at)
-        return
+        return [absent(window, at)]
     side = peak_bound(window, metric, limit.max_sample_interval_s)
     hindrance = _hindrance(view, window, metric)
     doubts, doubted = window.doubts((at,)), unexplained(view, window)
+    found = []
     for rank in _deciding(metric, ceilings, doubted):
         own = (*doubts, doubted[rank]) if rank in doubted else doubts
-        yield _peak(view, window, rank, number_at(metric.values, rank), ceilings[rank], side, hindrance, own)
+        found.append(_peak(view, window, rank, number_at(metric.values, rank), ceilings[rank], side, hindrance, own))
+    return found
 
 
 def _deciding(metric: PerRank, ceilings: tuple[Fraction, ...], doubted: Mapping[int, str]) -> list[int]:
@@ -292,11 +293,13 @@ def _sentence(result: Comparison, limit: MemoryHeadroomLimit) -> str:
     return f"{rank} uses {used} of {most}.{why(result)}"
 
 
-def _notes(view: TrialView, limit: MemoryHeadroomLimit) -> Iterator[str]:
+def _notes(view: TrialView, limit: MemoryHeadroomLimit) -> tuple[str, ...]:
     """Say what was not tested."""
-    windows = view.windows(limit.load_point)
-    if any(0 < len(metrics_of(window).keys() & EVERY_COMPONENT) < len(COMPONENTS) for window in windows):
-        yield "The breakdown is partial, so the sum of components is not tested."
+    for window in view.windows(limit.load_point):
+        recorded = metrics_of(window).keys()
+        if not recorded >= EVERY_COMPONENT and not recorded.isdisjoint(EVERY_COMPONENT):
+            return ("The breakdown is partial, so the sum of components is not tested.",)
+    return ()
 
 
 @gate(
