@@ -51,6 +51,9 @@ def decisions(folder: Path) -> int:
 
 def test_first_start_plans_the_examples_and_a_second_keeps_them(folder: Path) -> None:
     with embedded_run(folder) as first:
+        begun, *steps = first.said.splitlines()[:6]
+        assert begun.startswith(f"Topogate starts. Its data is in {folder}; ")
+        assert [line.split(": ")[0] for line in steps] == [f"  {step} of 5" for step in range(1, 6)]
         assert f"http://localhost:{first.port}\n" in first.said
         assert set(first.passwords) == PEOPLE
         assert answer(first, "/health/ready") == (200, "ready\n")
