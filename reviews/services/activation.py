@@ -16,7 +16,7 @@ from planner.records.plan import Candidate, Plan
 from reviews import queue
 from reviews.audit import without_names
 from reviews.blobs import blob_keep, blob_read
-from reviews.clock import database_now, utc_text
+from reviews.clock import database_now, utc_text, when
 from reviews.errors import ConflictError, Finding, InvalidRequestError, printable
 from reviews.models import Activation, ActivationKind, Decision, DecisionState, Person, Revision, Workspace
 from reviews.planning import contract_tree, decode_plan
@@ -132,7 +132,7 @@ def _release(act: Acting, judgement: Judgement, seen_subject: str, statement: st
         raise InvalidRequestError((problem,))
     until = release_until(revision, judgement, now)
     if until is not None and until <= now:
-        raise ConflictError(f"{decision.label} would hold no more: it was valid until {utc_text(until)}.")
+        raise ConflictError(f"{decision.label} would hold no more: it was valid until {when(until)} UTC.")
     return Release(
         revision=revision, plan=plan, trial=trial, at=now, until=until, statement=statement, rollback=rollback
     )

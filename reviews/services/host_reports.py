@@ -11,7 +11,7 @@ from typing import Any
 from planner.identity_live import Said, said_of
 from reviews.audit import Act, append, workspace_write
 from reviews.blobs import blob_keep
-from reviews.clock import database_now, utc_text
+from reviews.clock import database_now, when_exactly
 from reviews.errors import ConflictError, InvalidRequestError, printable
 from reviews.models import DecisionState, HostReport, IdentityReport, Person, PlannedRevision, Workspace
 from reviews.policies.host_reports import WHOLE, Sent, is_of_a_host, part_problems, sent_reports, time_of_whole
@@ -147,8 +147,8 @@ def _not_yet_taken(known: Mapping[str, HostReport], sent: Sequence[Sent]) -> lis
             new.append(one)
         elif one.sha256 != row.sha256:
             problems.append(
-                f"{one.place}: expected a report after {utc_text(row.collected_at)[:19]}Z, which is there already, "
-                f"found one of {utc_text(one.collected_at)[:19]}Z."
+                f"{one.place}: expected a report after {when_exactly(row.collected_at)} UTC, which is there already, "
+                f"found one of {when_exactly(one.collected_at)} UTC."
             )
     if problems:
         raise ConflictError(" ".join(problems))

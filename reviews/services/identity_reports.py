@@ -14,7 +14,7 @@ from planner.identity_check import KeyDifference
 from planner.identity_live import Said, said_by_whole, seen_in
 from reviews.audit import append, workspace_write
 from reviews.blobs import blob_keep
-from reviews.clock import database_now, utc_text
+from reviews.clock import database_now, when_exactly
 from reviews.errors import ConflictError, Finding, InvalidRequestError, is_storable, printable
 from reviews.models import Decision, DecisionState, HostReport, IdentityReport, Person, Workspace
 from reviews.policies.host_reports import WHOLE, Sent, value_problems
@@ -130,8 +130,8 @@ def _require_after(workspace: Workspace, slot: str, collected_at: datetime, foun
         known.append(found.activation.activated_at)
     if known and collected_at < max(known):
         raise ConflictError(
-            f"Expected reports of {slot} after {utc_text(max(known))[:19]}Z, found some of "
-            f"{utc_text(collected_at)[:19]}Z."
+            f"Expected reports of {slot} after {when_exactly(max(known))} UTC, found some of "
+            f"{when_exactly(collected_at)} UTC."
         )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from reviews.clock import utc_text
+from reviews.clock import utc_text, when_exactly
 from reviews.policies.report_news import News
 from reviews.policies.validity import Difference, also_text
 from reviews.selectors.slot_check import difference_text
@@ -19,7 +19,7 @@ def told_text(change: Change, differences: Sequence[Difference], place: str = ""
     if change.news is News.FLAPS:
         said.append(f"It flaps: {course.changes} changes, each within an hour of the one before.")
     if change.news is News.SETTLED and course.flaps_since is not None:
-        said.append(f"It has settled, after {course.changes:,} changes until {utc_text(course.since)[:19]}Z.")
+        said.append(f"It has settled, after {course.changes:,} changes until {when_exactly(course.since)} UTC.")
     if differences:
         said.append(f"{difference_text(differences[0])}{also_text(differences)}")
     return f"{f'{place}: ' if place else ''}{' '.join(said)}"[:REASON_LENGTH] if said else None

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from reviews.clock import when
 from reviews.errors import ConflictError
 from reviews.models import AuditEntry, Decision, DecisionState, Person
 from reviews.policies.transitions import next_state
@@ -58,7 +59,7 @@ def _moved_by(decision: Decision) -> str:
     person = Person.objects.filter(token=last.actor_token).first() if last is not None else None
     if last is None or person is None:
         return ""
-    return f" {person.display_name} {did} at {last.at[:16].replace('T', ' ')} UTC."
+    return f" {person.display_name} {did} at {when(datetime.fromisoformat(last.at))} UTC."
 
 
 def decision_resubmit(decision: Decision, at: datetime) -> None:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from django.db.models import Q
 
 from reviews.audit import Act, append, refusals_recorded, workspace_write
-from reviews.clock import database_now, utc_text
+from reviews.clock import database_now, utc_text, when
 from reviews.errors import (
     ConflictError,
     Finding,
@@ -205,7 +205,7 @@ def token_use(secret: str) -> tuple[Person, TokenGrant]:
     if token.revoked_at is not None:
         raise NotAuthenticatedError("This token was revoked. Make a new one on the token page.")
     if token.expires_at <= now:
-        raise NotAuthenticatedError(f"This token ended at {utc_text(token.expires_at)[:16]}Z. Make a new one.")
+        raise NotAuthenticatedError(f"This token ended at {when(token.expires_at)} UTC. Make a new one.")
     if not token.person.is_active:
         raise NotAuthenticatedError("The person of this token is switched off.")
     if token.last_used_at is None or token.last_used_at < now - USE_NOTED_EVERY:

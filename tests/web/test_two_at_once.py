@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True
 
 DECISION, DELEGATIONS = "/w/lab/decisions/1/", "/w/lab/settings/delegations"
 RELEASE, THREAD = f"{DECISION}release/", f"{DECISION}threads/1/"
-NOON = r"at [0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC."
+NOON = r"at [0-9]{1,2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2} UTC."
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from reviews.clock import utc_text
+from reviews.clock import when
 from reviews.models import Person, Role, Team, Workspace
 from reviews.policies.roster import may_hold_seat
 from reviews.services.people import member_add, seat_give
@@ -48,7 +48,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{person.login} is {membership.role} in {workspace.slug}")
         if needs_link:
             made = invitation_make(workspace=workspace, person=person)
-            self.stdout.write(f"sets the password once, until {utc_text(made.expires_at)[:16]}Z: {made.address}")
+            self.stdout.write(f"sets the password once, until {when(made.expires_at)} UTC: {made.address}")
 
     def _role(self, person: Person | None, workspace: Workspace, asked: str | None) -> Role:
         held = workspace.memberships.filter(person=person).first() if person else None

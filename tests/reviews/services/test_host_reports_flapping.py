@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from reviews.clock import when
+from reviews.clock import when, when_exactly
 from reviews.models import AuditEntry, HostReport, IdentityReport
 from reviews.selectors.slots_now import workspace_slots
 from reviews.services.host_reports import Answer
@@ -71,11 +71,12 @@ def test_what_has_said_the_same_for_an_hour_has_settled_which_is_told_once(peopl
     post(people, report("node-b"))
     flap(people, 7)
     assert not flap(people, 1, first=8).live.agrees
-    rewritten(HostReport.objects.filter(place="node-a"), since=timezone.now() - timedelta(minutes=61))
+    since = timezone.now() - timedelta(minutes=61)
+    rewritten(HostReport.objects.filter(place="node-a"), since=since)
     found = flap(people, 1, first=10)
     entry = last_entry(people)
     assert (found.live.agrees, entry["action"]) == (True, "identity.reported")
-    assert entry["reason"].startswith("node-a: It has settled, after 6 changes until 20")
+    assert entry["reason"].startswith(f"node-a: It has settled, after 6 changes until {when_exactly(since)} UTC.")
     (told,) = entry["payload"]["reports"]
     assert (told["flaps"], told["changes"], told["flapped"]) == (False, 6, ["/stack/engine/version"])
     before = len(entries())

@@ -1,10 +1,12 @@
 """Reports that are wrong or hostile are refused by name, with one entry for each host and reason."""
 
 import json
+from datetime import datetime
 from typing import Any
 
 import pytest
 
+from reviews.clock import when_exactly
 from reviews.errors import ConflictError, InvalidRequestError, NotFoundError
 from reviews.models import AuditEntry, Blob, Decision, HostReport
 from reviews.policies import host_reports
@@ -182,9 +184,13 @@ def test_a_stranger_learns_nothing_and_writes_nothing(people: Cast) -> None:
 
 def test_an_older_report_of_the_same_host_is_refused(people: Cast) -> None:
     running(people)
-    post(people, report("node-a", collected_at=stamp(20)))
-    with pytest.raises(ConflictError, match=r"node-a: expected a report after .*, which is there already, found"):
-        post(people, report("node-a", collected_at=stamp(10)))
+    later, earlier = stamp(20), stamp(10)
+    post(people, report("node-a", collected_at=later))
+    with pytest.raises(ConflictError) as refused:
+        post(people, report("node-a", collected_at=earlier))
+    after, found = (when_exactly(datetime.fromisoformat(at)) for at in (later, earlier))
+    said = f"expected a report after {after} UTC, which is there already, found one of {found} UTC."
+    assert refused.value.message == f"node-a: {said}"
 
 
 def test_another_report_of_the_same_second_is_refused(people: Cast) -> None:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from reviews.clock import when
 from reviews.errors import ConflictError, NotAuthenticatedError, NotFoundError
 from reviews.models import ApiToken, AuditEntry, Membership, Person
 from reviews.selectors.tokens import token_rows
@@ -58,9 +59,11 @@ def test_a_revoked_token_stops_at_once(people: Cast) -> None:
 
 def test_a_token_ends_at_its_time(people: Cast) -> None:
     token = made(people)
-    ApiToken.objects.update(expires_at=datetime.now(UTC) - timedelta(seconds=1))
-    with pytest.raises(NotAuthenticatedError, match="ended at"):
+    ended = datetime.now(UTC) - timedelta(seconds=1)
+    ApiToken.objects.update(expires_at=ended)
+    with pytest.raises(NotAuthenticatedError) as refused:
         token_use(token.secret)
+    assert refused.value.message == f"This token ended at {when(ended)} UTC. Make a new one."
 
 
 def test_a_token_of_somebody_switched_off_is_refused(people: Cast) -> None:
