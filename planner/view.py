@@ -235,7 +235,7 @@ class TrialView:
         for load_point in traced:
             found += self.windows(load_point)
             found += self.stretches(load_point, "instrumented") + self.stretches(load_point, "soak")
-        return list({window.id: window for window in found}.values())
+        return list({window.id: window for window in found}.values()) if len(found) > 1 else found
 
     @cached_property
     def _throughputs(self) -> Mapping[str, Reading]:

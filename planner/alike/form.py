@@ -191,8 +191,9 @@ def _read_times(spans: list[tuple[str, str]], table: Table) -> None:
     seconds = {span: seconds_between(*span) for span in set(spans)}
     known = {span: int(found or 0) for span, found in seconds.items()}
     table.columns[SPAN], table.columns[SECONDS] = spans, list(map(known.__getitem__, spans))
-    if None in seconds.values():
-        table.strangers.update(at for at, span in enumerate(spans) if seconds[span] is None)
+    timeless = {span for span, found in seconds.items() if found is None}
+    if timeless:
+        table.strangers.update(at for at, span in enumerate(spans) if span in timeless)
 
 
 def _say_the_same(metric: PerRank, other: PerRank) -> bool:

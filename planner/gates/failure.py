@@ -6,7 +6,7 @@ kind in the worst counted window decides. Arithmetic on measured rates says so; 
 Not handled: how long recovery takes by itself (``recovery``).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import ClassVar, Literal
@@ -97,7 +97,7 @@ def failure_domain(view: TrialView, limit: FailureDomainLimit) -> Finding:
         return unknown("What comes back is measured as a rate, not as groups or ranks: limit the capacity.")
     kept = view.placed.kept
     found = kept.once(("losses", limit.domain), lambda: losses(view.serving_groups, view.rank_device, domains))
-    outside = kept.once(("outside", limit.domain), lambda: tuple(_outside(view, limit, domains.values())))
+    outside = kept.once(("outside", limit.domain), lambda: _outside(view, limit, domains))
     comparator, unit = KINDS[field]
     floor = exact(getattr(limit, field))
     samples = (*_samples(view, limit, field, found), *outside)
@@ -138,14 +138,14 @@ def _samples(view: TrialView, limit: FailureDomainLimit, field: str, found: Sequ
         yield from _capacity_samples(view, limit, found, window)
 
 
-def _outside(view: TrialView, limit: FailureDomainLimit, domains: Iterable[frozenset[str]]) -> Iterator[Sample]:
-    """Yield a sample without a value for a device that no domain of the kind holds: its loss can not be judged."""
-    inside = frozenset().union(*domains)
+def _outside(view: TrialView, limit: FailureDomainLimit, domains: Mapping[str, frozenset[str]]) -> tuple[Sample, ...]:
+    """Return a sample without a value for a device that no domain of the kind holds: its loss can not be judged."""
+    inside = view.ground.kept.once(("in a domain", limit.domain), lambda: frozenset().union(*domains.values()))
     for rank, device in enumerate(view.rank_device):
         if device not in inside:
             note = f"Device {device} of rank {rank} is in no {limit.domain} that the contract declares."
-            yield Sample(value=None, low=None, high=None, where=(("device", device),), notes=(note,))
-            return
+            return (Sample(value=None, low=None, high=None, where=(("device", device),), notes=(note,)),)
+    return ()
 
 
 def _capacity_samples(
