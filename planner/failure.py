@@ -40,18 +40,18 @@ def losses(
     groups: Sequence[Sequence[int]], rank_device: Sequence[str], domains: Mapping[str, frozenset[str]]
 ) -> tuple[Loss, ...]:
     """Return the loss of every domain that holds at least one rank, by domain id."""
-    group_of = {rank: index for index, group in enumerate(groups) for rank in group}
-    device_domains: dict[str, list[str]] = {}
-    for domain, devices in domains.items():
-        for device in devices:
-            device_domains.setdefault(device, []).append(domain)
-    hit: dict[str, set[int]] = {}
-    for rank, device in enumerate(rank_device):
-        for domain in device_domains.get(device, ()):
-            hit.setdefault(domain, set()).add(group_of[rank])
+    groups_on: dict[str, set[int]] = {}
+    for index, group in enumerate(groups):
+        for rank in group:
+            groups_on.setdefault(rank_device[rank], set()).add(index)
+    hit = (
+        (domain, set[int]().union(*[groups_on[device] for device in devices if device in groups_on]))
+        for domain, devices in sorted(domains.items())
+    )
     return tuple(
-        Loss(domain=domain, groups=tuple(sorted(lost)), ranks=sum(len(groups[index]) for index in lost))
-        for domain, lost in sorted(hit.items())
+        Loss(domain=domain, groups=tuple(sorted(lost)), ranks=sum([len(groups[index]) for index in lost]))
+        for domain, lost in hit
+        if lost
     )
 
 

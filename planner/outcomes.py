@@ -68,6 +68,7 @@ class Line:
         self._at = None if isinstance(limit, Standing) else f"/gates/{gate.id}/{name}"
         self._number: Quantity = None
         self._number_written: Value = None
+        self._parts: tuple[int, int] | None = None
         self._last: tuple[Finding, LimitOutcome] | None = None
 
     def written(self, finding: Finding) -> LimitOutcome:
@@ -80,8 +81,9 @@ class Line:
         number, margin, sentence = finding.limit, finding.margin, finding.sentence
         if number is not self._number:
             self._number, self._number_written = number, _value(number)
+            self._parts = number.as_integer_ratio() if type(number) is Fraction else None
         at, field = self._at, finding.limit_field
-        share = _share(margin, number) if type(margin) is Fraction and type(number) is Fraction else None
+        share = _share(margin, *self._parts) if type(margin) is Fraction and self._parts is not None else None
         return LimitOutcome(
             outcome=finding.outcome,
             sentence=sentence if isinstance(sentence, str) else sentence(),
@@ -101,8 +103,9 @@ class Line:
         )
 
 
-def _share(margin: Fraction, limit: Fraction) -> Value:
-    (top, bottom), (most, per) = margin.as_integer_ratio(), limit.as_integer_ratio()
+def _share(margin: Fraction, most: int, per: int) -> Value:
+    """Return margin / limit, which is most / per; None for a limit of 0."""
+    top, bottom = margin.as_integer_ratio()
     return plain_ratio(top * per, abs(most) * bottom) if most else None
 
 

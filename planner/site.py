@@ -77,6 +77,15 @@ class Site:
         return {key: tuple(ids) for key, ids in found.items()}
 
     @cached_property
+    def slices(self) -> Mapping[str, tuple[str, str]]:
+        """Node and accelerator of each device that is a slice of one."""
+        return {
+            name: (device.node, device.slice_of)
+            for name, device in self.hardware.devices.items()
+            if not isinstance(device.slice_of, UnsetType)
+        }
+
+    @cached_property
     def nics(self) -> Mapping[str, str]:
         """The node of each NIC."""
         if isinstance(self.hardware.nics, UnsetType):

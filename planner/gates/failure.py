@@ -109,7 +109,7 @@ def failure_domain(view: TrialView, limit: FailureDomainLimit) -> Finding:
     notes = () if measured else (ARITHMETIC,)
     return compared(
         result,
-        partial(_sentence, view, limit, found, result),
+        partial(_sentence, view, limit, field, found, result),
         limit_field=field,
         notes=notes,
         unit=unit,
@@ -135,7 +135,7 @@ def _samples(view: TrialView, limit: FailureDomainLimit, field: str, found: Sequ
             )
         return
     for window in view.windows(limit.load_point):
-        yield from _capacity_samples(view, limit, found, window)
+        yield from _capacity_samples(view, limit, field, found, window)
 
 
 def _outside(view: TrialView, limit: FailureDomainLimit, domains: Mapping[str, frozenset[str]]) -> tuple[Sample, ...]:
@@ -149,7 +149,7 @@ def _outside(view: TrialView, limit: FailureDomainLimit, domains: Mapping[str, f
 
 
 def _capacity_samples(
-    view: TrialView, limit: FailureDomainLimit, found: Sequence[Loss], window: WindowView
+    view: TrialView, limit: FailureDomainLimit, field: str, found: Sequence[Loss], window: WindowView
 ) -> Iterator[Sample]:
     known = capacity(view, window)
     injections = injected(view, limit.domain, limit.load_point, found)
@@ -163,14 +163,11 @@ def _capacity_samples(
         if limit.horizon == "after_recovery":
             lefts = all_after_recovery(view, loss, lefts[0], spoken, kind=limit.domain, most_s=most)
         for left in lefts:
-            yield _sample(view, limit, loss, window, known, left)
+            yield _sample(view, loss, window, known, left, is_share=field == SHARE_LOST)
 
 
-def _sample(
-    view: TrialView, limit: FailureDomainLimit, loss: Loss, window: WindowView, known: Capacity, left: Left
-) -> Sample:
+def _sample(view: TrialView, loss: Loss, window: WindowView, known: Capacity, left: Left, *, is_share: bool) -> Sample:
     # A measured rate needs no arithmetic on those of the groups; only a share is of their total.
-    is_share = limit.given == SHARE_LOST
     needs_total = not left.injection or is_share
     lacking = (*left.missing, *(known.missing if needs_total else ()))
     unfit = known.unfit if needs_total else ()
@@ -219,7 +216,7 @@ def _lost(left: Fraction, total: Fraction) -> Fraction:
     return Fraction(lost, all_of_it) if lost > 0 else NOTHING
 
 
-def _sentence(view: TrialView, limit: FailureDomainLimit, found: Sequence[Loss], result: Comparison) -> str:
+def _sentence(view: TrialView, limit: FailureDomainLimit, field: str, found: Sequence[Loss], result: Comparison) -> str:
     decides = result.decides
     if decides is None:
         return "".join(result.notes[:1])
@@ -232,11 +229,13 @@ def _sentence(view: TrialView, limit: FailureDomainLimit, found: Sequence[Loss],
     if decides.value is None or result.limit is None:
         what = "what comes back" if limit.horizon == "after_recovery" else "the capacity of each"
         return f"{lost}; {what} is not known.{why(result)}"
-    return f"{lost}{_figure(view, limit, decides, result.limit, loss)}{why(result)}"
+    return f"{lost}{_figure(view, limit, field, decides, result.limit, loss)}{why(result)}"
 
 
-def _figure(view: TrialView, declared: FailureDomainLimit, decides: Sample, limit: Fraction, loss: Loss) -> str:
-    field, value = declared.given, decides.value or NOTHING
+def _figure(
+    view: TrialView, declared: FailureDomainLimit, field: str, decides: Sample, limit: Fraction, loss: Loss
+) -> str:
+    value = decides.value or NOTHING
     if field == "max_groups_lost":
         return f"; at most {count(limit)}."
     if field == "max_ranks_lost":

@@ -58,7 +58,7 @@ def unexplained(view: TrialView, window: WindowView) -> dict[int, str]:
 
 def all_explained(peaks: Sequence[int | float | None], components: Sequence[Sequence[int | float | None]]) -> bool:
     """Say whether whole numbers of bytes are recorded for every rank and reach its peak; False settles nothing."""
-    if any(len(values) != len(peaks) for values in components):
+    if set(map(len, components)) != {len(peaks)}:
         return False
     whole = cast("Sequence[Sequence[int]]", (peaks, *components))
     try:

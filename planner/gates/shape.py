@@ -153,13 +153,8 @@ def _roles(view: TrialView) -> Iterator[str]:
 
 def _siblings(view: TrialView) -> Iterator[tuple[int, str, str]]:
     """Yield ranks of one group on slices of one accelerator: its communicator refuses the same accelerator twice."""
-    devices = view.site.hardware.devices
-    slices = {
-        rank: (device.node, device.slice_of)
-        for rank, name in enumerate(view.rank_device)
-        for device in (devices.get(name),)
-        if device is not None and not isinstance(device.slice_of, UnsetType)
-    }
+    sliced = view.site.slices
+    slices = {rank: sliced[name] for rank, name in enumerate(view.rank_device) if name in sliced} if sliced else {}
     if len(set(slices.values())) == len(slices) or isinstance(view.groups, LayoutRefusedError):
         return
     # Data replicas that share no requests share no communicator either.
