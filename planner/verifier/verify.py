@@ -24,13 +24,13 @@ MAX_FILES, MAX_DIRECTORY, MAX_BYTES, MAX_RATIO, MAX_LINE = 200_000, 1 << 25, 1 <
 class Bundle:  # 1. The container: a zip archive, bounded before it is unpacked; its comment signs all before it
     def __init__(self, file: typing.BinaryIO) -> None:
         self.file, self.size = file, file.seek(0, io.SEEK_END) - 64
-        _, more, at, end, self.signature = file.seek(max(0, self.size - 98)), *map(file.read, (56, 20, 22, 64))
-        require(end[:4] == b"PK\5\6" and end[20:] == b"\x40\0", "it is no bundle, or was cut off", INCOMPLETE)
+        _, more, at, end = file.seek(max(0, self.size - 98)), *map(file.read, (56, 20, 86))  # zipfile finds the last
+        require(end.rfind(b"PK\5\6") == 0 and end[20:22] == b"@\0", "it is no bundle, or was cut off", INCOMPLETE)
         count, length = struct.unpack("<QQ", more[32:48]) if at[:4] == b"PK\6\7" else struct.unpack("<HL", end[10:16])
         is_here = at[:4] != b"PK\6\7" or more[:4] + at[8:16] == b"PK\6\6" + (self.size - 98).to_bytes(8, "little")
         require(is_here and count <= MAX_FILES and length <= MAX_DIRECTORY, "there are too many files")  # zip64
         self.zip = zipfile.ZipFile(file)
-        infos, self.names = self.zip.infolist(), set(self.zip.namelist())
+        infos, self.names, self.signature = self.zip.infolist(), set(self.zip.namelist()), end[22:]
         odd = [one.filename for one in infos if one.compress_type not in (0, 8) or one.external_attr >> 28  # a link
                or not re.fullmatch(r"(?:[a-z]+/)?[A-Za-z0-9-]+(?:\.[a-z0-9]+)+", one.orig_filename)]
         require(not odd and len({*map(str.lower, self.names)}) == count, f"it has files that no bundle has: {odd[:3]}")

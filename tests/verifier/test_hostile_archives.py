@@ -71,6 +71,15 @@ def long_directory(raw: bytes) -> bytes:
     return raw[: at + 12] + struct.pack("<L", 0xFFFFFFFF) + raw[at + 16 :]
 
 
+def end_in_the_signature(raw: bytes) -> bytes:
+    """End where the signature is once more, with a directory that is all there is: many files."""
+    at = raw.rindex(b"PK\1\2")
+    directory = (raw[at : at + 28] + struct.pack("<H", 1) + raw[at + 30 : at + 46] + b"a") * 300_000
+    sound = raw[raw.rindex(b"PK\5\6") : -64]
+    again = struct.pack("<4sHHHHLLH", b"PK\5\6", 0, 0, 0, 0, len(directory) + 64, 0, 0)
+    return directory + sound + b"\1" * 42 + again
+
+
 def names(*given: str) -> Archive:
     def fill(zipped: zipfile.ZipFile) -> None:
         for name in given:
@@ -109,6 +118,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "files without end": (lambda: told_in_64_bits(one(), count=1 << 63), "too many files"),
     "an endless directory in 64 bits": (lambda: told_in_64_bits(one(), length=1 << 40), "too many files"),
     "an endless directory": (lambda: long_directory(one()), "too many files"),
+    "another end in the signature": (lambda: end_in_the_signature(one()), "is no bundle"),
     "a path upwards": (lambda: archive(names("../verify.py")), "no bundle has: ['../verify.py']"),
     "a path upwards from within": (lambda: archive(names("log/../../verify.py")), "no bundle has"),
     "an absolute path": (lambda: archive(names("/etc/passwd.txt")), "no bundle has"),
