@@ -95,8 +95,10 @@ class Judgement:
         )
 
     def is_answered_by(self, person_id: int) -> bool:
-        """Whether the person is an author of the decision and something was asked of its newest revision."""
-        return person_id in self.author_ids and bool(self.objections)
+        """Whether the person is an author of the decision, and a team or a change of the policy asks them for the next
+        revision."""
+        asked = bool(self.objections) or any(row.blocks and row.is_answered_by_author for row in self.requirements)
+        return asked and person_id in self.author_ids
 
 
 @dataclass(frozen=True, slots=True)

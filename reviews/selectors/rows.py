@@ -134,8 +134,9 @@ class DecisionRow:
 
     ``my_teams``: teams for which the reader owes a sign-off now.
 
-    ``objections`` are for the author to answer, or contest what is in force; ``is_my_answer`` where that is the
-    reader. ``releasing``: teams whose members could put it into force now. ``until``: when it ends by itself.
+    ``objections`` are for the author to answer, or contest what is in force; ``is_my_answer`` where the next revision
+    is the reader's to make. ``releasing``: teams whose members could put it into force now. ``until``: when it ends by
+    itself.
     """
 
     number: int

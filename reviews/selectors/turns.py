@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from reviews.asked_once import once
 from reviews.facts import Member, Standing
-from reviews.models import Decision, DecisionState, Revision, SignOff, Workspace
+from reviews.models import Decision, DecisionState, Policy, Revision, SignOff, Workspace
 from reviews.policies.document import releasing_teams
 from reviews.policies.permissions import SIGNING_ROLES
 from reviews.policies.signoff_status import AGAINST, OBJECT
@@ -45,7 +45,7 @@ def turn_ids(standing: Standing, workspace: Workspace) -> frozenset[int]:
     """Return the ids of the decisions that wait on a person.
 
     Those for which they could give a missing approval or that they could put into force now, and their own of which
-    changes are requested or that are rejected.
+    changes are requested, that are rejected, or that were made under an earlier policy.
     """
     judged, members = judged_for(standing, workspace)
     person = standing.person_id
@@ -63,7 +63,9 @@ def judged_for(standing: Standing, workspace: Workspace) -> tuple[Mapping[int, J
     """Judge every decision that could be a person's turn; return decision id -> judgement, and the team members."""
     authored = Exists(Revision.objects.filter(decision=OuterRef("pk"), author_id=standing.person_id))
     objected = Exists(SignOff.objects.filter(revision__decision=OuterRef("pk"), meaning__in=(*AGAINST, OBJECT)))
-    wanted = Q(authored, objected)
+    newer = Policy.objects.filter(workspace=workspace, version__gt=OuterRef("policy__version"))
+    outdated = Exists(Revision.objects.filter(Exists(newer), decision=OuterRef("pk")))
+    wanted = Q(authored) & (Q(objected) | Q(outdated))
     if standing.teams and standing.role in SIGNING_ROLES:
         wanted |= ~Q(authored)
     return judge_revisions(workspace, revisions_within(_in_review(workspace).filter(wanted)))

@@ -138,9 +138,12 @@ Said = tuple[str, str, str]
 
 def say_turn(row: DecisionRow) -> Said:
     """Say what the reader does next."""
-    if row.is_my_answer:
+    if row.is_my_answer and row.objections:
         said = [said_against(objection, row.newest.number) for objection in row.objections]
         return "Answer with a new revision.", " ".join(f"{who} {text}" for who, text in said), "Answer"
+    if row.is_my_answer:
+        asked = dict.fromkeys(r.because for r in row.requirements if r.blocks and r.is_answered_by_author)
+        return "Make a new revision.", " ".join(asked), "Revise"
     if row.my_teams:
         teams = listed(tuple(team_title(team).lower() for team in row.my_teams))
         return f"Sign for {teams}.", outcome_text(row), "Review"

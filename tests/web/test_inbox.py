@@ -32,6 +32,27 @@ def test_what_others_owe_is_named(worked: Decision, people: Cast, visit: Visit) 
     assert 'id="mine"' not in page
 
 
+def test_after_a_change_of_the_policy_the_next_revision_is_the_authors_turn(
+    worked: Decision, people: Cast, visit: Visit
+) -> None:
+    policy_set(workspace=people.workspace, policy=BOARD)
+    page = text(people, visit, "alice")
+    mine = page.split('id="mine"')[1].split("</section>")[0]
+    assert (
+        "<b>Make a new revision.</b> The policy changed since this revision was made. A new revision is judged by it."
+        in mine
+    )
+    assert 'aria-label="1 need you"' in page
+    assert 'id="mine"' not in text(people, visit, "bob")
+
+
+def test_of_a_revision_under_the_newest_policy_nothing_is_asked_of_the_author(people: Cast, visit: Visit) -> None:
+    decision = planned(people).decision
+    policy_set(workspace=people.workspace, policy=BOARD)
+    planned(people, pair=documents(tokens=200_000), decision=decision)
+    assert 'id="mine"' not in text(people, visit, "alice")
+
+
 @pytest.mark.parametrize(
     ("meaning", "did", "word"),
     [("reject", "rejected", "Rejected"), ("request_changes", "requested changes on", "Changes requested")],
