@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner.pointers import steps
-from planner.records.plan import Plan
+from planner.records.plan import Outcome, Plan, Value
 from reviews.asked_once import moment
 from reviews.blobs import blob_read
 from reviews.models import Revision, Workspace
@@ -20,10 +20,19 @@ from reviews.selectors.rows import DecisionPage
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """What a gate says of a trial: its outcome, the sentence of the limit that decides, and that one's reading."""
+
+    outcome: Outcome
+    sentence: str
+    measured: Value
+
+
+@dataclass(frozen=True, slots=True)
 class Delta:
     """One thing of a team's scope that moved; ``before`` or ``after`` is None where it is new or gone.
 
-    Of a gate the values are (outcome, sentence) of one trial, of an identity key the JSON value.
+    Of a gate the values are ``Said`` of one trial, of an identity key the JSON value.
     """
 
     item: Item
@@ -98,10 +107,10 @@ def _trial_that_moved(before: Plan, after: Plan, gate: str) -> str:
     return next(moved, trials[0] if trials else "")
 
 
-def _outcome(plan: Plan, trial: str, gate: str) -> tuple[str, str] | None:
+def _outcome(plan: Plan, trial: str, gate: str) -> Said | None:
     candidate = plan.candidates.get(trial)
     found = candidate.gates.get(gate) if candidate else None
     if found is None or found.outcome == "NOT_DECLARED":
         return None
     decisive = next((limit for limit in found.limits.values() if limit.outcome == found.outcome), None)
-    return found.outcome, decisive.sentence if decisive else ""
+    return Said(found.outcome, decisive.sentence, decisive.measured) if decisive else Said(found.outcome, "", None)

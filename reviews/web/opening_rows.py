@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+from planner.numbers import exact
 from planner.records.plan import Flip, Plan
 from reviews.policies.opening import Item
 from reviews.policies.scope import GATE, IDENTITY, TRIAL
-from reviews.selectors.reviewing import Delta, Reviewing
+from reviews.selectors.reviewing import Delta, Reviewing, Said
 from reviews.web.banner_rows import cell_link
 from reviews.web.formats import count
 from reviews.web.links import Query
@@ -139,16 +140,31 @@ def moved_of(delta: Delta, plan: Plan) -> Moved:
     lead = "" if before is not None and after is not None else "gone" if before is not None else "new"
     if before is None and after is None:
         lead = "moved"
-    return Moved(item.id, name_of(item, plan), _value(before), _value(after), lead)
+    was, now = _value(before), _value(after)
+    if isinstance(before, Said) and isinstance(after, Said) and was == now:
+        return Moved(item.id, name_of(item, plan), "", now, _alike(before, after))
+    return Moved(item.id, name_of(item, plan), was, now, lead)
 
 
 def _value(value: Any) -> str:
     if value is None:
         return ""
-    if isinstance(value, tuple):
-        outcome, sentence = value
-        return f"{OUTCOMES[outcome].text}. {sentence}".strip()
+    if isinstance(value, Said):
+        return f"{OUTCOMES[value.outcome].text}. {value.sentence}".strip()
     return value if isinstance(value, str) else str(value)
+
+
+def _alike(before: Said, after: Said) -> str:
+    """Say what moved where the same words stand for both revisions."""
+    if before.measured == after.measured:
+        return "What stands behind it moved, the outcome did not:"
+    return f"The reading moved by less than is shown, from {_digits(before)} to {_digits(after)}:"
+
+
+def _digits(said: Said) -> str:
+    """Write a reading, in the unit of the plan, with more digits than pages show."""
+    value = said.measured
+    return str(value) if value is None or isinstance(value, str) else f"{float(exact(value)):.12g}"
 
 
 def place_of(item: Item, plan: Plan, query: Query) -> str:

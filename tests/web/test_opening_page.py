@@ -89,6 +89,15 @@ def test_what_moved_in_the_scope_is_shown_with_before_and_after(people: Cast, vi
     assert 'value="change:gate:throughput">throughput</button>' in shown
 
 
+def test_a_reading_that_moved_by_less_than_is_shown_is_told_by_its_digits(people: Cast, visit: Visit) -> None:
+    first = planned(people)
+    sign(people, first)
+    planned(people, pair=documents(tokens=163841), decision=first.decision)
+    moved = panel(text(visit(people.bob))).split('id="moved"')[1].split('id="opening"')[0]
+    assert "less than is shown, from 546.133333333 to 546.136666667:</b> Pass. Output rate" in moved
+    assert 'class="was"' not in moved
+
+
 def test_conditions_and_follow_ups_are_lines_and_stand_under_the_requirement(
     decided: Decision, people: Cast, visit: Visit
 ) -> None:
