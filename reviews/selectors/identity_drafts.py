@@ -4,6 +4,7 @@ Rules kept: only a value that a fresh report says is taken, and only where all h
 same; a key that is missing or unknown, and the place of a rank, are named and never filled in.
 """
 
+import json
 from dataclasses import replace
 
 from planner.contract_builder.draft import ContractDraft, continued
@@ -42,9 +43,8 @@ def drafted_revision(*, actor: Person, workspace: Workspace, number: int) -> Con
     origins = {}
     for key, (name, one) in taken.items():
         tree = value_set(tree, f"/identity{key}", one.found)
-        origins[f"/identity{key}"] = f"report of {name}, {_time_of(live, name)} UTC; decided before: {one.expected!r}"[
-            :400
-        ]
+        before = json.dumps(one.expected, ensure_ascii=False)
+        origins[f"/identity{key}"] = f"report of {name}, {_time_of(live, name)} UTC; decided before: {before}"[:400]
     draft = base.with_tree(tree, origins, _notes(live, left))
     return replace(draft, revises=number)
 

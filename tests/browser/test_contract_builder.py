@@ -1,5 +1,7 @@
 """The contract builder in a browser: checked while somebody types, by keyboard, on a phone."""
 
+from dataclasses import replace
+
 import pytest
 from playwright.sync_api import expect
 
@@ -71,7 +73,8 @@ def test_a_limit_is_added_and_written_by_keyboard_alone(people: Cast, visit: Ope
 
 def test_no_step_has_a_fault(people: Cast, visit: Open) -> None:
     wrong = fields_set(ContractDraft().tree, {"/identity/model/layers": ["many"], "/gates/ttft/p95/max_ms": ["soon"]})
-    drafts = [begun(people, ContractDraft(tree=wrong)), begun(people, continued(example_pair().contract))]
+    whole = continued(example_pair().contract)
+    drafts = [begun(people, draft) for draft in (ContractDraft(tree=wrong), whole, replace(whole, revises=1))]
     page = visit(people.alice, "/w/lab/contracts/")
     found = {"list": faults(page)}
     for draft in drafts:

@@ -122,7 +122,9 @@ def test_one_click_drafts_a_revision_from_the_difference(people: Cast, visit: Vi
     draft = draft_from(bytes(stored.body))
     assert draft.tree["identity"]["stack"]["engine"]["version"] == "2.0"
     assert list(draft.origins) == ["/identity/stack/engine/version"]
-    assert draft.origins["/identity/stack/engine/version"].startswith("report of node-a, ")
+    origin = draft.origins["/identity/stack/engine/version"]
+    assert origin.startswith("report of node-a, ")
+    assert origin.endswith('; decided before: "1.0.0"')
     assert (draft.revises, [note.split(":")[0] for note in draft.notes]) == (1, ["rank_map/0/device"])
     text = shown(alice, answer["Location"])
     assert f'href="/w/lab/decisions/new?contract_draft={stored.pk}&amp;decision=1"' in text
