@@ -1,6 +1,5 @@
 """Logging in and confirming who one is: the library's flows on our own pages."""
 
-import secrets
 from collections.abc import Callable
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -13,8 +12,6 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn.internal.auth import begin_authentication
 from allauth.mfa.webauthn.views import ReauthenticateWebAuthnView
 from django.conf import settings
-from django.core.cache import cache
-from django.db import OperationalError
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
@@ -22,6 +19,7 @@ from django.urls import reverse
 
 from reviews.models import Person
 from reviews.selectors.proofs import has_second_factor
+from reviews.web.cache_writes import require_cache_writes
 from reviews.web.frame import nothing_to_confirm_with
 from reviews.web.reauthentication import FACTOR, SECOND, keeps_typed
 
@@ -157,10 +155,7 @@ def too_many(request: HttpRequest, exception: Exception | None = None) -> HttpRe
     Raises:
         OperationalError: the database takes no writes, as on a full disk.
     """
-    probe = f"counted-{secrets.token_hex(8)}"
-    if not cache.add(probe, True, timeout=1):
-        raise OperationalError("logins cannot be counted: the database takes no writes")
-    cache.delete(probe)
+    require_cache_writes()
     answer = render(request, "429_pace.html", status=429)
     answer["Retry-After"] = "60"
     return answer

@@ -13,13 +13,17 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
 
 from django.core.cache import cache
+from django.core.files.uploadedfile import UploadedFile
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.crypto import salted_hmac
 from django_htmx.http import HttpResponseClientRedirect
+
+from reviews.web.cache_writes import require_cache_writes
 
 KEPT_S = 60
 """A double click takes less than a second, a reload after a lost answer a few; no request is worked on for longer."""
@@ -42,8 +46,11 @@ class SentAgain:
         if FORM in request.META:
             at_work, last, digest = request.META[FORM]
             # A script is led on by a header of its own.
-            cache.set(last, (digest, response.headers.get("Location") or response.headers.get("HX-Redirect")), KEPT_S)
-            cache.delete(at_work)
+            href = response.headers.get("Location") or response.headers.get("HX-Redirect")
+            # What was done is answered, also where the database went away since.
+            with suppress(DatabaseError):
+                cache.set(last, (digest, href), KEPT_S)
+                cache.delete(at_work)
         return response
 
     def process_view(self, request: HttpRequest, view: object, args: object, kwargs: object) -> HttpResponse | None:
@@ -64,13 +71,20 @@ class SentAgain:
 
 
 def _begun(at_work: str) -> bool:
-    """Begin to work on a form, as the only one; False where another request has been at it for too long."""
+    """Begin to work on a form, as the only one; False where another request has been at it for too long.
+
+    Raises:
+        OperationalError: nothing can be begun, as the database takes no writes.
+    """
+    if cache.add(at_work, True, KEPT_S):
+        return True
+    require_cache_writes()
     until = time.monotonic() + KEPT_S
-    while not cache.add(at_work, True, KEPT_S):
-        if time.monotonic() > until:
-            return False
+    while time.monotonic() < until:
         time.sleep(PAUSE_S)
-    return True
+        if cache.add(at_work, True, KEPT_S):
+            return True
+    return False
 
 
 def _digest(request: HttpRequest) -> str:
@@ -82,7 +96,7 @@ def _digest(request: HttpRequest) -> str:
     return salted_hmac(__name__, sent, algorithm="sha256").hexdigest()
 
 
-def _file_digest(upload: Any) -> str:
+def _file_digest(upload: "UploadedFile[bytes]") -> str:
     digest = hashlib.sha256()
     for chunk in upload.chunks():
         digest.update(chunk)

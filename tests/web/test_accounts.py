@@ -6,12 +6,12 @@ from statistics import median
 
 import pytest
 from django.contrib.auth import SESSION_KEY
-from django.db import connection
 from django.test import Client
 from pytest_django.fixtures import Settings
 
 from reviews.models import Person
 from tests.reviews.logins import log_in
+from tests.reviews.read_only import read_only
 from tests.web.accounts import PASSWORD, enter, is_in, person
 
 NEW = "another-long-password"
@@ -172,15 +172,8 @@ def test_logins_from_one_address_are_paced_whatever_their_name(client: Client, a
 
 def test_a_database_that_takes_no_writes_is_not_called_too_many_requests(ada: Person) -> None:
     browser = Client(raise_request_exception=False)
-    with connection.cursor() as cursor:
-        cursor.execute("PRAGMA query_only = ON" if connection.vendor == "sqlite" else "SET TRANSACTION READ ONLY")
-    try:
-        status = enter(browser)
-    finally:
-        if connection.vendor == "sqlite":
-            with connection.cursor() as cursor:
-                cursor.execute("PRAGMA query_only = OFF")
-    assert status == 503
+    with read_only():
+        assert enter(browser) == 503
 
 
 @pytest.mark.parametrize(

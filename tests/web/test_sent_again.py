@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
+from django.db import OperationalError
 from django.test import Client
 
 from reviews.models import AuditEntry, Reproduction, SavedView
@@ -11,6 +12,7 @@ from reviews.web import sent_again
 from tests.reviews.drafts import begun
 from tests.reviews.factories import Cast, planned
 from tests.reviews.logins import log_in
+from tests.reviews.read_only import read_only
 from tests.reviews.rules.board import board
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
@@ -87,6 +89,26 @@ def test_what_is_kept_tells_nothing_of_what_was_sent(people: Cast) -> None:
 def test_a_request_that_another_one_keeps_waiting_for_too_long_goes_on(
     people: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "add", lambda *args: False)
+    add = cache.add
+    monkeypatch.setattr(cache, "add", lambda key, *args, **kwargs: "at-work" not in key and add(key, *args, **kwargs))
     monkeypatch.setattr(sent_again, "KEPT_S", 0)
     assert reproduced(log_in(Client(), people.bob)) == 1
+
+
+def test_nobody_waits_where_the_database_takes_no_writes(people: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: pytest.fail("nobody else is at this form"))
+    bob = log_in(Client(raise_request_exception=False), people.bob)
+    with read_only():
+        assert send(bob, RELEASE, act="reproduce", revision="1").status_code == 503
+
+
+def test_what_was_done_is_answered_where_the_database_went_away_since(
+    people: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*args: object) -> None:
+        raise OperationalError
+
+    bob = log_in(Client(), people.bob)
+    monkeypatch.setattr(cache, "set", away)
+    answer = send(bob, RELEASE, act="reproduce", revision="1")
+    assert (answer.status_code, answer["Location"], Reproduction.objects.count()) == (302, RELEASE, 1)
