@@ -224,7 +224,12 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 
 # Rate limits and used codes have to be the same for every web process, and outlive a broker: they are rows.
 CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "reviews_cacheentry"},
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "reviews_cacheentry",
+        # Beyond so many, whatever comes first by its name is thrown away, counts that still hold too; 300 by default.
+        "OPTIONS": {"MAX_ENTRIES": 10_000},
+    },
     "process": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
 }
 

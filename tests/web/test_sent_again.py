@@ -1,13 +1,15 @@
 """What counts as the same form twice in a row, and what is somebody meaning it anew."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.cache import cache
 from django.db import OperationalError
 from django.test import Client
+from django.utils import timezone
 
-from reviews.models import AuditEntry, Reproduction, SavedView
+from reviews.models import AuditEntry, CacheEntry, Reproduction, SavedView
 from reviews.web import sent_again
 from tests.reviews.drafts import begun
 from tests.reviews.factories import Cast, planned
@@ -112,3 +114,12 @@ def test_what_was_done_is_answered_where_the_database_went_away_since(
     monkeypatch.setattr(cache, "set", away)
     answer = send(bob, RELEASE, act="reproduce", revision="1")
     assert (answer.status_code, answer["Location"], Reproduction.objects.count()) == (302, RELEASE, 1)
+
+
+def test_a_busy_cache_keeps_where_a_form_led(people: Cast) -> None:
+    bob = log_in(Client(), people.bob)
+    reproduced(bob)
+    later = timezone.now() + timedelta(minutes=1)
+    others = [CacheEntry(cache_key=f":1:request-{number}", value="", expires=later) for number in range(1_000)]
+    CacheEntry.objects.bulk_create(others)
+    assert reproduced(bob) == 1
