@@ -62,8 +62,7 @@ class Line:
     """How one limit of a gate is written down for many trials, most of which it holds to the same number."""
 
     def __init__(self, gate: Gate, name: str, limit: Limit | Standing) -> None:
-        self.gate = gate
-        self.limit = limit
+        self._unit, self._comparator = gate.unit, gate.comparator
         self._because = None if isinstance(limit, Standing) else limit.because
         self._at = None if isinstance(limit, Standing) else f"/gates/{gate.id}/{name}"
         self._number: Quantity = None
@@ -87,9 +86,9 @@ class Line:
         return LimitOutcome(
             outcome=finding.outcome,
             sentence=sentence if isinstance(sentence, str) else sentence(),
-            unit=finding.unit or self.gate.unit,
+            unit=finding.unit or self._unit,
             measured=_value(finding.measured),
-            comparator=finding.comparator or self.gate.comparator,
+            comparator=finding.comparator or self._comparator,
             limit=self._number_written,
             margin=_value(margin),
             margin_share=share,

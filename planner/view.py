@@ -35,7 +35,7 @@ class TrialView:
 
     ``ground`` is what all trials of the contract share. ``at`` is the trial's pointer in the evidence. ``as_of`` is
     the time (UTC, whole seconds) at which freshness is judged. ``checked`` holds identities of windows that were
-    evaluated before, in whatever way.
+    evaluated before, in whatever way; ``kept`` has results of pure functions of this view, and a changed copy none.
     """
 
     id: str
@@ -45,6 +45,7 @@ class TrialView:
     identity: IdentityComparison
     as_of: datetime
     checked: dict[str, tuple[Window, tuple[Check, ...]]] = field(default_factory=dict, repr=False, compare=False)
+    kept: Kept = field(default_factory=Kept, init=False, repr=False, compare=False)
 
     def with_trial(self, trial: Trial) -> "TrialView":
         """Return the view of a changed copy of the trial; windows that are the same objects are not checked again.
@@ -64,11 +65,7 @@ class TrialView:
         """Let go of what was computed, to be computed again where it is asked for again."""
         for name in _COMPUTED:
             self.__dict__.pop(name, None)
-
-    @cached_property
-    def kept(self) -> Kept:
-        """Results of pure functions of this view; a changed copy starts without any."""
-        return Kept()
+        self.kept.clear()
 
     # The contract
 
@@ -255,20 +252,16 @@ class TrialView:
             lambda: self.qualified(statistic(self.windows(load_point), field, name, beyond=self.beyond), load_point),
         )
 
-    @cached_property
-    def _lacking(self) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-        """Where fewer windows count at a load point than a reading needs: pointers, and words."""
-        return {}
-
     def qualified(self, reading: Reading, load_point: str) -> Reading:
         """Say of a reading that its load point has no counted window, or fewer than the contract needs."""
-        found = self._lacking.get(load_point)
-        if found is None:
-            found = self._lacking[load_point] = self.unmeasured(load_point), self.too_few_windows(load_point)
-        missing, notes = found
+        missing, notes = self.kept.get(("lacking", load_point)) or self._lacking(load_point)
         if not missing and not notes:
             return reading
         return structs.replace(reading, missing=(*reading.missing, *missing), notes=(*reading.notes, *notes))
+
+    def _lacking(self, load_point: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        found = self.kept["lacking", load_point] = self.unmeasured(load_point), self.too_few_windows(load_point)
+        return found
 
     def unmeasured(self, load_point: str) -> tuple[str, ...]:
         """Point at the windows where fewer count at a load point than a reading needs."""
