@@ -138,14 +138,22 @@ def _worst(together: Compared, alone: Iterable[Compared]) -> Compared:
 
 
 def _stricter(judged: Sequence[Compared]) -> list[Compared]:
-    """Return of every statistic that was held against two load points the worse judgement, which says so."""
-    found: dict[tuple[str, str | None, int | None], Compared] = {}
-    for at, one in enumerate(judged):
-        # What is held at no load point stands for itself.
-        place = (one.entry.statistic, one.entry.shape, at if one.entry.load is None else None)
-        other = found.get(place)
-        found[place] = one if other is None else replace(min(other, one, key=_badness), because=CONTRADICTION)
-    return list(found.values())
+    """Return of every statistic that was held at two load points the worse judgement, which says so; all others too.
+
+    A contract may have several limits of one load point, or of several where as much runs: those contradict nothing.
+    """
+    at_load: dict[tuple[str, str | None], list[Compared]] = {}
+    for one in judged:
+        if one.entry.load is not None:
+            at_load.setdefault((one.entry.statistic, one.entry.shape), []).append(one)
+    found: list[Compared] = []
+    for held in at_load.values():
+        if len({one.entry.load for one in held}) == 1:
+            found += held
+        else:
+            worst = min(held, key=_badness)
+            found.append(replace(worst, because=" ".join(filter(None, (worst.because, CONTRADICTION)))))
+    return [*found, *(one for one in judged if one.entry.load is None)]
 
 
 def _badness(one: Compared) -> tuple[int, Fraction]:

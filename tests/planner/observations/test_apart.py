@@ -1,5 +1,7 @@
 """Several collectors of one thing: none hides what another one saw, and all together are judged as well."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -107,12 +109,12 @@ IDLE, BUSY = (
 TOLD = "Collectors contradict each other on what ran; the stricter load point counts."
 
 
-def held_at(*running: dict[str, Any]) -> list[tuple[str, int | None, str]]:
+def held_at(*running: dict[str, Any], entries: Sequence[Entry] = (IDLE, BUSY)) -> list[tuple[str, int | None, str]]:
     """Hold values of about 500 ms against both load points, where collectors say so of what ran."""
     slow = times([100, 400, 600], [0, 0, 1000, 0], 599)
     says = [{"running_requests": ran, "ttft_ms": slow} for ran in running]
     batches = [a_batch({"group": 0, "metrics": metrics}, source=f"c{at}") for at, metrics in enumerate(says)]
-    found = compared([IDLE, BUSY], rolled_up(batches), Fraction(600))
+    found = compared(entries, rolled_up(batches), Fraction(600))
     return [(one.state, one.entry.load, one.because) for one in found]
 
 
@@ -130,6 +132,19 @@ def test_who_does_not_say_the_most_that_ran_loosens_nothing() -> None:
 
 def test_collectors_that_mean_the_same_load_point_contradict_nothing() -> None:
     assert held_at(level(3), level(4)) == [("BREACH", 4, "")]
+
+
+def test_several_limits_of_one_load_point_contradict_nothing() -> None:
+    looser = replace(IDLE, limit=Fraction(800), limit_at="/gates/ttft/looser/max_ms")
+    entries = (IDLE, looser, BUSY)
+    assert held_at(level(3), entries=entries) == [("BREACH", 4, ""), ("WITHIN", 4, "")]
+    assert held_at(level(3), level(40), entries=entries) == [("BREACH", 4, TOLD)]
+
+
+def test_what_is_unknown_at_both_load_points_says_why_too() -> None:
+    few = (replace(IDLE, statistic="p99_9"), replace(BUSY, statistic="p99_9"))
+    ((state, _, because),) = held_at(level(3), level(40), entries=few)
+    assert (state, because) == ("UNKNOWN", f"n = 2000, p99_9 needs 10,000. {TOLD}")
 
 
 def test_groups_of_several_collectors_run_together() -> None:
