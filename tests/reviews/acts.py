@@ -176,6 +176,8 @@ NO_ACTS: set[str] = {
     "planned.revision_take_plan",
     "states.decision_move",
     "states.decision_resubmit",
+    "states.not_in_review",
+    "states.state_after",
     "sweeps.decision_to_act_on",
     "sweeps.decisions_settle",
     "withdrawals.signoff_take_back",
