@@ -129,7 +129,7 @@ def said_against(objection: Objection, revision: int) -> tuple[str, str]:
 
 
 def answer_strips(page: DecisionPage, revise_href: str) -> tuple[Strip, ...]:
-    """Quote everybody who is against the newest revision; its author answers."""
+    """Quote everybody who is against the newest revision, and tell its author what else asks for the next one."""
     mine = page.is_author and page.may_submit.allowed
     strips = []
     for objection in page.objections if page.state == "IN_REVIEW" else ():
@@ -145,6 +145,10 @@ def answer_strips(page: DecisionPage, revise_href: str) -> tuple[Strip, ...]:
                 is_turn=page.is_author,
             )
         )
+    asked = dict.fromkeys(row.because for row in page.requirements if row.blocks and row.is_answered_by_author)
+    if mine and asked and not strips and page.state == "IN_REVIEW":
+        lead, text = "Your turn: make a new revision.", " ".join(asked)
+        strips.append(Strip(lead=lead, text=text, icon="turn", href=revise_href, action="New revision", is_turn=True))
     return tuple(strips)
 
 

@@ -3,8 +3,9 @@
 import pytest
 
 from reviews.models import Blob, Decision, SignOff, SignOffWithdrawal
+from reviews.services.people import policy_set
 from tests.plugins.append_only import lifted
-from tests.reviews.factories import Cast, documents, last_entry, planned, sign
+from tests.reviews.factories import POLICY, Cast, documents, last_entry, planned, sign
 from tests.web.conftest import Visit
 from tests.web.test_decision_page import PAGE, posted, text
 
@@ -59,6 +60,16 @@ def test_the_author_reads_first_what_is_asked_and_answers_with_a_revision(
     assert "Changes requested by Bob." in requirement
     assert "Owed by Alice" in requirement
     assert "Changes requested</span>" in page.split("<h1>")[1].split('class="facts"')[0]
+
+
+def test_the_author_reads_first_that_the_policy_asks_for_a_revision(
+    worked: Decision, people: Cast, visit: Visit
+) -> None:
+    policy_set(workspace=people.workspace, policy=POLICY | {"max_age_s": 3600})
+    strips = text(visit(people.alice)).split('class="strips"')[1].split('id="h-banner"')[0]
+    assert "<b>Your turn: make a new revision.</b> The policy changed since this revision was made." in strips
+    assert 'href="/w/lab/decisions/new?decision=1">New revision</a>' in strips
+    assert "Your turn" not in text(visit(people.bob))
 
 
 def test_who_rejected_owes_nothing_more(worked: Decision, people: Cast, visit: Visit) -> None:
