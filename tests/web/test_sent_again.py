@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import OperationalError
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from reviews.models import AuditEntry, CacheEntry, Reproduction, SavedView
@@ -49,6 +51,14 @@ def test_a_form_that_is_shown_anew_is_meant_anew(people: Cast) -> None:
 def test_a_form_with_another_content_is_meant_anew(people: Cast) -> None:
     bob = log_in(Client(), people.bob)
     assert [reproduced(bob), reproduced(bob, note="again")] == [1, 2]
+
+
+def test_a_form_with_another_file_of_the_same_name_is_meant_anew(people: Cast) -> None:
+    files = reverse("builder-files", args=["lab", begun(people).pk])
+    alice = log_in(Client(), people.alice)
+    for walk in (b"a walk\n", b"a walk\n", b"a ride\n"):
+        send(alice, files, act="files", files=[SimpleUploadedFile("notes.txt", walk)])
+    assert AuditEntry.objects.filter(action="draft.files_added").count() == 2
 
 
 def test_another_form_in_between_lets_the_first_be_meant_anew(people: Cast) -> None:
