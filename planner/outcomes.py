@@ -77,7 +77,7 @@ class Line:
         return self._last[1]
 
     def _outcome(self, finding: Finding) -> LimitOutcome:
-        number, margin, sentence = finding.limit, finding.margin, finding.sentence
+        number, margin = finding.limit, finding.margin
         if number is not self._number:
             self._number, self._number_written = number, _value(number)
             self._parts = number.as_integer_ratio() if type(number) is Fraction else None
@@ -85,7 +85,7 @@ class Line:
         share = _share(margin, *self._parts) if type(margin) is Fraction and self._parts is not None else None
         return LimitOutcome(
             outcome=finding.outcome,
-            sentence=sentence if isinstance(sentence, str) else sentence(),
+            sentence=finding.text,
             unit=finding.unit or self._unit,
             measured=_value(finding.measured),
             comparator=finding.comparator or self._comparator,
