@@ -16,6 +16,7 @@ import yaml
 from django.conf import settings
 
 from config import gunicorn
+from reviews.bundle.archive import MOST_BYTES
 from reviews.transparency.keys import read_key
 from tests.shared import ROOT
 
@@ -163,6 +164,7 @@ def test_proxy_takes_bodies_and_answers_whole_and_passes_what_web_takes() -> Non
     assert (said["proxy_request_buffering"], said["proxy_buffering"]) == ("on", "on")
     assert (said["proxy_pass"], said["server"]) == ("http://web", "web:8000")
     assert int(said["client_max_body_size"].removesuffix("m")) * 2**20 > settings.MAX_BODY_BYTES
+    assert int(said["proxy_max_temp_file_size"].removesuffix("m")) * 2**20 >= MOST_BYTES
 
 
 def test_application_runs_from_what_the_image_holds(tmp_path: Path) -> None:
