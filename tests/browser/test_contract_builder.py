@@ -11,7 +11,7 @@ from reviews.models import Draft
 from reviews.services.contract_drafts import contract_draft_create
 from tests.browser.conftest import Open
 from tests.browser.looking import faults
-from tests.reviews.factories import Cast, example_pair
+from tests.reviews.factories import Cast, example_pair, planned
 
 pytestmark = pytest.mark.browser
 
@@ -82,3 +82,14 @@ def test_no_step_has_a_fault(people: Cast, visit: Open) -> None:
             page.goto(address(draft, step))
             found[f"{draft.pk} {step}"] = faults(page)
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
+
+
+def test_what_changed_shows_both_sides_on_a_phone(people: Cast, visit: Open) -> None:
+    pair = example_pair()
+    stored = planned(people, pair=pair).contract.blob_id
+    base = continued(pair.contract, based_on=stored)
+    draft = begun(people, replace(base, tree=fields_set(base.tree, {"/identity/model/layers": ["12"]})))
+    page = visit(people.alice, address(draft, "review"), width=390)
+    box = page.get_by_role("group", name="Changes of identity/model")
+    expect(box).to_contain_text("12")
+    assert box.evaluate("(box) => box.scrollWidth - box.clientWidth") == 0
