@@ -17,7 +17,7 @@ from contextlib import suppress
 
 from django.core.cache import cache
 from django.core.files.uploadedfile import UploadedFile
-from django.db import DatabaseError
+from django.db import Error
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.crypto import salted_hmac
@@ -48,7 +48,7 @@ class SentAgain:
             # A script is led on by a header of its own.
             href = response.headers.get("Location") or response.headers.get("HX-Redirect")
             # What was done is answered, also where the database went away since.
-            with suppress(DatabaseError):
+            with suppress(Error):
                 cache.set(last, (digest, href), KEPT_S)
                 cache.delete(at_work)
         return response

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -114,11 +114,12 @@ def test_nobody_waits_where_the_database_takes_no_writes(people: Cast, monkeypat
         assert send(bob, RELEASE, act="reproduce", revision="1").status_code == 503
 
 
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
 def test_what_was_done_is_answered_where_the_database_went_away_since(
-    people: Cast, monkeypatch: pytest.MonkeyPatch
+    people: Cast, error: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away(*args: object) -> None:
-        raise OperationalError
+        raise error
 
     bob = log_in(Client(), people.bob)
     monkeypatch.setattr(cache, "set", away)
