@@ -191,3 +191,8 @@ def test_trials_that_share_a_finding_each_have_their_own_pointers(
     )
     found = [judge(view, ()).gates[gate].limits["always"] for view in views(contract, alike, AS_OF).values()]
     assert [limit.measured_at for limit in found] == [(pointer,) for pointer in pointers]
+
+
+def test_what_other_gates_stand_on_follows_from_the_placement() -> None:
+    grounds = [gate for gate in GATES if gate.grounds]
+    assert [(gate.id, gate.of_placement) for gate in grounds] == [("rank_count", True), ("placement", True)]
