@@ -39,11 +39,13 @@ class Range(Struct, frozen=True, kw_only=True, gc=False):
 def losses(
     groups: Sequence[Sequence[int]], rank_device: Sequence[str], domains: Mapping[str, frozenset[str]]
 ) -> tuple[Loss, ...]:
-    """Return the loss of every domain that holds at least one rank, by domain id."""
+    """Return the loss of every domain that holds at least one rank, by domain id. Degrees may want more ranks than are
+    placed: those stand nowhere."""
     groups_on: dict[str, set[int]] = {}
     for index, group in enumerate(groups):
         for rank in group:
-            groups_on.setdefault(rank_device[rank], set()).add(index)
+            if rank < len(rank_device):
+                groups_on.setdefault(rank_device[rank], set()).add(index)
     hit = (
         (domain, set[int]().union(*[groups_on[device] for device in devices if device in groups_on]))
         for domain, devices in sorted(domains.items())

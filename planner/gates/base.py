@@ -137,8 +137,8 @@ class Gate:
 
     ``limit`` is the record of its limits, or None for a gate that is always on. ``reads`` names the evidence
     fields it may read (``<section>.<field>``); a limit says by ``asks`` which of them it does read.
-    ``needs`` is what must be defined before the rule makes sense, ``grounds`` what a FAIL of it leaves undefined; a gate
-    with grounds reads the placement alone.
+    ``needs`` is what must be defined before the rule makes sense, ``grounds`` what a FAIL of it leaves undefined; such
+    a gate reads the placement alone.
     ``of_placement`` says that the rule reads topology, rank map and contract alone (``planner.placed``), so that
     trials placed alike share its findings; or it tells by a limit whether the rule does. ``of_identity`` says that it
     reads what ran (``TrialView.identity``) beside these, and nothing else.

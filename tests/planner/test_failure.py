@@ -117,6 +117,11 @@ def test_other_ranks_of_a_lost_group_are_lost_with_it() -> None:
     assert first == Loss(domain="n0", groups=(0,), ranks=3)
 
 
+def test_ranks_that_are_not_placed_stand_in_no_domain() -> None:
+    found = losses([[0, 1, 2, 3]], devices(2), nodes(4, 1))
+    assert found == (Loss(domain="n00", groups=(0,), ranks=4), Loss(domain="n01", groups=(0,), ranks=4))
+
+
 def test_domains_without_a_rank_take_nothing_down() -> None:
     assert losses([[0]], devices(1), {"n0": frozenset({"d0"}), "idle": frozenset({"d9"})}) == (
         Loss(domain="n0", groups=(0,), ranks=1),
