@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,12 @@ def test_a_plan_is_the_same_bytes_in_every_locale(environment: dict[str, str], t
 
 def test_an_interrupt_ends_the_program_as_shells_expect() -> None:
     running = subprocess.Popen(
-        [*PROGRAM, "groups"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*PROGRAM, "groups"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # What was started in the background of a script ignores interrupts, and so would this program.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     assert running.stdin
     assert running.stdout
