@@ -1,6 +1,7 @@
 """Every page: no axe violation in light and dark, no sideways scroll on any screen, no refusal by the policy."""
 
 import pytest
+from playwright.sync_api import expect
 from pytest_django.fixtures import Settings
 
 from reviews.models import Attachment, Checkpoint, ObservationFeed, Revision, SignOff, Verification
@@ -155,13 +156,13 @@ def test_no_table_under_the_rank_map_is_cut_on_a_desktop(width: int, people: Cas
 def test_print_hides_controls_and_is_light(filled: Cast, visit: Open) -> None:
     page = visit(filled.bob, f"{D}1/", theme="dark")
     page.emulate_media(media="print")
-    assert page.locator(".topbar").is_visible() is False
-    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
+    expect(page.locator(".topbar")).to_be_hidden()
+    expect(page.locator("html")).to_have_css("color-scheme", "light")
 
 
 def test_the_skip_link_leads_to_the_content(filled: Cast, visit: Open) -> None:
     page = visit(filled.bob, f"{D}1/")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.className") == "skip"
+    expect(page.locator(".skip")).to_be_focused()
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "main"
+    expect(page.locator("#main")).to_be_focused()

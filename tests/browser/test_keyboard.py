@@ -14,6 +14,14 @@ D = "/w/lab/decisions/1/"
 BAR = "[...document.querySelectorAll('.topbar :is(a, input:not([type=hidden]), button)')]"
 
 
+FOCUS_OF_EVERY_CHANGE = """() => {
+    globalThis.found = [];
+    const note = () => globalThis.found.push(document.activeElement.tagName);
+    new MutationObserver(note).observe(document.querySelector("#matrix").parentElement, { childList: true });
+}"""
+"""Notes which element has the focus as soon as the matrix was swapped."""
+
+
 @pytest.fixture
 def decided(people: Cast) -> Cast:
     """A decision that serving signed."""
@@ -65,7 +73,6 @@ def test_the_wide_matrix_opens_a_cell_as_wide_as_its_frame_and_gives_the_focus_b
     page = visit(decided.bob, f"{D}?rows=candidates")
     cell = page.locator("[data-grid] a.dx-f").first
     cell.focus()
-    label = focused(page)
     width = page.evaluate("document.querySelector('.dx').offsetWidth")
     page.keyboard.press("Enter")
     expect(page.locator("#cell h3")).to_be_focused()
@@ -74,7 +81,21 @@ def test_the_wide_matrix_opens_a_cell_as_wide_as_its_frame_and_gives_the_focus_b
     assert page.evaluate("document.querySelector('.dx').offsetWidth") == width
     page.keyboard.press("Escape")
     expect(page.locator("#cell")).to_have_count(0)
-    assert focused(page) == label
+    expect(cell).to_be_focused()
+
+
+def test_the_focus_moves_at_once_with_what_opens_and_closes(decided: Cast, visit: Open) -> None:
+    """Whoever types on while an answer comes in is never on a page without a focus."""
+    page = visit(decided.bob, f"{D}?rows=candidates")
+    page.evaluate(FOCUS_OF_EVERY_CHANGE)
+    cell = page.locator("[data-grid] a.dx-f").first
+    cell.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#cell h3")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(cell).to_be_focused()
+    expect(page.locator("#cell")).to_have_count(0)
+    assert page.evaluate("globalThis.found") == ["H3", "A"]
 
 
 def test_an_emergency_without_its_gates_is_not_sent(decided: Cast, visit: Open) -> None:

@@ -1,5 +1,7 @@
 """The rank map: keyboard, panel, heat map."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -27,7 +29,7 @@ def test_arrows_move_over_devices_and_enter_selects(page: Page) -> None:
     expect(page.locator("[data-key='rank-9']")).to_have_attribute("aria-current", "true")
     page.keyboard.press("Escape")
     expect(page.locator("[data-key='rank-9']")).to_be_focused()
-    assert page.url.endswith("?rank=9#rank")
+    expect(page).to_have_url(re.compile(r"\?rank=9#rank$"))
 
 
 def test_colour_and_what_if_change_the_map_in_place(page: Page) -> None:
@@ -40,8 +42,7 @@ def test_colour_and_what_if_change_the_map_in_place(page: Page) -> None:
 
 def test_heat_map_cells_are_crisp(page: Page) -> None:
     image = page.locator(".js-plotly-plot image").first
-    expect(image).to_be_attached()
-    assert image.evaluate("element => getComputedStyle(element).imageRendering") == "pixelated"
+    expect(image).to_have_css("image-rendering", "pixelated")
 
 
 def test_the_heat_map_shows_every_rank(page: Page) -> None:
@@ -55,20 +56,16 @@ def test_no_link_is_inside_a_plot(page: Page) -> None:
 
 def test_the_chart_follows_the_theme(people: Cast, visit: Open) -> None:
     planned(people, pair=example_pair())
-    grounds = []
-    for theme in ("light", "dark"):
+    for theme, ground in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(22, 25, 29)")):
         page = visit(people.carol, MAP, theme=theme)
-        ground = page.locator(".js-plotly-plot .main-svg").first
-        expect(ground).to_be_attached()
-        grounds.append(ground.evaluate("element => getComputedStyle(element).backgroundColor"))
-    assert grounds == ["rgb(255, 255, 255)", "rgb(22, 25, 29)"]
+        expect(page.locator(".js-plotly-plot .main-svg").first).to_have_css("background-color", ground)
 
 
 def test_without_script_a_rank_is_a_link_to_the_same_page(people: Cast, visit: Open) -> None:
     planned(people, pair=example_pair())
     page = visit(people.carol, MAP, script=False)
     page.locator("[data-key='rank-5']").click()
-    assert page.locator("#h-r").text_content() == "Rank 5"
+    expect(page.locator("#h-r")).to_have_text("Rank 5")
 
 
 @pytest.mark.parametrize(("width", "is_said"), [(390, True), (1440, False)])
