@@ -14,6 +14,7 @@ from msgspec import UnsetType
 
 from planner.errors import PlannerError
 from planner.identity import leaves, same
+from planner.identity_given import OF_SEVERAL
 from planner.intake.opening import opened
 from planner.pointers import is_below, joined, steps
 from planner.records.identity_report import IdentityReport
@@ -186,7 +187,7 @@ def merged(reports: Sequence[IdentityReport]) -> dict[str, Any]:
     torn += [f"{one.key}: {one.kept!r} ({one.source}), {one.other!r} ({one.other_source})" for one in whole.conflicts]
     if torn:
         raise MergeRefusedError(torn)
-    together, first = ", ".join(report.host for report in reports), min(report.collected_at for report in reports)
+    together, first = OF_SEVERAL.join(report.host for report in reports), min(report.collected_at for report in reports)
     return report_tree(whole, host=together, collected_at=first, environment=environments, bound=None)
 
 

@@ -1,10 +1,10 @@
 """``topogate requalify``: what has to be measured or judged again after a change, and why.
 
-Compared are a contract with a newer revision of it (``--to``), or with reports of machines (``--report``); with
-evidence its age counts as well. Exit 0 where nothing is to be done, 1 where something is.
+Compared are a contract with a newer revision of it (``--to``), or with reports of machines (``--report``), as the page
+*Measure again* compares them; with evidence its age counts as well. Exit 0 where nothing is to be done, 1 where
+something is.
 """
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
@@ -13,8 +13,8 @@ import msgspec
 from planner.command.base import Command, Exit, Refused, add_format, json_line, opened, print_refused
 from planner.command.opening import as_of, utc_time
 from planner.documents import ContractDocument
-from planner.identity_check import key_differences
-from planner.identity_report import IdentityReport, MergeRefusedError, merged, read_report
+from planner.identity_given import given_differences
+from planner.identity_report import IdentityReport, read_report
 from planner.intake import read_contract, read_evidence, read_plan
 from planner.records.plan import Plan
 from planner.requalification import (
@@ -32,7 +32,7 @@ from planner.shown import printable
 def _configure(parser: ArgumentParser) -> None:
     parser.add_argument("contract", metavar="CONTRACT", help="contract that was decided on")
     parser.add_argument("--to", metavar="CONTRACT", help="newer revision of it")
-    parser.add_argument("--report", action="append", default=[], metavar="REPORT", help="report of a host")
+    parser.add_argument("--report", action="append", default=[], metavar="REPORT", help="report of one host or several")
     parser.add_argument("--plan", metavar="PLAN", help="plan whose rank map the reports are held against")
     parser.add_argument("--evidence", metavar="EVIDENCE", help="evidence of the decision: its trials and their age")
     parser.add_argument("--as-of", type=utc_time, metavar="TIME", help="judge ages at this UTC time (default: now)")
@@ -51,11 +51,7 @@ def _run(arguments: Namespace) -> int:
     if contract is None or refused:
         print_refused(refused, arguments.format)
         return Exit.BAD_INPUT
-    try:
-        changes = _changes(contract, newer, [report for report in reports if report is not None], plan)
-    except MergeRefusedError as error:
-        print(f"topogate: reports differ: {error}", file=sys.stderr)
-        return Exit.BAD_INPUT
+    changes = _changes(contract, newer, [report for report in reports if report is not None], plan)
     if evidence is not None:
         changes += too_old(newer or contract, evidence, as_of(arguments))
     answer = requalification(newer or contract, changes, evidence)
@@ -70,16 +66,14 @@ def _changes(
     contract: ContractDocument, newer: ContractDocument | None, reports: list[IdentityReport], plan: Plan | None
 ) -> tuple[Change, ...]:
     found = () if newer is None else contract_changes(contract, newer)
-    if reports:
-        live = read_report(json_line(merged(reports)).encode()).live
-        selected = None if plan is None else plan.selected
-        differences = key_differences(
-            msgspec.to_builtins(contract.record.identity),
-            live,
-            rank_map_digest="" if selected is None else selected.rank_map_digest,
-        )
-        found += identity_changes(differences, contract)
-    return found
+    selected = None if plan is None else plan.selected
+    differences = given_differences(
+        msgspec.to_builtins(contract.record.identity),
+        () if selected is None else msgspec.to_builtins(selected.rank_map),
+        reports,
+        rank_map_digest="" if selected is None else selected.rank_map_digest,
+    )
+    return found + identity_changes(differences, contract)
 
 
 def _lines(answer: Requalification) -> Iterator[str]:

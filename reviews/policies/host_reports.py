@@ -20,6 +20,7 @@ from planner.errors import DocumentRefusedError
 from planner.identity import leaves
 from planner.identity_check import How, KeyDifference
 from planner.identity_environment import environment_of
+from planner.identity_given import is_of_several
 from planner.identity_live import Decided, Said, Seen, placed_of
 from planner.identity_report import PLACEMENT, read_report
 from planner.pointers import joined
@@ -47,8 +48,6 @@ WHOLE_NAME = "the whole slot"
 """What people call that place."""
 
 _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
-_OF_SEVERAL = ", "
-"""Stands between the hosts of reports that were put together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +87,7 @@ def is_of_a_host(raw: bytes) -> bool:
     if not _is_report(tree):
         return False
     host = tree.get("host")
-    return not (isinstance(host, str) and _OF_SEVERAL in host)
+    return not (isinstance(host, str) and is_of_several(host))
 
 
 def _is_report(tree: Any) -> bool:

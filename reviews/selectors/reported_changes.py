@@ -4,13 +4,14 @@ Rules kept: every key counts, also one that ``requalify_on`` lets pass; a host a
 the whole slot for every key; an identity of the whole slot that is older than a host's report is not asked any more.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from planner.identity_check import RANK_MAP, KeyDifference, key_differences
+from planner.identity_check import KeyDifference, key_differences
+from planner.identity_given import told_once
 from reviews.blobs import checked
 from reviews.models import Activation, HostReport, Workspace
 from reviews.policies.host_reports import WHOLE, said_from
@@ -32,23 +33,6 @@ def reported_changes(
         return None, ()
     found = [one for row in _asked(reports) for one in _differences(row, bound, activation.rank_map_digest)]
     return reports[-1].received_at, told_once(found, activation.rank_map_digest)
-
-
-def told_once(found: Iterable[KeyDifference], rank_map_digest: str) -> tuple[KeyDifference, ...]:
-    """Return each key once, as it was told first; places of ranks together as the rank map, which comes last."""
-    keys: dict[str, KeyDifference] = {}
-    moved: dict[str, None] = {}
-    for one in found:
-        if one.key.startswith(PLACEMENT) and one.key != RANK_MAP:
-            moved[one.key.removeprefix(PLACEMENT)] = None
-        else:
-            keys.setdefault(one.key, one)
-    if moved and RANK_MAP not in keys:
-        names = list(moved)
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        text = f"another map: {', '.join(names[:3])}{more}"
-        keys[RANK_MAP] = KeyDifference(RANK_MAP, "differs", rank_map_digest, text)
-    return tuple(sorted(keys.values(), key=lambda one: one.key == RANK_MAP))
 
 
 def _asked(reports: Sequence[HostReport]) -> list[HostReport]:

@@ -1,9 +1,12 @@
 """What has to be measured again, by the API: of the decision as it stands, and of a contract that is thought of."""
 
 import json
+from pathlib import Path
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
+from planner.command import main
 from planner.intake import read_contract
 from planner.requalification import contract_changes, requalification
 from reviews.models import AuditEntry, Blob
@@ -11,6 +14,7 @@ from reviews.selectors import requalification as selector
 from tests.api.asking import Caller, problem
 from tests.planner.documents import changed
 from tests.reviews.factories import Cast, contract_tree, planned
+from tests.reviews.hosts import RANKS, report, running, two_nodes, with_engine
 
 ADDRESS = "decisions/1/requalification"
 CONTRACT = contract_tree()
@@ -51,6 +55,27 @@ def test_reports_that_are_thought_of_are_answered_with_a_contract_or_without(bob
     assert told == [("/identity/stack/engine/version", "report")]
     both = bob.post(ADDRESS, {"identity": live, "contract": newer("/identity/model/revision", "r9")}).json()
     assert [each["because"] for each in both["changes"]] == ["report", "contract"]
+
+
+def test_the_command_tells_the_same_of_reports(
+    bob: Caller, people: Cast, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    running(people)
+    moved = {"world_size": 2, "ranks": [RANKS[0] | {"device": "a7"}]}
+    partly = report("node-b") | {"identity": {"stack": {"engine": {"version": "3.0"}}}}
+    reports = [json.dumps(one) for one in (with_engine(report("node-a", ranks_seen=moved), "2.0"), partly)]
+    sent = [SimpleUploadedFile("report.json", one.encode()) for one in reports]
+    answer = bob.post(ADDRESS, {"identity": sent}).json()
+    files = {"contract": two_nodes().contract, "plan": bob.get("decisions/1/revisions/1/plan").content}
+    for name, raw in {**files, "a": reports[0].encode(), "b": reports[1].encode()}.items():
+        (tmp_path / name).write_bytes(raw)
+    given = [each for name in "ab" for each in ("--report", str(tmp_path / name))]
+    asked = ["requalify", str(tmp_path / "contract"), "--plan", str(tmp_path / "plan"), *given, "--format", "json"]
+    assert main(asked) == 1
+    told = json.loads(capsys.readouterr().out)["changes"]
+    assert [each["after"] for each in told] == ["2.0", "another map: rank_map/0/device"]
+    of_the_server = ("because", "team")
+    assert [{name: each[name] for name in each.keys() - of_the_server} for each in answer["changes"]] == told
 
 
 def test_what_is_no_report_is_refused_beside_what_is_no_contract(bob: Caller, people: Cast) -> None:

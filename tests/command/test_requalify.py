@@ -76,12 +76,53 @@ def test_reports_of_machines_are_held_against_the_contract(tmp_path: Path, capsy
     assert main(["requalify", CONTRACT, "--report", str(tmp_path / "a.json")]) == 1
     out = capsys.readouterr().out
     assert out.startswith('driver: /identity/stack/driver/version "590.44" -> "600" (/stack/driver)\nmeasure again: ')
-    report["identity"] = {"model": {"name": "other"}}
-    (tmp_path / "b.json").write_text(json.dumps({**report, "host": "node-b"}))
-    assert (
-        main(["requalify", CONTRACT, "--report", str(tmp_path / "a.json"), "--report", str(tmp_path / "b.json")]) == 2
-    )
-    assert "reports differ: /model/name" in capsys.readouterr().err
+
+
+def of_host(host: str, identity: object, **more: object) -> dict[str, object]:
+    collected = {"schema": "topogate.identity/v1", "host": host, "collected_at": "2026-10-01T00:00:00Z"}
+    return {**collected, "identity": identity, **more}
+
+
+def changes(folder: Path, capsys: Capture, *reports: dict[str, object], plan: str = "") -> list[tuple[str, object]]:
+    """What reports tell of the worked example, and what they say instead."""
+    asked = ["requalify", CONTRACT, "--format", "json", *(["--plan", plan] if plan else [])]
+    for number, report in enumerate(reports):
+        (folder / f"{number}.json").write_text(json.dumps(report))
+        asked += ["--report", str(folder / f"{number}.json")]
+    main(asked)
+    return [(each["key"], each["after"]) for each in json.loads(capsys.readouterr().out)["changes"]]
+
+
+@pytest.fixture
+def plan(tmp_path: Path, capsys: Capture) -> str:
+    main(["plan", CONTRACT, EVIDENCE, *AS_OF, "--format", "json"])
+    (tmp_path / "plan.json").write_text(capsys.readouterr().out)
+    return str(tmp_path / "plan.json")
+
+
+def test_a_host_answers_for_what_it_says_alone(tmp_path: Path, capsys: Capture) -> None:
+    report = of_host("node-a", {"stack": {"driver": {"version": "600"}}})
+    assert changes(tmp_path, capsys, report) == [("/identity/stack/driver/version", "600")]
+
+
+def test_of_hosts_that_contradict_each_other_the_one_that_differs_is_told(tmp_path: Path, capsys: Capture) -> None:
+    versions = ("590.44", "600", "610")
+    reports = [of_host(f"node-{at}", {"stack": {"driver": {"version": at}}}) for at in versions]
+    assert changes(tmp_path, capsys, *reports) == [("/identity/stack/driver/version", "600")]
+
+
+def test_reports_that_were_put_together_answer_for_every_key(tmp_path: Path, capsys: Capture) -> None:
+    found = changes(tmp_path, capsys, of_host("node-a, node-b", {"stack": {"driver": {"version": "590.44"}}}))
+    assert ("/identity/model/name", None) in found
+
+
+def test_ranks_are_held_against_the_map_of_the_plan(plan: str, tmp_path: Path, capsys: Capture) -> None:
+    seat = json.loads(Path(plan).read_text())["selected"]["rank_map"][0]
+    moved = {"world_size": 16, "ranks": [{"rank": 0, "node": seat["node"], "device": "elsewhere"}]}
+    report = of_host("node-a", {}, ranks_seen=moved)
+    told = ("/identity/placement/rank_map_digest", "another map: rank_map/0/device")
+    assert changes(tmp_path, capsys, report, plan=plan) == [told]
+    assert changes(tmp_path, capsys, report) == []
 
 
 def test_a_damaged_file_is_refused(tmp_path: Path, capsys: Capture) -> None:
