@@ -19,7 +19,7 @@ from urllib.parse import SplitResult, quote, urlsplit
 from planner.errors import PlannerError
 from planner.version import PLANNER_VERSION
 
-__all__ = ["Answer", "Client", "NotReachedError", "ServerAddressError", "multipart"]
+__all__ = ["Answer", "Client", "NotReachedError", "ServerAddressError", "multipart", "page_address"]
 
 REQUEST_SECONDS = 60.0
 TRIES = 4
@@ -155,6 +155,16 @@ class Client:
         if not isinstance(value, dict):
             raise NotReachedError(f"{self._at.netloc}: it answered {response.status}, not as a Topogate server")
         return Answer(response.status, value)
+
+
+def page_address(server: str, path: Sequence[str]) -> str:
+    """Return the address of a page of a server, given segment by segment.
+
+    Raises:
+        ServerAddressError: the server's address is none.
+    """
+    at = _split(server)
+    return f"{at.scheme}://{at.netloc}{at.path.rstrip('/')}/{_joined(path)}"
 
 
 def _split(server: str) -> SplitResult:

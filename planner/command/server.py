@@ -11,18 +11,25 @@ from pathlib import Path
 from typing import Any
 
 from planner.command.base import Exit, Refused, UnreadableInputError, opened, print_refused
-from planner.command.client import Answer, Client, NotReachedError, ServerAddressError
+from planner.command.client import Answer, Client, NotReachedError, ServerAddressError, page_address
 from planner.errors import PlannerError, Problem
 from planner.shown import shown
 
 __all__ = ["ProblemsError", "RefusedError", "accepted", "add_server", "answered", "file_to_send", "utf8_text"]
 
 TOKEN_VARIABLE = "TOPOGATE_TOKEN"  # noqa: S105 - the name of the variable that holds it
+TAKEN_FROM = f"${TOKEN_VARIABLE} or --token-file"
+OF_THE_TOKEN = "This token "  # noqa: S105 - the beginning of a sentence
+"""How the server begins to say that a token lacks a scope, which is a 403 as what a person may not do."""
 REFUSED_STATUSES = frozenset({401, 403, 404, 409})
 
 
 class RefusedError(PlannerError):
     """The server refused for a reason that no change of the documents mends; the text is the whole message."""
+
+
+class TokenRefusedError(RefusedError):
+    """The server refused because of the token."""
 
 
 class ProblemsError(PlannerError):
@@ -55,11 +62,15 @@ def utf8_text(text: str) -> str:
 def answered(arguments: Namespace, ask: Callable[[Client, Namespace], dict[str, Any]]) -> dict[str, Any] | Exit:
     """Ask the server that the arguments name; where that fails, say why and return the exit code to end with."""
     try:
-        client = Client(arguments.server, _token(arguments.token_file), plain_http=arguments.plain_http)
+        page = page_address(arguments.server, ["w", arguments.workspace, "settings", "tokens"])
+        client = Client(arguments.server, _token(arguments.token_file, page), plain_http=arguments.plain_http)
         return ask(client, arguments)
     except ProblemsError as error:
         print_refused(error.problems, arguments.format)
         return Exit.BAD_INPUT
+    except TokenRefusedError as error:
+        print(f"topogate: {error} Make one on {page}; {TAKEN_FROM} takes it.", file=sys.stderr)
+        return Exit.REFUSED
     except RefusedError as error:
         print(f"topogate: {error}", file=sys.stderr)
         return Exit.REFUSED
@@ -84,8 +95,10 @@ def file_to_send(name: str) -> bytes:
     return raw
 
 
-def _token(file: str | None) -> str:
+def _token(file: str | None, page: str) -> str:
     """Return the token; it is never an argument, where other users of the machine could read it.
+
+    ``page`` is where one is made.
 
     Raises:
         UnreadableInputError: there is none.
@@ -94,11 +107,12 @@ def _token(file: str | None) -> str:
         try:
             token = Path(file).read_text(encoding="ascii").strip()
         except (OSError, ValueError) as error:
-            raise UnreadableInputError(f"--token-file {file}", "none", expected="a file with an API token") from error
+            expected = f"a file with an API token, as made on {page}"
+            raise UnreadableInputError(f"--token-file {file}", "none", expected=expected) from error
     else:
         token = os.environ.get(TOKEN_VARIABLE, "").strip()
     if not (token.isascii() and token.isprintable() and token and " " not in token):
-        raise UnreadableInputError("token", "none", expected=f"an API token in ${TOKEN_VARIABLE} or in --token-file")
+        raise UnreadableInputError("token", "none", expected=f"an API token in {TAKEN_FROM}, as made on {page}")
     return token
 
 
@@ -113,6 +127,8 @@ def accepted(answer: Answer, names: dict[str, str]) -> dict[str, Any]:
     if answer.status in (200, 201):
         return answer.value
     detail = str(answer.value.get("detail", ""))
+    if answer.status == 401 or (answer.status == 403 and detail.startswith(OF_THE_TOKEN)):
+        raise TokenRefusedError(f"refused ({answer.status}): {detail}")
     if answer.status in REFUSED_STATUSES:
         raise RefusedError(f"refused ({answer.status}): {detail}")
     if answer.status in (400, 413, 415, 422):

@@ -64,6 +64,12 @@ class Site:
         )
         return Done(done.returncode, done.stdout, done.stderr)
 
+    @property
+    def make(self) -> str:
+        """Where a token is made, as the program says it."""
+        page = f"http://localhost:{self.run.port}/w/{WORKSPACE}/settings/tokens"
+        return f"Make one on {page}; $TOPOGATE_TOKEN or --token-file takes it."
+
     def revisions(self) -> int:
         with closing(sqlite3.connect(self.run.folder / "topogate.sqlite3")) as database:
             return int(database.execute("SELECT count(*) FROM reviews_revision").fetchone()[0])
@@ -181,14 +187,14 @@ def test_a_refusal_by_the_server_is_five(words: tuple[str, ...], message: str, s
 
 def test_a_token_that_may_only_read_is_refused(site: Site, tmp_path: Path) -> None:
     done = site.submit(*written(tmp_path), token_file=site.reader)
-    assert (done.code, done.err) == (5, "topogate: refused (403): This token has no scope submit.\n")
+    assert (done.code, done.err) == (5, f"topogate: refused (403): This token has no scope submit. {site.make}\n")
 
 
 def test_a_large_submission_with_a_wrong_token_is_told_so(site: Site, tmp_path: Path) -> None:
     contract, evidence = written(tmp_path)
     Path(evidence).write_bytes(b" " * (30 * 2**20))
     done = site.submit(contract, evidence, TOPOGATE_TOKEN="tg_" + "a" * 43)
-    assert (done.code, done.err) == (5, "topogate: refused (401): This is no token of this server.\n")
+    assert (done.code, done.err) == (5, f"topogate: refused (401): This is no token of this server. {site.make}\n")
 
 
 def test_the_token_is_taken_from_the_environment(site: Site, tmp_path: Path) -> None:

@@ -185,7 +185,26 @@ def test_without_a_token_nothing_is_sent(submit: Submit, monkeypatch: pytest.Mon
     with stand_in(Say(201, revision())) as server:
         assert submit(server.address) == 2
         assert server.asked == []
-    assert "expected an API token in $TOPOGATE_TOKEN or in --token-file, found none" in capsys.readouterr().err
+        page = f"{server.address}/w/lab/settings/tokens"
+    wanted = f"expected an API token in $TOPOGATE_TOKEN or --token-file, as made on {page}, found none"
+    assert wanted in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("status", "detail"), [(401, "This is no token of this server."), (403, "This token has no scope submit.")]
+)
+def test_a_refused_token_is_told_where_one_is_made(status: int, detail: str, submit: Submit, capsys: Capture) -> None:
+    with stand_in(Say(status, {"detail": detail})) as server:
+        assert submit(f"{server.address}/reviews/", "--workspace", "a b") == 5
+        page = f"{server.address}/reviews/w/a%20b/settings/tokens"
+    make = f"Make one on {page}; $TOPOGATE_TOKEN or --token-file takes it."
+    assert capsys.readouterr().err == f"topogate: refused ({status}): {detail} {make}\n"
+
+
+def test_what_a_person_may_not_do_is_no_fault_of_the_token(submit: Submit, capsys: Capture) -> None:
+    with stand_in(Say(403, {"detail": "Only members submit."})) as server:
+        assert submit(server.address) == 5
+    assert capsys.readouterr().err == "topogate: refused (403): Only members submit.\n"
 
 
 @pytest.mark.parametrize("option", ["--title", "--workspace"])
