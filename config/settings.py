@@ -165,7 +165,7 @@ EMAIL_HOST, EMAIL_PORT = _email.host, _email.port
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _email.user, _email.password
 EMAIL_USE_TLS, EMAIL_USE_SSL = _email.uses_starttls, _email.uses_tls
 EMAIL_TIMEOUT = 10
-DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default=f"Topogate <topogate@{PUBLIC.hostname}>")
+DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="") or f"Topogate <topogate@{PUBLIC.hostname}>"
 # Where webhooks may lead: hosts (hooks.example.org, hooks.example.org:8443) and, to try things out, plain loopback
 # (http://127.0.0.1:9000). Empty: there are none.
 WEBHOOK_HOSTS = frozenset(env.list("WEBHOOK_HOSTS", default=[]))

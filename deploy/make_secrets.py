@@ -14,7 +14,7 @@ ED25519_PKCS8 = bytes.fromhex("302e020100300506032b657004220420")
 
 
 def main(folder: Path = FOLDER) -> None:
-    """Write what is missing: two database passwords, the two addresses that carry them, and two keys."""
+    """Write what is missing: two database passwords, the addresses that carry them, two keys, and no mail server."""
     folder.mkdir(mode=0o700, exist_ok=True)
     owner = kept(folder / "postgres_owner_password", secrets.token_urlsafe(32))
     application = kept(folder / "postgres_app_password", secrets.token_urlsafe(32))
@@ -22,6 +22,7 @@ def main(folder: Path = FOLDER) -> None:
     kept(folder / "database_app_url", f"postgres://topogate_app:{application}@postgres:5432/topogate")
     kept(folder / "secret_key", secrets.token_urlsafe(64))
     kept(folder / "log_signing_key", signing_key())
+    kept(folder / "email_url", "")
 
 
 def signing_key() -> str:

@@ -68,6 +68,22 @@ def test_only_the_proxy_is_reached_from_outside_and_only_on_the_loopback() -> No
     assert COMPOSE["networks"]["inside"] == {"internal": True}
 
 
+def test_only_the_worker_has_a_way_out_of_its_own_and_database_and_broker_have_none() -> None:
+    assert {name for name, service in SERVICES.items() if "egress" in service["networks"]} == {"worker"}
+    assert COMPOSE["networks"]["egress"] == {}
+    for name in ("postgres", "broker", "migrate"):
+        assert SERVICES[name]["networks"] == ["inside"]
+
+
+def test_web_and_worker_are_told_of_the_mail_server_and_of_webhooks() -> None:
+    for name in ("web", "worker"):
+        environment = SERVICES[name]["environment"]
+        assert environment["EMAIL_URL_FILE"] == "/run/secrets/email_url"
+        assert {"EMAIL_FROM", "WEBHOOK_HOSTS"} <= set(environment)
+        assert "email_url" in SERVICES[name]["secrets"]
+    assert "EMAIL_URL_FILE" not in SERVICES["migrate"]["environment"]
+
+
 def test_only_the_schema_step_has_the_owners_address() -> None:
     owners = {name for name, service in SERVICES.items() if "database_owner_url" in service.get("secrets", [])}
     assert owners == {"migrate"}
@@ -80,7 +96,7 @@ def test_secret_comes_from_a_file_that_is_declared(name: str) -> None:
     service = SERVICES[name]
     assert set(service.get("secrets", [])) <= set(COMPOSE["secrets"])
     for variable, value in service.get("environment", {}).items():
-        if re.search("PASSWORD|SECRET|KEY|DATABASE_URL", variable):
+        if re.search("PASSWORD|SECRET|KEY|DATABASE_URL|EMAIL_URL", variable):
             assert variable.endswith("_FILE")
             assert value.removeprefix("/run/secrets/") in service["secrets"]
 
@@ -123,6 +139,7 @@ def test_secrets_are_written_once_for_their_owner(tmp_path: Path) -> None:
     )
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     read_key(first["log_signing_key"])
+    assert first["email_url"] == ""
 
 
 def test_only_the_worker_holds_the_key_that_signs_the_logs() -> None:
