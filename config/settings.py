@@ -62,6 +62,8 @@ MIDDLEWARE = [
     # Before the static files, so that a drawing that is opened by itself has the policy too.
     "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    # Before whatever looks at who asks, which needs the database.
+    "config.health.AskedByNobody",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     # Before the check of a form's origin, which reads the whole body.

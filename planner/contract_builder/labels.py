@@ -88,7 +88,7 @@ HELP: Mapping[str, str] = MappingProxyType(
         "/needs/capacity": "One device does not carry the demand. Held by throughput or goodput.",
         "/needs/isolation": "A failure must leave a part of the service standing. Held by failure_domain.",
         "/needs/tenancy": "Devices must be dedicated. No gate holds it; teams judge it.",
-        "/recovery/timeout_s": "Service has to be back within this time after a loss.",
+        "/recovery/timeout_s": "Longest wait before the rules below apply. No gate holds it; limits on recovery do.",
         "/recovery/on_rank_loss": "What the deployment does when a rank is lost.",
         "/recovery/in_flight_requests": "What becomes of requests that were being answered.",
         "/recovery/drain": "How a node is taken out: requests end first, or are cut off.",

@@ -173,6 +173,6 @@ def _criterion(view: ContractView, fault: Asked) -> str:
     ]
     recovery = view.contract.recovery
     if not isinstance(recovery, UnsetType):
-        parts.append(f"within {recovery.timeout_s} s")
-        parts.append(f"on rank loss {recovery.on_rank_loss}, in flight {recovery.in_flight_requests}")
+        rule = f"on rank loss {recovery.on_rank_loss} after at most {recovery.timeout_s} s"
+        parts.append(f"{rule}, in flight {recovery.in_flight_requests}")
     return "; ".join(parts) or "The contract declares none: record what happens and when the floor is reached again."

@@ -94,7 +94,7 @@ def _recovery(view: ContractView) -> str:
     if isinstance(recovery, UnsetType):
         return NOT_STATED
     return (
-        f"within {recovery.timeout_s} s; on rank loss {recovery.on_rank_loss}, in flight "
+        f"on rank loss {recovery.on_rank_loss} after at most {recovery.timeout_s} s, in flight "
         f"{recovery.in_flight_requests}, {recovery.drain}"
     )
 

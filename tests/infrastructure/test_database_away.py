@@ -14,7 +14,7 @@ from tests.reviews.logins import log_in
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
 
-PAGES = ["/", "/w/lab/", "/w/lab/decisions/1/", "/login", "/not-there", "/health/ready"]
+PAGES = ["/", "/w/lab/", "/w/lab/decisions/1/", "/login", "/not-there"]
 API = "/api/v1/workspaces/lab/decisions"
 
 
@@ -48,6 +48,16 @@ def test_a_page_says_that_the_database_cannot_be_used(page: str, browser: Client
     answer = browser.get(page)
     assert (answer.status_code, answer["Retry-After"], answer["Cache-Control"]) == (503, "5", "no-store")
     assert "<h1>The database cannot be used now</h1>" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "said"), [("/health/live", (200, "alive\n")), ("/health/ready", (503, "database not reached\n"))]
+)
+def test_health_is_told_to_somebody_who_is_logged_in_too(
+    path: str, said: tuple[int, str], browser: Client, away: None
+) -> None:
+    answer = browser.get(path)
+    assert (answer.status_code, answer.content.decode()) == said
 
 
 def test_a_form_is_answered_so_too(browser: Client, away: None) -> None:

@@ -139,4 +139,4 @@ def test_every_fault_that_sections_speak_of_is_a_run_with_its_steps() -> None:
     for run in matrix.runs.values():
         if run.injection is not None:
             assert (run.required, len(run.injection.steps) > 1) == (False, True)
-            assert run.injection.criterion.startswith("within 30 s")
+            assert run.injection.criterion.startswith("on rank loss restart_group after at most 30 s")
