@@ -6,7 +6,6 @@ verdict stays the same whichever trials are judged beside it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +14,7 @@ import msgspec
 from planner import consistency
 from planner.numbers import exact
 from planner.placed import Kept, Placed
+from planner.rational import Fraction
 from planner.readings import BEYOND_PERCENTILE
 from planner.records.base import UnsetType
 from planner.records.contract import Comparison, Contract, Fleet, Workload

@@ -1,7 +1,6 @@
 """What an identity is judged on, and how it answers."""
 
 from collections.abc import Callable, Iterator, Mapping
-from fractions import Fraction
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from planner.numbers import exact
+from planner.rational import Fraction
 from planner.records.contract import Link, LoadPoint, Model, Workload
 from planner.records.evidence import Trial, Window
 
