@@ -16,7 +16,7 @@ import rfc8785
 
 from planner.records.base import SAFE_INTEGER
 
-__all__ = ["canonical_bytes", "content_id", "file_sha256", "prepared"]
+__all__ = ["all_plain", "canonical_bytes", "content_id", "file_sha256", "prepared"]
 
 _ENCODER = msgspec.json.Encoder(order="sorted")
 _ATOMS = frozenset({str, bool, type(None), msgspec.Raw})
@@ -77,14 +77,16 @@ def _prepared_object(value: dict[Any, Any]) -> Any:
 def _prepared_array(value: list[Any] | tuple[Any, ...]) -> Any:
     kinds = set(map(type, value))
     _check_atoms(value, kinds)
-    if kinds.isdisjoint((dict, list, tuple)) and (float not in kinds or _all_plain(value)):
+    if kinds.isdisjoint((dict, list, tuple)) and (float not in kinds or all_plain(value)):
         return value
     return [prepared(item) for item in value]
 
 
-def _all_plain(values: Iterable[Any]) -> bool:
-    """Say whether the encoder writes every double among the values canonically; long arrays make this worth it."""
+def all_plain(values: Iterable[Any]) -> bool:
+    """Say whether the encoder writes every double among the values canonically."""
     doubles = [value for value in values if type(value) is float]
+    if not doubles:
+        return True
     sizes = [*map(abs, doubles)]
     # NaN compares as false with everything, so it hides from min and max; a sum it takes over.
     return (

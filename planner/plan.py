@@ -5,7 +5,6 @@ on any machine; inputs are re-checked at the door and never changed; every trial
 alone; only eligible trials are ordered. It never predicts and never fills a gap.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -13,7 +12,7 @@ import msgspec
 
 from planner.alike import check_together
 from planner.board import Board
-from planner.canonical import canonical_bytes, file_sha256
+from planner.canonical import all_plain, canonical_bytes, file_sha256
 from planner.collection import paused_collection
 from planner.demand import demand, units_needed
 from planner.documents import ContractDocument, EvidenceDocument
@@ -36,6 +35,7 @@ from planner.justification import justify
 from planner.keys import key_spread
 from planner.order import Order, order_expand
 from planner.records.base import UnsetType, is_set
+from planner.records.doubles import doubles_in
 from planner.records.evidence import Trial
 from planner.records.plan import CLAIM, Bound, Candidate, FrontierPoint, Plan, RankPlace, Selected
 from planner.selection import Selection, select
@@ -47,9 +47,7 @@ __all__ = ["check_binding", "plan_bytes", "plan_parallelism", "plan_stored", "pl
 
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 """Sorts the keys of mappings; the fields of a plan's records are sorted as they stand."""
-_INTEGRAL_DOUBLE, _LONE_E = re.compile(rb"\.0[,\]}]"), re.compile(b",e,")
-_BETWEEN = bytes.maketrans(b":[]}", b",,,,")
-_OF_NUMBERS = b"0123456789.+-"
+_doubles = doubles_in(Plan)
 _BEHIND_PLAN_ID = b',"planner_version":"'
 """The key that follows ``plan_id``; text holds no bare quote, and no record behind it has such a key."""
 
@@ -167,16 +165,9 @@ def plan_bytes(plan: Plan) -> bytes:
     """Return the plan's canonical bytes: what is stored, served and compared.
 
     A plan's keys are ASCII, so the encoder's own form is canonical unless a number in it has an exponent or ends in
-    ``.0``; then the general way is taken. Text that looks like such a number only costs time.
+    ``.0``; then the general way is taken.
     """
-    encoded = _ENCODER.encode(plan)
-    return canonical_bytes(msgspec.to_builtins(plan)) if _may_hold_unusual_number(encoded) else encoded
-
-
-def _may_hold_unusual_number(encoded: bytes) -> bool:
-    """Look for a lone ``e`` once digits are taken out and all that stands between values is a comma."""
-    bare = encoded.translate(_BETWEEN, _OF_NUMBERS)
-    return _LONE_E.search(bare) is not None or _INTEGRAL_DOUBLE.search(encoded) is not None
+    return _ENCODER.encode(plan) if all_plain(_doubles(plan)) else canonical_bytes(msgspec.to_builtins(plan))
 
 
 def check_binding(contract: ContractDocument, evidence: EvidenceDocument) -> None:
