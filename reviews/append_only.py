@@ -33,6 +33,7 @@ APPEND_ONLY_TABLES = (
     "reviews_pointsettlement",
     "reviews_policy",
     "reviews_proposal",
+    "reviews_proposallapse",
     "reviews_proposalwithdrawal",
     "reviews_reproduction",
     "reviews_rereview",

@@ -25,6 +25,7 @@ from reviews.services.host_places import places_prune
 from reviews.services.jobs import job_run, jobs_sweep
 from reviews.services.notices import notices_prune, notices_sweep
 from reviews.services.observation_sweeps import findings_lapse, observations_prune
+from reviews.services.proposal_ends import proposals_sweep
 from reviews.services.sweeps import decisions_sweep
 from reviews.services.verification_runs import verification_run, verifications_sweep
 
@@ -140,6 +141,7 @@ def _settled() -> tuple[int, ...]:
     """Write down what time alone did; return the deliveries that the broker took no message of."""
     drafts_expire()
     decisions_sweep()
+    proposals_sweep()
     notices_sweep()
     return tuple(deliveries_sweep())
 

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -28,14 +28,18 @@ from reviews.api.documentation import (
     refusals,
 )
 from reviews.api.parts import BINARY
-from reviews.api.queries import read_query
+from reviews.api.queries import one_of, read_query
 from reviews.api.rows import Links
 from reviews.selectors.policy_page import PolicyPage, policy_page
 from reviews.selectors.proposals import ProposalRow, open_proposals, proposal_row
 from reviews.services.policy_changes import policy_tree
+from reviews.services.proposal_ends import proposal_decline, proposal_withdraw
 from reviews.services.proposals import HANDLERS
-from reviews.services.two_persons import proposal_countersign, proposal_make, proposal_withdraw
+from reviews.services.two_persons import proposal_countersign, proposal_make
 
+WAITS_ON = OpenApiParameter(
+    "waits_on", {"type": "string", "enum": ["me"]}, description="what you can confirm now alone"
+)
 MADE = {201: OpenApiResponse(shapes.Proposal, description="The proposal; another person confirms it")}
 
 
@@ -60,11 +64,16 @@ class PolicyView(WorkspaceView):
 class WorkspaceProposals(WorkspaceView):
     """What waits for a second person, and proposals to change the policy."""
 
-    @extend_schema(operation_id="proposal_list", responses={200: shapes.Proposals, **refusals(*READING)})
+    @extend_schema(
+        operation_id="proposal_list",
+        parameters=[WAITS_ON],
+        responses={200: shapes.Proposals, **refusals(*READING)},
+    )
     def get(self, request: Request, workspace: str) -> Response:
-        """List everything in the workspace that waits for a second person."""
-        read_query(request.GET, {})
-        return listed(open_proposals(actor=actor(request), workspace=self.space, is_everywhere=True), self.links)
+        """List everything in the workspace that waits for a second person; with `waits_on=me` what you can confirm."""
+        wanted = read_query(request.GET, {"waits_on": one_of("me")})
+        rows = open_proposals(actor=actor(request), workspace=self.space, is_everywhere=True)
+        return listed(tuple(row for row in rows if waits_on_reader(row) or not wanted), self.links)
 
     @extend_schema(
         operation_id="policy_propose",
@@ -140,6 +149,21 @@ class ProposalConfirmation(WorkspaceView):
         return shown(self, request, proposal)
 
 
+class ProposalDecline(WorkspaceView):
+    """The second person who does not agree."""
+
+    @extend_schema(
+        operation_id="proposal_decline",
+        request=body(("reason",), reason=REASON),
+        responses={200: shapes.Proposal, **refusals(*SENDING)},
+    )
+    def post(self, request: Request, workspace: str, proposal: int) -> Response:
+        """Decline what somebody else proposed and you could confirm, which ends it. A login is needed."""
+        fields = sent_fields(request, "reason")
+        proposal_decline(HANDLERS, proposal_id=proposal, reason=fields["reason"], **act_of(request, self.space))
+        return shown(self, request, proposal)
+
+
 class ProposalWithdrawal(WorkspaceView):
     """The end of a proposal that was not carried out."""
 
@@ -168,8 +192,14 @@ def listed(rows: tuple[ProposalRow, ...], links: Links) -> Response:
     return Response(shapes.Proposals({"proposals": [proposal_value(row, links) for row in rows]}).data)
 
 
+def waits_on_reader(row: ProposalRow) -> bool:
+    """Whether the reader can confirm a proposal now."""
+    return row.waits is not None and row.verdict.allowed and not row.is_mine
+
+
 def proposal_value(row: ProposalRow, links: Links) -> dict[str, Any]:
     """Return a proposal as the API shows it."""
+    place = f"#proposal-{row.id}"
     return {
         "id": row.id,
         "kind": row.kind,
@@ -179,8 +209,17 @@ def proposal_value(row: ProposalRow, links: Links) -> dict[str, Any]:
         "person": row.person,
         "team": row.team or None,
         "proposed_at": row.proposed_at,
+        "open_until": row.until,
         "state": row.state,
+        "waits_on": row.seconds,
+        "waits_on_you": waits_on_reader(row),
+        "waiting_because": row.waiting_text,
+        "ended_by": row.ended_by or None,
+        "ended_reason": row.ended_reason or None,
         "url": links.to("api-proposal", row.id),
+        "page": f"{links.to('policy-detail')}{place}"
+        if row.decision is None
+        else f"{links.to('decision-release', row.decision)}{place}",
     }
 
 

@@ -245,6 +245,9 @@ class Activation(serializers.Serializer[object]):
     revision = serializers.IntegerField()
     kind = serializers.ChoiceField(ACTIVATION_KINDS)
     person = serializers.CharField()
+    proposed_by = serializers.CharField(
+        allow_blank=True, help_text="the first of two persons, in an emergency or a rollback"
+    )
     statement = serializers.CharField()
     trial = serializers.CharField()
     topology = serializers.CharField()
@@ -261,7 +264,8 @@ class Waiver(serializers.Serializer[object]):
     trial = serializers.CharField()
     gate = serializers.CharField()
     reason = serializers.CharField()
-    owner = serializers.CharField()
+    owner = serializers.CharField(help_text="who proposed it and answers for it")
+    countersigned_by = serializers.CharField()
     granted_at = serializers.DateTimeField()
     ends_at = serializers.DateTimeField()
 

@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from reviews.models import ProposalKind
+from reviews.selectors.proposals import STATES
 
 
 class PolicyVersion(serializers.Serializer[object]):
@@ -11,6 +12,7 @@ class PolicyVersion(serializers.Serializer[object]):
     version = serializers.IntegerField()
     content_id = serializers.CharField()
     made_by = serializers.CharField()
+    proposed_by = serializers.CharField(allow_blank=True, help_text="the first of the two admins")
     made_at = serializers.DateTimeField()
 
 
@@ -43,8 +45,19 @@ class Proposal(serializers.Serializer[object]):
     person = serializers.CharField()
     team = serializers.CharField(allow_null=True, help_text="from whose seat it was proposed")
     proposed_at = serializers.DateTimeField()
-    state = serializers.ChoiceField(["open", "carried_out", "withdrawn"])
+    open_until = serializers.DateTimeField(help_text="nobody confirms it after that")
+    state = serializers.ChoiceField(STATES)
+    waits_on = serializers.ListField(
+        child=serializers.CharField(), help_text="who can confirm it now, while it is open"
+    )
+    waits_on_you = serializers.BooleanField(help_text="whether you are one of them")
+    waiting_because = serializers.CharField(
+        allow_blank=True, help_text="who can confirm it in words, or why nobody can and what to do then"
+    )
+    ended_by = serializers.CharField(allow_null=True, help_text="who confirmed it, took it back or declined")
+    ended_reason = serializers.CharField(allow_null=True, help_text="why it is not carried out")
     url = serializers.CharField()
+    page = serializers.CharField(help_text="for people: where it is confirmed")
 
 
 class Proposals(serializers.Serializer[object]):

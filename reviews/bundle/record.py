@@ -6,7 +6,7 @@ Everything that people wrote is quoted as text: no line of it can become a headi
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reviews.bundle.reviewed import Entry, Names, ReviewedDecision
+from reviews.bundle.reviewed import Entry, Names, ReviewedDecision, persons
 from reviews.markdown import plain
 
 OUTCOMES = {
@@ -89,7 +89,7 @@ def _outcome(decision: ReviewedDecision, names: Names) -> Iterator[str]:
     put = put_into_force(decision)
     if put is not None:
         yield f"Chosen option: {plain(put.payload['trial'])} ({plain(put.payload['topology'])})."
-        who, why = plain(names(put.fields["actor"])), plain(put.fields["reason"] or "")
+        who, why = plain(persons(put, names)), plain(put.fields["reason"] or "")
         yield f"Put into force by {who} on {plain(put.fields['at'])}: {why}"
         yield from ("", "### Consequences", "", *_consequences(put))
     else:
@@ -112,7 +112,10 @@ def _consequences(put: Entry) -> Iterator[str]:
 
 def _signoff(entry: Entry, names: Names) -> str:
     said: Mapping[str, Any] = entry.payload
-    who, team = plain(names(said.get("person") or entry.fields["actor"])), plain(entry.fields["team"])
+    who, team = (
+        plain(names(said["person"]) if said.get("person") else persons(entry, names)),
+        plain(entry.fields["team"]),
+    )
     seq, revision = entry.fields["seq"], entry.fields["revision"]
     if entry.action == "signoff.carried":
         return f"{who} for {team}: carried from r{said['from_revision']} to r{said['to_revision']} (entry {seq})"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from reviews.bundle.record import PARTS, put_into_force, status_of
-from reviews.bundle.reviewed import Entry, Names, ReviewedDecision, ReviewedRevision
+from reviews.bundle.reviewed import Entry, Names, ReviewedDecision, ReviewedRevision, persons
 from reviews.models import Checkpoint
 
 STYLE = """
@@ -79,7 +79,7 @@ def _put_into_force(decision: ReviewedDecision, names: Names) -> Iterator[str]:
     put = put_into_force(decision)
     if put is not None:
         what = f"r{put.fields['revision']}, {put.payload['trial']} ({put.payload['topology']})"
-        who, why = names(put.fields["actor"]), put.fields["reason"] or ""
+        who, why = persons(put, names), put.fields["reason"] or ""
         yield f"<p>Put into force: {escape(what)}, by {escape(who)} at {escape(put.fields['at'])}. {escape(why)}</p>\n"
 
 

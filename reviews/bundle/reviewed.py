@@ -118,6 +118,12 @@ def planned_revision(rules: Rules, number: int, revision: int, entries: Sequence
     return ReviewedRevision(number=revision, facts=facts, plan=plan, said=said)
 
 
+def persons(entry: Entry, names: Names) -> str:
+    """Name who did what an entry records, and before them who proposed it where that took two persons."""
+    first = [names(entry.payload["proposed_by"])] if entry.payload.get("proposed_by") else []
+    return " and ".join([*first, names(entry.fields["actor"])])
+
+
 def reviewed_decision(number: int, entries: tuple[Entry, ...], newest: ReviewedRevision | None) -> ReviewedDecision:
     """Return a decision with the entries about it."""
     created = next((entry.payload for entry in entries if entry.action == "revision.created"), {})

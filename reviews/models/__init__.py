@@ -50,7 +50,7 @@ from reviews.models.observations import (
 from reviews.models.people import Membership, Person, Role, Team, TeamSeat, Workspace
 from reviews.models.policy import Policy
 from reviews.models.preferences import SavedView
-from reviews.models.proposals import Countersignature, Proposal, ProposalKind, ProposalWithdrawal
+from reviews.models.proposals import Countersignature, Proposal, ProposalKind, ProposalLapse, ProposalWithdrawal
 from reviews.models.scopes import ReviewBasis, TeamScope
 from reviews.models.signoffs import (
     Delegation,
@@ -144,6 +144,7 @@ __all__ = [
     "Policy",
     "Proposal",
     "ProposalKind",
+    "ProposalLapse",
     "ProposalWithdrawal",
     "Publication",
     "ReReview",

@@ -12,6 +12,7 @@ from django.db.models import Q
 from reviews.models.decisions import Decision
 from reviews.models.fields import SLUG_LENGTH, SealedField
 from reviews.models.people import Person, Workspace
+from reviews.models.proposals import Proposal
 from reviews.sealing import WEBHOOKS
 
 
@@ -55,13 +56,15 @@ class LogCursor(models.Model):
 
 
 class Notice(models.Model):
-    """Something that happened to a decision. ``key`` says what it was made of, so that it is made once.
+    """Something that happened to a decision or a proposal. ``key`` says what it was made of, so that it is made once.
 
-    ``kind`` is the action of the entry, or ``decision.expiring``; ``actor`` is None where nobody acted.
+    ``kind`` is the action of the entry, or ``decision.expiring``; ``actor`` is None where nobody acted. A change of the
+    policy is about no decision.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="notices")
-    decision = models.ForeignKey(Decision, on_delete=models.PROTECT, related_name="notices")
+    decision = models.ForeignKey(Decision, on_delete=models.PROTECT, null=True, related_name="notices")
+    proposal = models.ForeignKey(Proposal, on_delete=models.PROTECT, null=True, related_name="notices")
     key = models.CharField(max_length=64)
     kind = models.CharField(max_length=64)
     revision = models.PositiveIntegerField(null=True)
@@ -72,11 +75,16 @@ class Notice(models.Model):
     happened_at = models.DateTimeField()
 
     class Meta:
-        constraints = (models.UniqueConstraint(fields=["workspace", "key"], name="notice_once"),)
+        constraints = (
+            models.UniqueConstraint(fields=["workspace", "key"], name="notice_once"),
+            models.CheckConstraint(
+                condition=Q(decision__isnull=False) | Q(proposal__isnull=False), name="notice_about_something"
+            ),
+        )
         ordering = ("id",)
 
     def __str__(self) -> str:
-        return f"{self.kind} of {self.decision}"
+        return f"{self.kind} of {self.decision or self.proposal}"
 
 
 class DeliveryState(models.TextChoices):
@@ -96,6 +104,8 @@ class NoticeReason(models.TextChoices):
     MENTIONED = "mentioned", "you were mentioned"
     AUTHOR = "author", "you are the author"
     OWNER = "owner", "your team owns the limit"
+    SECOND = "second", "you can countersign it"
+    PROPOSER = "proposer", "you proposed it"
 
 
 class Webhook(models.Model):

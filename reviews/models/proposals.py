@@ -3,6 +3,8 @@
 Used for changes of policy, lifting an objection, waivers, emergencies, revoking and rolling back.
 """
 
+from typing import Self
+
 from django.db import models
 from django.db.models import Q
 
@@ -22,6 +24,14 @@ class ProposalKind(models.TextChoices):
     ROLLBACK = "rollback", "Rollback"
 
 
+class ProposalQuerySet(models.QuerySet["Proposal"]):
+    """Proposals, by what became of them."""
+
+    def still_open(self) -> Self:
+        """Return those that nobody countersigned, took back or declined, and that did not lapse."""
+        return self.filter(countersignature__isnull=True, withdrawal__isnull=True, lapse__isnull=True)
+
+
 class Proposal(models.Model):
     """An act that waits for its second person; ``body`` is the canonical JSON of what is to be done.
 
@@ -36,6 +46,8 @@ class Proposal(models.Model):
     team = models.CharField(max_length=40, blank=True)
     person = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="proposals")
     proposed_at = models.DateTimeField()
+
+    objects = ProposalQuerySet.as_manager()
 
     class Meta:
         constraints = (
@@ -64,7 +76,7 @@ class Countersignature(models.Model):
 
 
 class ProposalWithdrawal(models.Model):
-    """A proposal that will not be carried out."""
+    """A proposal that will not be carried out: who made it took it back, or somebody who could countersign declined."""
 
     proposal = models.OneToOneField(Proposal, on_delete=models.PROTECT, related_name="withdrawal")
     person = models.ForeignKey(Person, on_delete=models.PROTECT, related_name="+")
@@ -76,3 +88,18 @@ class ProposalWithdrawal(models.Model):
 
     def __str__(self) -> str:
         return f"withdrawal of {self.proposal}"
+
+
+class ProposalLapse(models.Model):
+    """A proposal that time or a later act ended; ``because`` says which."""
+
+    proposal = models.OneToOneField(Proposal, on_delete=models.PROTECT, related_name="lapse")
+    because = models.TextField()
+    lapsed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (models.CheckConstraint(condition=~Q(because=""), name="proposal_lapse_told"),)
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return f"lapse of {self.proposal}"

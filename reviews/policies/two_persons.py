@@ -1,7 +1,10 @@
-"""Whose seats an act of two persons takes, and in which state it is carried out. Pure."""
+"""Whose seats an act of two persons takes, in which state it is carried out, and how long it waits. Pure."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
+from planner.times import parsed_time
 from reviews.policies.document import PolicyDocument, gate_owner
 from reviews.policies.transitions import STANDS
 
@@ -12,6 +15,15 @@ TAKEN_IN: dict[str, frozenset[str]] = {
     "rollback": STANDS,
 }
 """Kind of proposal -> states of the decision in which it is; an objection is lifted in any."""
+EMERGENCY_WAITS = timedelta(hours=24)
+WAITS = timedelta(days=14)
+
+
+def open_until(kind: str, body: Mapping[str, Any], proposed_at: datetime) -> datetime:
+    """Return until when a second person can agree: an emergency is of its day, and a waiver ends with what it asks."""
+    ends = proposed_at + (EMERGENCY_WAITS if kind == "emergency" else WAITS)
+    waived_until = parsed_time(str(body.get("ends_at", ""))) if kind == "waiver" else None
+    return min(ends, waived_until.astimezone(UTC)) if waived_until else ends
 
 
 def waiving(document: PolicyDocument, family: str) -> frozenset[str]:

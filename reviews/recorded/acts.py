@@ -8,6 +8,7 @@ from reviews.models import (
     Diagnosis,
     IdentityReport,
     Proposal,
+    ProposalLapse,
     ProposalWithdrawal,
     Reproduction,
     Retraction,
@@ -127,6 +128,27 @@ def _countersigned_said(said: Said) -> Iterable[Fact]:
         yield fact | {"proposed_by": said.payload["proposed_by"]}
 
 
+def _lapsed(row: ProposalLapse) -> Fact:
+    proposal = row.proposal
+    return {
+        "kind": proposal.kind,
+        "decision": proposal.decision.number if proposal.decision else None,
+        "body": proposal.body_id,
+        "proposed_by": proposal.person.token,
+        "because": row.because,
+    }
+
+
+def _lapsed_said(said: Said) -> Iterable[Fact]:
+    yield {
+        "kind": said.payload["kind"],
+        "decision": said.decision,
+        "body": content_id(said.payload["body"]),
+        "proposed_by": said.payload["proposed_by"],
+        "because": said.reason,
+    }
+
+
 def _reproduction(row: Reproduction) -> Fact:
     return {
         "decision": row.revision.decision.number,
@@ -203,12 +225,22 @@ OF_ACTS = (
     Kind(
         what="withdrawal of a proposal",
         model=ProposalWithdrawal,
-        actions=("proposal.withdrawn",),
+        actions=("proposal.withdrawn", "proposal.declined"),
         workspace="proposal__workspace",
         related=PROPOSED,
         key=("kind", "decision"),
         of_row=PROPOSAL_WITHDRAWN.of_row,
         of_entry=PROPOSAL_WITHDRAWN.of_entry,
+    ),
+    Kind(
+        what="lapse of a proposal",
+        model=ProposalLapse,
+        actions=("proposal.lapsed",),
+        workspace="proposal__workspace",
+        related=("proposal__decision", "proposal__person"),
+        key=("kind", "decision"),
+        of_row=_lapsed,
+        of_entry=_lapsed_said,
     ),
     Kind(
         what="retraction",

@@ -89,7 +89,8 @@ def _activation_said(said: Said) -> Iterable[Fact]:
         about = EMERGENCY_FIELDS
     else:
         own, about = picked(said.payload, *ACTIVATION_FIELDS), ACTIVATION_FIELDS
-    snapshot = {name: value for name, value in said.payload.items() if name not in about}
+    # Who proposed an act of two persons is a fact of the countersignature.
+    snapshot = {name: value for name, value in said.payload.items() if name not in (*about, "proposed_by")}
     yield {
         "decision": said.decision,
         "revision": said.revision,

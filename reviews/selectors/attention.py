@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reviews.facts import Member
-from reviews.models import AuditEntry, Decision, Membership, Mention, Person, Revision, Workspace
+from reviews.models import AuditEntry, Decision, Membership, Mention, Person, Proposal, Revision, Workspace
 from reviews.models.notices import NoticeReason
 from reviews.policies.signoff_status import AGAINST, APPROVING, OBJECT
 from reviews.selectors.judgement import Judgement, judge_decisions
@@ -42,22 +42,30 @@ NOTABLE = frozenset({*ASKING, *TELLING, *TO_WEBHOOKS, *OBSERVED, "signoff.given"
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """An entry, and what of it only its bytes say; ``teams``: whose limits or keys it is about, none elsewhere."""
+    """An entry, and what of it only its bytes say.
+
+    ``teams``: whose limits or keys it is about, none elsewhere; ``proposal``: the id of the one that it is about.
+    """
 
     entry: AuditEntry
     meaning: str
     reason: str
     teams: frozenset[str] = frozenset()
+    proposal: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An entry with its decision, who made it, and person id -> why they are told; empty where nobody is."""
+    """An entry with what it is about, who made it, and person id -> why they are told; empty where nobody is.
+
+    A proposal to change the policy is about no decision.
+    """
 
     said: Said
-    decision: Decision
+    decision: Decision | None
     actor: Person | None
     people: Mapping[int, NoticeReason]
+    proposal: Proposal | None = None
 
 
 def told_by(workspace: Workspace, entries: Sequence[Said]) -> list[Told]:

@@ -8,6 +8,7 @@ from reviews.blobs import blob_read
 from reviews.errors import NotFoundError
 from reviews.facts import Authentication, Member, Standing
 from reviews.models import (
+    Activation,
     ActivationKind,
     Decision,
     DecisionState,
@@ -124,6 +125,7 @@ def _activation_row(decision: Decision) -> ActivationRow | None:
         revision=row.revision.number,
         kind=row.kind,
         person=row.person.display_name,
+        proposed_by=_proposed_by(row, decision),
         statement=row.statement,
         trial=row.trial,
         topology=row.topology,
@@ -135,6 +137,12 @@ def _activation_row(decision: Decision) -> ActivationRow | None:
     )
 
 
+def _proposed_by(row: Activation, decision: Decision) -> str:
+    if row.kind == ActivationKind.EMERGENCY:
+        return row.emergency.proposal.person.display_name
+    return decision.opened_by.display_name if row.kind == ActivationKind.ROLLBACK else ""
+
+
 def _waiver_rows(decision: Decision) -> tuple[WaiverRow, ...]:
     """Return every waiver of a decision, the last granted first."""
     rows = reversed(waivers_of((decision.pk,)))
@@ -144,6 +152,7 @@ def _waiver_rows(decision: Decision) -> tuple[WaiverRow, ...]:
             gate=row.gate,
             reason=row.reason,
             owner=row.owner.display_name,
+            countersigned_by=row.proposal.countersignature.person.display_name,
             granted_at=row.granted_at,
             ends_at=row.ends_at,
         )

@@ -159,7 +159,7 @@ def _outcome(facts: _Facts) -> Iterator[str]:
     yield from (f"Chosen option: {plain(facts.chosen)} ({plain(chosen.topology)}), {how}.", "")
     if facts.page.activation and in_force:
         row = facts.page.activation
-        yield from (f"Put into force by {plain(row.person)} on {in_force.valid_from}: {plain(row.statement)}", "")
+        yield from (f"Put into force by {plain(row.persons)} on {in_force.valid_from}: {plain(row.statement)}", "")
     if in_force and in_force.emergency:
         gates = ", ".join(map(plain, in_force.emergency.failing_gates))
         yield from (f"Incident {plain(in_force.emergency.incident)}. Gates gone past: {gates}.", "")
@@ -185,11 +185,18 @@ def _flips(facts: _Facts) -> Iterator[str]:
 
 def _waivers(facts: _Facts) -> Iterator[str]:
     rows = [
-        (row.trial, row.gate, row.owner, f"{row.granted_at:%Y-%m-%d}", f"{row.ends_at:%Y-%m-%d %H:%M} UTC", row.reason)
+        (
+            row.trial,
+            row.gate,
+            row.persons,
+            f"{row.granted_at:%Y-%m-%d}",
+            f"{row.ends_at:%Y-%m-%d %H:%M} UTC",
+            row.reason,
+        )
         for row in facts.page.waivers
     ]
     yield from ("## Waivers", "")
-    yield from table(("trial", "gate", "owner", "granted", "ends", "reason"), rows, "No gate is waived.")
+    yield from table(("trial", "gate", "granted by", "granted", "ends", "reason"), rows, "No gate is waived.")
 
 
 def _signed(facts: _Facts) -> Iterator[str]:

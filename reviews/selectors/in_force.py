@@ -43,7 +43,7 @@ def activations_of(decision_ids: Iterable[int], *related: str) -> Mapping[int, A
 @once
 def _activations(decision_ids: tuple[int, ...], related: tuple[str, ...]) -> Mapping[int, Activation]:
     rows = Activation.objects.filter(revision__decision_id__in=decision_ids).order_by()
-    known = rows.select_related("revision", "person", "emergency", *related)
+    known = rows.select_related("revision", "person", "emergency__proposal__person", *related)
     return {row.revision.decision_id: row for row in sorted(known, key=lambda row: row.pk)}
 
 

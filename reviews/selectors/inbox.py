@@ -1,5 +1,5 @@
-"""The inbox: a workspace's decisions in five lists by what is to be done about them, what they can be filtered by, and
-what production breaks that the reader has to act on.
+"""The inbox: a workspace's decisions in five lists by what is to be done about them, what they can be filtered by; what
+waits for the reader's countersignature, and what production breaks that they have to act on.
 
 What follows from policy, roster, sign-offs or time alone (turns, ends, lapsed waivers) is worked out first; the
 database then counts, sorts and cuts: one query for the totals and one for each list that has any decisions. The number
@@ -23,6 +23,7 @@ from reviews.selectors.decisions import DecisionFilter, decision_row, settled_ro
 from reviews.selectors.in_force import ENDING, states_now
 from reviews.selectors.judgement import judge_decisions
 from reviews.selectors.people import standing_of
+from reviews.selectors.proposals import ProposalRow, proposals_waiting_on
 from reviews.selectors.revisions import revision_row, revisions_of
 from reviews.selectors.rows import DecisionRow
 from reviews.selectors.saved_views import SavedViewRow, saved_view_rows
@@ -34,6 +35,8 @@ LISTS = ("mine", "waiting", "expiring", "stale", "decided")
 """In the order of the page. A decision is in the first that fits: mine, then stale, expiring, waiting, decided."""
 BREACHES = "breaches"
 """The list above these, which holds decisions of any of them."""
+SECONDS = "seconds"
+"""The list above all: proposals that wait for the reader as their second person."""
 MINE, WAITING, EXPIRING, STALE, DECIDED = range(5)
 OPEN = (
     DecisionState.DRAFT,
@@ -77,8 +80,8 @@ class Inbox:
     """The lists as the reader sees them. ``only`` is the list that is shown by itself, page by page, or empty.
 
     ``total`` counts the rows of that one, 0 where there is none. ``all_turns`` counts the reader's turns whatever the
-    filter; ``notice`` is how long before its end a decision is called expiring. ``breaches`` stand above all lists, or
-    by themselves, whatever the filter.
+    filter; ``notice`` is how long before its end a decision is called expiring. ``seconds`` and ``breaches`` stand
+    above all lists, or by themselves, whatever the filter; ``all_seconds`` counts what is not shown as well.
     """
 
     lists: tuple[InboxList, ...]
@@ -91,6 +94,8 @@ class Inbox:
     choices: InboxChoices
     views: tuple[SavedViewRow, ...]
     breaches: Breaches
+    seconds: tuple[ProposalRow, ...]
+    all_seconds: int
 
     def of(self, name: str) -> InboxList:
         """Return a list by its name."""
@@ -126,10 +131,12 @@ def inbox(
         decisions = decisions.filter(pk__in=ids_waiting_on(waits_on, workspace))
     named = _named(turns, states, now + notice)
     totals = _totals(decisions, named)
-    only = only if only in (*LISTS, BREACHES) else ""
+    only = only if only in (*LISTS, BREACHES, SECONDS) else ""
     most = {"": preview, BREACHES: page_size}.get(only)
     broken = breaches_of(standing, workspace, most, page) if most else Breaches()
-    total = broken.total if only == BREACHES else totals.get(LISTS.index(only), 0) if only else 0
+    seconds = proposals_waiting_on(standing, workspace)
+    sizes = {BREACHES: broken.total, SECONDS: len(seconds), **{LISTS[at]: size for at, size in totals.items()}}
+    total = sizes.get(only, 0)
     pages = max(1, -(-total // page_size))
     page = page if 1 <= page <= pages else 1
     cut = slice((page - 1) * page_size, page * page_size) if only else slice(preview)
@@ -146,11 +153,13 @@ def inbox(
         page=page,
         pages=pages,
         total=total,
-        all_turns=len(turns),
+        all_turns=len(turns) + len(seconds),
         notice=notice,
         choices=_choices(workspace, moved),
         views=saved_view_rows(actor=actor, workspace=workspace),
         breaches=broken,
+        seconds=seconds[cut] if only in ("", SECONDS) else (),
+        all_seconds=len(seconds),
     )
 
 

@@ -26,7 +26,7 @@ CHANGED = "What is stored of this entry was changed. Verify the log."
 class EntryRow:
     """One entry. ``who`` is the printed name, the token where the name was erased, "system" for nobody.
 
-    ``about`` is the person that an entry of the roster is about, empty elsewhere.
+    ``about`` is the person that an entry of the roster is about, or who proposed an act of two persons; else empty.
 
     ``payload`` is the entry's payload as JSON values, None where it has none. Of an entry whose stored bytes were
     changed, ``reason`` says so, and what only the bytes tell is left out.
@@ -194,8 +194,9 @@ def _rows(entries: list[AuditEntry]) -> tuple[EntryRow, ...]:
 
 
 def _person_of(payload: dict[str, Any] | None) -> str:
-    """Return the token of the person whom an entry of the roster is about."""
-    token = (payload or {}).get("person")
+    """Return the token of the person whom an entry of the roster is about, or who proposed what was carried out."""
+    told = payload or {}
+    token = told.get("person", told.get("proposed_by"))
     return token if isinstance(token, str) else ""
 
 

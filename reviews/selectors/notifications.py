@@ -13,10 +13,13 @@ SHOWN = 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryRow:
-    """One delivery to the person. ``due_at`` is when it is tried next, ``sent_at`` None until it was sent."""
+    """One delivery to the person; one about the policy has no decision.
+
+    ``due_at`` is when it is tried next, ``sent_at`` None until it was sent.
+    """
 
     decision: str
-    number: int
+    number: int | None
     title: str
     kind: str
     why: str
@@ -60,9 +63,9 @@ def notifications(*, actor: Person, workspace: Workspace) -> Notifications:
 def _row(row: Delivery) -> DeliveryRow:
     decision = row.notice.decision
     return DeliveryRow(
-        decision=decision.label,
-        number=decision.number,
-        title=decision.title,
+        decision=decision.label if decision else "",
+        number=decision.number if decision else None,
+        title=decision.title if decision else "",
         kind=row.notice.kind,
         why=row.why,
         happened_at=row.notice.happened_at,

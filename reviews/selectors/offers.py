@@ -1,4 +1,4 @@
-"""Which acts beside reviewing a reader may propose, carry out or countersign on a decision, and why they may not.
+"""Which acts beside reviewing a reader may propose or carry out on a decision, and why they may not.
 
 It says of a form what the act itself would say of the person; what the form is filled with is the act's own question.
 """
@@ -7,17 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from planner.decision_numbers import decision_label
 from planner.records.plan import Plan
 from reviews.blobs import checked
 from reviews.facts import Authentication, Standing
 from reviews.models import Decision, Revision, TeamSeat
 from reviews.policies.document import PolicyDocument, read_policy, releasing_teams
 from reviews.policies.permissions import ALLOWED, Verdict, may_decide, may_retract
-from reviews.policies.two_persons import TAKEN_IN, emergency_second, revoking_second, waiving, waiving_second
+from reviews.policies.two_persons import waiving
 from reviews.policies.waiving import INTEGRITY_GATES
 from reviews.selectors.judgement import authors
-from reviews.selectors.proposals import ProposalRow
 from reviews.selectors.rows import DecisionPage, SignOffRow
 
 T = TypeVar("T")
@@ -30,11 +28,10 @@ Gate = tuple[str, str]
 class Offers:
     """What a reader may do. ``gates``, ``objections`` and ``earlier`` are what they could name, all where it is off.
 
-    ``verdicts`` has a row for each act, ``seconds`` one for the id of each open proposal of somebody else.
+    ``verdicts`` has a row for each act.
     """
 
     verdicts: Mapping[str, Verdict]
-    seconds: Mapping[int, Verdict]
     gates: tuple[Gate, ...]
     objections: tuple[SignOffRow, ...]
     earlier: tuple[tuple[int, str], ...]
@@ -55,7 +52,6 @@ def offers_of(
     *,
     standing: Standing,
     earlier: Sequence[tuple[int, str]],
-    proposals: Iterable[ProposalRow],
 ) -> Offers:
     """Return what a reader may do with a decision; ``earlier``: number and topology of what was in force before.
 
@@ -78,7 +74,6 @@ def offers_of(
             "rollback": back[1],
             "retract": may_retract(standing),
         },
-        seconds={row.id: asked.second(row) for row in proposals if not row.is_mine},
         gates=gates[0],
         objections=objections[0],
         earlier=back[0],
@@ -164,34 +159,6 @@ class _Asked:
     def rollback(self, number: int) -> Verdict:
         target = self.grounds[number]
         return self.seat(releasing_teams(target.document), author_ids=target.author_ids)
-
-    def second(self, row: ProposalRow) -> Verdict:
-        """Whether they may countersign a proposal of somebody else, and it could still be carried out."""
-        states = TAKEN_IN.get(row.kind)
-        if states is not None and self.page.state not in states:
-            return Verdict(
-                False, f"{self.page.label} is {self.page.state_label.lower()}. It is not carried out any more."
-            )
-        if row.body.get("subject", self.page.newest.subject) != self.page.newest.subject:
-            return Verdict(False, "It was proposed for an earlier revision. It is not carried out any more.")
-        return self._second(row)
-
-    def _second(self, row: ProposalRow) -> Verdict:
-        document, body = self.ground.document, row.body
-        if row.kind == "waiver":
-            return self.seat(waiving_second(document, self._family(body["trial"], body["gate"]), row.team))
-        if row.kind == "emergency":
-            families = {self._family(body["trial"], gate) for gate in body["failing_gates"]}
-            return self.seat(emergency_second(document, families))
-        if row.kind == "revocation":
-            return self.seat(revoking_second(document, row.team))
-        if row.kind == "rollback":
-            target = self.grounds.get(body["to"])
-            if target is None:
-                return Verdict(False, f"{decision_label(body['to'])} is nothing to go back to any more.")
-            return self.seat({target.document.duties.emergency}, author_ids=target.author_ids)
-        teams = [signoff.team for signoff in self.page.signoffs if signoff.id == body["signoff"]]
-        return self.seat(teams)
 
     def _family(self, trial: str, gate: str) -> str:
         candidate = self.plan.candidates.get(trial) if self.plan else None

@@ -9,7 +9,7 @@ from reviews.selectors.decision_page import decision_named, decision_page
 from reviews.selectors.log import EntryRow, history_rows
 from reviews.selectors.offers import Offers, offers_of
 from reviews.selectors.people import standing_of
-from reviews.selectors.proposals import ProposalRow, earlier_in_force, open_proposals
+from reviews.selectors.proposals import ProposalRow, earlier_in_force, open_proposals, proposals_beside
 from reviews.selectors.retractions import is_counted
 from reviews.selectors.reviewing import Reviewing, reviewing_of
 from reviews.selectors.rollbacks import RollbackChoice, rollback_choices
@@ -21,13 +21,17 @@ RAIL_EVENTS = 8
 
 @dataclass(frozen=True, slots=True)
 class DecisionView:
-    """A decision with what happened to it, newest first, and its open threads; ``reviewing`` is for who may sign it."""
+    """A decision with what happened to it, newest first, and its open threads; ``reviewing`` is for who may sign it.
+
+    ``proposals`` are those about it that wait for a second person.
+    """
 
     page: DecisionPage
     events: tuple[EntryRow, ...]
     plan: PlanRecord | None = None
     reviewing: Reviewing | None = None
     threads: tuple[OpenThread, ...] = ()
+    proposals: tuple[ProposalRow, ...] = ()
 
 
 def decision_view(
@@ -52,7 +56,8 @@ def decision_view(
     if plan is None:
         return DecisionView(page, events)
     reviewing = reviewing_of(workspace, page, person_id=actor.pk, plan=plan, team=team)
-    return DecisionView(page, events, plan, reviewing, open_threads(workspace, number))
+    proposals = proposals_beside(actor=actor, workspace=workspace, number=number)
+    return DecisionView(page, events, plan, reviewing, open_threads(workspace, number), proposals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +108,17 @@ def release_view(*, actor: Person, workspace: Workspace, number: int) -> Release
     """
     page = decision_page(actor=actor, workspace=workspace, number=number)
     plan, decision = page.plan(), decision_named(workspace, number)
-    proposals = open_proposals(actor=actor, workspace=workspace, number=number)
     return ReleaseView(
         page=page,
         plan=plan,
         is_retractable=plan is not None or is_counted(workspace, page.newest.evidence),
         rollbacks=rollback_choices(decision, plan) if plan is not None else (),
-        proposals=proposals,
+        proposals=open_proposals(actor=actor, workspace=workspace, number=number),
         offers=offers_of(
             decision,
             page,
             plan,
             standing=standing_of(actor, workspace),
             earlier=earlier_in_force(decision),
-            proposals=proposals,
         ),
     )

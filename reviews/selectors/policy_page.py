@@ -1,13 +1,16 @@
 """The policy of a workspace and who signs in whose place, with what waits for a second person."""
 
+from collections import defaultdict, deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
+from planner.canonical import content_id
 from reviews.blobs import checked
-from reviews.models import Delegation, Person, Policy, Workspace
+from reviews.models import Delegation, Person, Policy, Proposal, ProposalKind, Workspace
 from reviews.policies.document import PolicyDocument, read_policy
 from reviews.policies.permissions import SIGNING_ROLES, Verdict, may_administer
 from reviews.selectors.people import standing_of, team_roster
@@ -16,11 +19,12 @@ from reviews.selectors.proposals import ProposalRow, open_proposals
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyVersionRow:
-    """One version of the policy; the first is made by the system."""
+    """One version of the policy; the first is made by the system, with nobody who proposed it."""
 
     version: int
     content_id: str
     made_by: str
+    proposed_by: str
     made_at: datetime
 
 
@@ -72,6 +76,7 @@ def policy_page(*, actor: Person, workspace: Workspace) -> PolicyPage:
     rows = Policy.objects.filter(workspace=workspace).select_related("made_by", "blob").order_by("-version")
     newest = rows[0]
     raw = checked(bytes(newest.blob.data), newest.blob_id, "policy")
+    proposers = _proposers(workspace, list(rows))
     members: dict[str, tuple[str, ...]] = {}
     for member in team_roster(workspace, newest.made_at).members:
         if member.is_active and member.in_place_of is None:
@@ -89,6 +94,7 @@ def policy_page(*, actor: Person, workspace: Workspace) -> PolicyPage:
                 version=row.version,
                 content_id=row.content_id,
                 made_by=row.made_by.display_name if row.made_by else "system",
+                proposed_by=proposers.get(row.version, ""),
                 made_at=row.made_at,
             )
             for row in rows
@@ -97,6 +103,19 @@ def policy_page(*, actor: Person, workspace: Workspace) -> PolicyPage:
         proposals=open_proposals(actor=actor, workspace=workspace),
         may_change=may_administer(standing),
     )
+
+
+def _proposers(workspace: Workspace, versions: Iterable[Policy]) -> dict[int, str]:
+    """Return version -> who proposed it: of one content, the first that was carried out made the first version."""
+    carried_out = Proposal.objects.filter(
+        workspace=workspace, kind=ProposalKind.POLICY, countersignature__isnull=False
+    ).select_related("body", "person")
+    by_content: dict[str, deque[str]] = defaultdict(deque)
+    for row in carried_out.order_by("countersignature__pk"):
+        body = msgspec.json.decode(checked(bytes(row.body.data), row.body_id, "proposal"))
+        by_content[content_id(body["policy"])].append(row.person.display_name)
+    ascending = sorted((row for row in versions if row.made_by), key=lambda row: row.version)
+    return {row.version: by_content[row.content_id].popleft() for row in ascending if by_content[row.content_id]}
 
 
 def delegation_page(*, actor: Person, workspace: Workspace) -> DelegationPage:

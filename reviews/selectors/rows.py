@@ -174,11 +174,15 @@ class DecisionList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActivationRow:
-    """What was put into force last; ``incident`` is empty unless it is an emergency."""
+    """What was put into force last; ``incident`` is empty unless it is an emergency.
+
+    ``proposed_by`` is the first person of an emergency or a rollback, whom ``person`` countersigned; empty elsewhere.
+    """
 
     revision: int
     kind: str
     person: str
+    proposed_by: str
     statement: str
     trial: str
     topology: str
@@ -188,17 +192,28 @@ class ActivationRow:
     valid_until: datetime | None
     incident: str
 
+    @property
+    def persons(self) -> str:
+        """Everybody who put it into force."""
+        return f"{self.proposed_by} and {self.person}" if self.proposed_by else self.person
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaiverRow:
-    """A gate that is let pass by until ``ends_at``, and who answers for it."""
+    """A gate that is let pass by until ``ends_at``: who asked for that and answers for it, and who countersigned."""
 
     trial: str
     gate: str
     reason: str
     owner: str
+    countersigned_by: str
     granted_at: datetime
     ends_at: datetime
+
+    @property
+    def persons(self) -> str:
+        """Both who granted it."""
+        return f"{self.owner} and {self.countersigned_by}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from reviews.models import Person, Workspace
 from reviews.selectors.decision_page import decision_page
 from reviews.selectors.live_identity import LiveIdentity, live_slot
 from reviews.selectors.people import standing_of
+from reviews.selectors.proposals import ProposalRow, proposals_beside
 from reviews.selectors.rows import DecisionPage
 from reviews.selectors.slot_facts import SlotFact, slot_named
 from reviews.selectors.slots import SlotRow, slot_rows
@@ -15,12 +16,16 @@ from reviews.selectors.slots import SlotRow, slot_rows
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotPage:
-    """A slot. ``page``, ``plan`` and ``live`` are of what was put into force last; None where nothing stands."""
+    """A slot. ``page``, ``plan`` and ``live`` are of what was put into force last; None where nothing stands.
+
+    ``proposals`` are those about its decisions that wait for a second person.
+    """
 
     row: SlotRow
     page: DecisionPage | None
     plan: PlanRecord | None
     live: LiveIdentity | None
+    proposals: tuple[ProposalRow, ...]
 
     @property
     def fact(self) -> SlotFact:
@@ -46,6 +51,7 @@ def slot_page(*, actor: Person, workspace: Workspace, slot: str) -> SlotPage:
         page=page,
         plan=page.plan() if page else None,
         live=live_slot(workspace, slot, now) if page else None,
+        proposals=proposals_beside(actor=actor, workspace=workspace, slot=slot),
     )
 
 

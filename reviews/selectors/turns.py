@@ -17,6 +17,7 @@ from reviews.policies.permissions import SIGNING_ROLES
 from reviews.policies.signoff_status import AGAINST, OBJECT
 from reviews.selectors.judgement import Judgement, judge_revisions
 from reviews.selectors.log import log_head
+from reviews.selectors.proposals import proposals_waiting_on
 from reviews.selectors.revisions import revisions_within
 
 REVIEWED = (DecisionState.IN_REVIEW, DecisionState.EMERGENCY)
@@ -28,7 +29,7 @@ TURNS_KEPT_S = 60
 
 
 def turn_count(standing: Standing, workspace: Workspace) -> int:
-    """Count the decisions that wait on a person, for the bar of every page.
+    """Count the decisions and proposals that wait on a person, for the bar of every page.
 
     What makes a turn is an entry of the log, so the count is kept in this process until the log grows.
     """
@@ -36,7 +37,7 @@ def turn_count(standing: Standing, workspace: Workspace) -> int:
     key = f"turns:{workspace.log_origin}:{log_head(workspace)}:{who}"
     kept: int | None = caches["process"].get(key)
     if kept is None:
-        kept = len(turn_ids(standing, workspace))
+        kept = len(turn_ids(standing, workspace)) + len(proposals_waiting_on(standing, workspace))
         caches["process"].set(key, kept, TURNS_KEPT_S)
     return kept
 

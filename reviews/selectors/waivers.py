@@ -9,7 +9,8 @@ from reviews.models import Waiver
 @once
 def waivers_of(decision_ids: tuple[int, ...]) -> tuple[Waiver, ...]:
     """Return every waiver of some decisions, in the order in which they were granted; one query."""
-    rows = Waiver.objects.filter(decision_id__in=decision_ids).select_related("owner").order_by()
+    rows = Waiver.objects.filter(decision_id__in=decision_ids).order_by()
+    rows = rows.select_related("owner", "proposal__countersignature__person")
     return tuple(sorted(rows, key=lambda row: row.pk))
 
 

@@ -24,12 +24,15 @@ class WebhookRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRow:
-    """One message to a webhook. ``due_at`` is when it is tried next, ``sent_at`` None until it was accepted."""
+    """One message to a webhook; ``number`` is its decision's, where it is about one.
+
+    ``due_at`` is when it is tried next, ``sent_at`` None until it was accepted.
+    """
 
     url: str
     id: str
     event: str
-    number: int
+    number: int | None
     state: str
     attempts: int
     due_at: datetime
@@ -71,7 +74,7 @@ def _call(row: Delivery) -> CallRow:
         url=row.webhook.url if row.webhook else "",
         id=str(row.uid),
         event=row.notice.kind,
-        number=row.notice.decision.number,
+        number=row.notice.decision.number if row.notice.decision else None,
         state=row.state,
         attempts=row.attempts,
         due_at=row.due_at,

@@ -30,6 +30,7 @@ WAKE_AT_ONCE = 100
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 240, 720))
 """How long to wait after each failed attempt; after one more it is given up."""
 ERROR_LENGTH = 300
+OF_NOTICE = ("decision", "proposal", "workspace", "actor")
 logger = logging.getLogger(__name__)
 
 
@@ -101,7 +102,7 @@ def _claim(delivery_id: int) -> Held | None:
         attempts=F("attempts") + 1,
     )
     held = Delivery.objects.filter(lease_token=token).order_by("pk")
-    rows = tuple(held.select_related("person", "webhook", "notice__decision", "notice__workspace", "notice__actor"))
+    rows = tuple(held.select_related("person", "webhook", *(f"notice__{name}" for name in OF_NOTICE)))
     return Held(token, rows) if rows else None
 
 

@@ -49,7 +49,12 @@ def _carry_out(proposing: Proposing) -> None:
         team=signoff.team.slug,
         meaning=signoff.meaning,
         payload_type="topogate.withdrawal/v1",
-        payload={"turn": signoff.turn, "signed_at": utc_text(signoff.signed_at), "signer": signoff.person.token},
+        payload={
+            "turn": signoff.turn,
+            "signed_at": utc_text(signoff.signed_at),
+            "signer": signoff.person.token,
+            "proposed_by": proposing.proposer_token,
+        },
     )
     signoff_take_back(proposing.workspace, proposing.acting().decision, signoff, act, proposing.reason)
 

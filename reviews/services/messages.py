@@ -11,7 +11,9 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.urls import reverse
 
+from reviews.clock import when
 from reviews.models.notices import Delivery, Notice, NoticeReason
+from reviews.selectors.proposals import proposal_said
 
 TITLE_LENGTH = 120
 WHAT = {
@@ -35,7 +37,20 @@ WHAT = {
     "decision.rolled_back": "{actor} rolled the slot back.",
     "decision.stale": "It is stale.",
     "comments.published": "{actor} commented.",
+    "proposal.made": "{actor} proposed {what}.",
+    "proposal.countersigned": "{actor} countersigned {what}. It is carried out.",
+    "proposal.declined": "{actor} declined {what}. It is not carried out.",
+    "proposal.lapsed": "Nobody countersigned {what}.",
 }
+PROPOSED = {
+    "policy": "a change of the policy",
+    "lift_objection": "to lift an objection",
+    "waiver": "a waiver",
+    "emergency": "an emergency",
+    "revocation": "a revocation",
+    "rollback": "a rollback",
+}
+"""Kind of proposal -> what was proposed."""
 SIGNED = {
     "approve": "{actor} approved r{revision} for {team}. Every team approved now.",
     "approve_with_conditions": "{actor} approved r{revision} for {team} with conditions. Every team approved now.",
@@ -61,8 +76,14 @@ def digest_message(deliveries: Sequence[Delivery]) -> EmailMessage:
     lines = [f"Since the last digest, {len(deliveries)} {'thing' if len(deliveries) == 1 else 'things'}:"]
     for delivery in deliveries:
         lines += ["", *_lines(delivery)]
-    decisions = len({delivery.notice.decision_id for delivery in deliveries})
-    about = f"{decisions} {'decision' if decisions == 1 else 'decisions'}"
+    decisions = {delivery.notice.decision_id for delivery in deliveries}
+    named = len(decisions - {None})
+    about = " and ".join(
+        [
+            *([f"{named} {'decision' if named == 1 else 'decisions'}"] if named else []),
+            *(["the policy"] * (None in decisions)),
+        ]
+    )
     return _message(first, f"[{first.notice.workspace.slug}] Daily digest: {about}", [*lines, "", _end(first.notice)])
 
 
@@ -83,18 +104,38 @@ def _lines(delivery: Delivery) -> list[str]:
     notice = delivery.notice
     said = [f"“{_one_line(notice.reason)}”"] if notice.reason and notice.actor else []
     plain = [_one_line(notice.reason)] if notice.reason and notice.actor is None else []
-    link = settings.PUBLIC_URL + reverse("decision-detail", args=[notice.workspace.slug, notice.decision.number])
     return [
         _headline(notice),
-        f"Slot {notice.decision.slot}",
+        *([f"Slot {notice.decision.slot}"] if notice.decision else []),
         f"{what_text(notice)} {_asked(delivery)}".strip(),
+        *_proposed_lines(notice),
         *said,
         *plain,
-        link,
+        settings.PUBLIC_URL + notice_path(notice),
     ]
 
 
+def _proposed_lines(notice: Notice) -> list[str]:
+    """Say what is to be done, and until when somebody can agree to it."""
+    if notice.proposal is None:
+        return []
+    asks, until = proposal_said(notice.proposal)
+    open_until = [f"It is open until {when(until)} UTC."] if until and notice.kind == "proposal.made" else []
+    return [" ".join([_one_line(asks), *open_until])] if asks else []
+
+
+def notice_path(notice: Notice) -> str:
+    """Return the path of the page on which what a notice asks for is done."""
+    slug, place = notice.workspace.slug, f"#proposal-{notice.proposal_id}" if notice.kind == "proposal.made" else ""
+    if notice.decision is None:
+        return reverse("policy-detail", args=[slug]) + place
+    page = "decision-release" if place else "decision-detail"
+    return reverse(page, args=[slug, notice.decision.number]) + place
+
+
 def _headline(notice: Notice) -> str:
+    if notice.decision is None:
+        return "Policy"
     return f"{notice.decision.label} {_one_line(notice.decision.title)}"
 
 
@@ -102,13 +143,16 @@ def what_text(notice: Notice) -> str:
     """Say what happened, in one sentence."""
     pattern = SIGNED.get(notice.meaning, "") if notice.kind == "signoff.given" else WHAT.get(notice.kind, "")
     actor = _one_line(notice.actor.display_name) if notice.actor else "Somebody"
-    return pattern.format(actor=actor, revision=notice.revision, team=notice.team)
+    what = PROPOSED.get(notice.meaning, "something") if notice.proposal_id else ""
+    return pattern.format(actor=actor, revision=notice.revision, team=notice.team, what=what)
 
 
 def _asked(delivery: Delivery) -> str:
     kind = delivery.notice.kind
     if delivery.why == NoticeReason.OUTDATED:
         return "Your sign-off on the revision before counts no more: look at what changed, and sign again."
+    if delivery.why == NoticeReason.SECOND:
+        return "It takes a second person, and you can be it."
     if delivery.why != NoticeReason.TURN:
         return ""
     if kind in SIGN:
@@ -128,6 +172,8 @@ def _lead(delivery: Delivery) -> str:
         NoticeReason.MENTIONED: "you were mentioned",
         NoticeReason.AUTHOR: what_text(delivery.notice).rstrip("."),
         NoticeReason.OWNER: what_text(delivery.notice).rstrip("."),
+        NoticeReason.SECOND: f"your countersignature, {what_text(delivery.notice).rstrip('.')}",
+        NoticeReason.PROPOSER: what_text(delivery.notice).partition(".")[0],
     }[NoticeReason(delivery.why)]
 
 

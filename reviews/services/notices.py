@@ -17,7 +17,17 @@ from django.db.models import Exists, F, OuterRef, Subquery
 
 from reviews.clock import database_now, when
 from reviews.errors import ReviewError
-from reviews.models import Activation, AuditEntry, Decision, DecisionState, Person, Revision, Webhook, Workspace
+from reviews.models import (
+    Activation,
+    AuditEntry,
+    Decision,
+    DecisionState,
+    Person,
+    ProposalKind,
+    Revision,
+    Webhook,
+    Workspace,
+)
 from reviews.models.notices import (
     Delivery,
     DeliveryState,
@@ -28,6 +38,7 @@ from reviews.models.notices import (
     NoticeReason,
 )
 from reviews.selectors.attention import NOTABLE, OBSERVED, Said, Told, differing_teams, told_by, told_nobody
+from reviews.selectors.attention_seconds import MADE, OF_PROPOSALS, told_of_proposals
 
 ENTRIES_AT_ONCE = 200
 PRUNED_AT_ONCE = 500
@@ -77,7 +88,7 @@ def _take(workspace: Workspace) -> int:
         )
         if not entries:
             return 0
-        said = [_said(entry) for entry in entries if entry.action in NOTABLE and entry.decision_number is not None]
+        said = [_said(entry) for entry in entries if _is_told(entry)]
         if said:
             _make(workspace, _told(workspace, said))
         cursor.seq = entries[-1].seq
@@ -85,13 +96,18 @@ def _take(workspace: Workspace) -> int:
     return len(entries)
 
 
+def _is_told(entry: AuditEntry) -> bool:
+    return entry.action in OF_PROPOSALS or (entry.action in NOTABLE and entry.decision_number is not None)
+
+
 def _said(entry: AuditEntry) -> Said:
     fields = json.loads(bytes(entry.data))
-    is_read = entry.action in (SIGNED, DIFFERS, *OBSERVED)
+    is_read = entry.action in (SIGNED, DIFFERS, *OBSERVED, *OF_PROPOSALS)
     payload = json.loads(bytes(entry.payload.data)) if is_read and entry.payload else {}
     reason = fields["reason"] or payload.get("statement") or ""
     teams = frozenset(payload["teams"]) if entry.action in OBSERVED and payload else differing_teams(payload)
-    return Said(entry, fields["meaning"] or "", reason[:REASON_LENGTH], teams)
+    proposal = payload.get("proposal") if entry.action in OF_PROPOSALS else None
+    return Said(entry, fields["meaning"] or "", reason[:REASON_LENGTH], teams, proposal)
 
 
 def _told(workspace: Workspace, said: list[Said]) -> list[Told]:
@@ -99,11 +115,14 @@ def _told(workspace: Workspace, said: list[Said]) -> list[Told]:
 
     Webhooks are told all the same: what mirrors a slot has to hear that its decision ended.
     """
+    proposed = [one for one in said if one.entry.action in OF_PROPOSALS]
+    others = [one for one in said if one.entry.action not in OF_PROPOSALS]
     try:
-        return told_by(workspace, said)
+        told = [*told_by(workspace, others), *told_of_proposals(workspace, proposed)]
     except ReviewError as error:
         logger.warning("nobody is told about %d entries of %s: %s", len(said), workspace.slug, error.message)
-        return told_nobody(workspace, said)
+        told = [*told_nobody(workspace, others), *told_of_proposals(workspace, proposed, is_judged=False)]
+    return sorted(told, key=lambda one: one.said.entry.seq)
 
 
 def _make(workspace: Workspace, told: list[Told]) -> None:
@@ -116,6 +135,7 @@ def _make(workspace: Workspace, told: list[Told]) -> None:
             key=_key(one, activations),
             defaults={
                 "decision": one.decision,
+                "proposal": one.proposal,
                 "kind": entry.action,
                 "revision": entry.revision_number,
                 "actor": one.actor,
@@ -131,7 +151,7 @@ def _make(workspace: Workspace, told: list[Told]) -> None:
 
 def _activations(told: list[Told]) -> Mapping[int, int]:
     """Return decision id -> its last activation, of decisions that machines differ from."""
-    differing = {one.decision.pk for one in told if one.said.entry.action == DIFFERS}
+    differing = {one.decision.pk for one in told if one.decision and one.said.entry.action == DIFFERS}
     rows = Activation.objects.filter(revision__decision__in=differing).order_by("pk")
     return dict(rows.values_list("revision__decision", "pk"))
 
@@ -141,7 +161,7 @@ def _key(told: Told, activations: Mapping[int, int]) -> str:
 
     Of production one is made of a kind in an hour: a fault that spreads from rank to rank changes every batch.
     """
-    entry, activation = told.said.entry, activations.get(told.decision.pk)
+    entry, activation = told.said.entry, activations.get(told.decision.pk) if told.decision else None
     if entry.action in OBSERVED:
         return f"{entry.action}-{entry.subject[-24:]}-{entry.at[:13]}"
     return f"differs-{activation}" if entry.action == DIFFERS and activation else f"entry-{entry.seq}"
@@ -160,7 +180,7 @@ def _modes(workspace: Workspace, people: set[int]) -> Mapping[int, str]:
 
 
 def _deliver(notice: Notice, people: Mapping[int, NoticeReason], modes: Mapping[int, str]) -> None:
-    now = database_now()
+    now, later = database_now(), () if _is_urgent(notice) else (NoticeMode.DIGEST,)
     webhooks = Webhook.objects.filter(workspace_id=notice.workspace_id, removed_at=None).order_by("pk")
     Delivery.objects.bulk_create(Delivery(notice=notice, webhook=webhook, due_at=now) for webhook in webhooks)
     Delivery.objects.bulk_create(
@@ -168,12 +188,17 @@ def _deliver(notice: Notice, people: Mapping[int, NoticeReason], modes: Mapping[
             notice=notice,
             person_id=person,
             why=why,
-            is_digest=modes[person] == NoticeMode.DIGEST,
-            due_at=next_digest(now) if modes[person] == NoticeMode.DIGEST else now,
+            is_digest=modes[person] in later,
+            due_at=next_digest(now) if modes[person] in later else now,
         )
         for person, why in sorted(people.items())
         if person in modes
     )
+
+
+def _is_urgent(notice: Notice) -> bool:
+    """Whether it waits for no digest: an emergency that asks for its second person is over in a day."""
+    return notice.kind == MADE and notice.meaning == ProposalKind.EMERGENCY
 
 
 def next_digest(now: datetime) -> datetime:

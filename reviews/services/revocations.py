@@ -29,7 +29,12 @@ def _countersign(proposing: Proposing) -> str:
 def _carry_out(proposing: Proposing) -> None:
     newest = _checked(proposing)
     decision_move(proposing.acting().decision, "revoke", proposing.now)
-    proposing.record("decision.revoked", revision=newest.revision.number, subject=newest.revision.planned.subject)
+    proposing.record(
+        "decision.revoked",
+        revision=newest.revision.number,
+        subject=newest.revision.planned.subject,
+        payload_type="topogate.revocation/v1",
+    )
 
 
 def _may_countersign(proposing: Proposing) -> None:

@@ -2,7 +2,8 @@
 
 Rules kept: the two are never the same person; both show recently who they are; whether each may is asked when they
 act, under the lock, and of who proposed it once more at the end; what is about one revision names its subject, and is
-not carried out once that moved; proposal, countersignature and the act itself are entries, refused attempts too.
+not carried out once that moved; a proposal waits for a time and no longer; proposal, countersignature and the act
+itself are entries, refused attempts too. How a proposal ends otherwise is in ``proposal_ends``.
 """
 
 from collections.abc import Callable, Collection
@@ -15,7 +16,7 @@ import msgspec
 from planner.canonical import canonical_bytes
 from reviews.audit import Act, append, refusals_recorded, workspace_write
 from reviews.blobs import blob_keep, blob_read
-from reviews.clock import database_now
+from reviews.clock import database_now, when
 from reviews.errors import ConflictError, Finding, InvalidRequestError, NotAllowedError, NotFoundError
 from reviews.facts import Authentication, Standing
 from reviews.models import (
@@ -25,12 +26,12 @@ from reviews.models import (
     Person,
     Proposal,
     ProposalKind,
-    ProposalWithdrawal,
     Revision,
     Workspace,
 )
 from reviews.policies.document import PolicyDocument, read_policy
-from reviews.policies.permissions import may_comment, may_decide
+from reviews.policies.permissions import may_decide
+from reviews.policies.two_persons import open_until
 from reviews.selectors.judgement import author_ids
 from reviews.selectors.people import standing_of
 from reviews.services.acting import (
@@ -47,9 +48,9 @@ from reviews.services.sweeps import decision_to_act_on
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposing:
-    """A proposal in somebody's hands, inside the lock. ``proposer_id`` and ``proposer_team`` are of who proposed it.
+    """A proposal in somebody's hands, inside the lock. ``proposer_...`` is of who proposed it.
 
-    ``proposal_id`` is 0 while it is being proposed.
+    ``proposal_id`` is 0 and ``proposer_token`` empty while it is being proposed.
     """
 
     workspace: Workspace
@@ -62,10 +63,13 @@ class Proposing:
     attempt: Act
     proposer_id: int
     proposer_team: str = ""
+    proposer_token: str = ""
     proposal_id: int = 0
 
     def record(self, action: str, **said: Any) -> AuditEntry:
-        """Append the entry of what was carried out."""
+        """Append the entry of what was proposed or carried out; the latter names both persons."""
+        if self.proposer_token:
+            said["payload"] = {**said.get("payload", {}), "proposed_by": self.proposer_token}
         return append(self.workspace, replace(self.attempt, **{"action": action, "reason": self.reason, **said}))
 
     def acting(self) -> Acting:
@@ -122,9 +126,9 @@ def proposal_make(
         ConflictError: the state does not take it, or the subject moved.
     """
     standing = standing_of(actor, workspace)
-    attempt = _attempt("proposal.refused", handler.kind, standing, number, trace)
+    attempt = attempt_of("proposal.refused", handler.kind, standing, number, trace)
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
-        asking = _proposing(workspace, standing, attempt, number, {}, "")
+        asking = proposing_of(workspace, standing, attempt, number, {}, "")
         require_person(asking.authentication)
         handler.may_propose(asking)
         require_proof(asking.authentication, workspace.pk)
@@ -136,25 +140,19 @@ def proposal_make(
         if handler.names_subject:
             body = {**body, "subject": _newest(proposing)[1]}
         kept = blob_keep(canonical_bytes(body)).sha256
-        same = Proposal.objects.filter(
-            workspace=workspace, kind=handler.kind, decision=proposing.decision, body_id=kept
-        )
-        earlier = same.filter(
-            person_id=standing.person_id, countersignature__isnull=True, withdrawal__isnull=True
-        ).first()
-        if earlier is not None:
+        same = {"kind": handler.kind, "decision": proposing.decision, "body_id": kept}
+        earlier = Proposal.objects.still_open().filter(workspace=workspace, person_id=standing.person_id, **same).last()
+        if earlier is not None and proposing.now < open_until(earlier.kind, body, earlier.proposed_at):
             return earlier
         proposal = Proposal.objects.create(
             workspace=workspace,
-            kind=handler.kind,
-            decision=proposing.decision,
-            body_id=kept,
+            **same,
             reason=proposing.reason,
             team=team,
             person_id=standing.person_id,
             proposed_at=proposing.now,
         )
-        said = {"kind": str(handler.kind), "body": body}
+        said = {"proposal": proposal.pk, "kind": str(handler.kind), "body": body}
         proposing.record("proposal.made", team=team or None, payload_type="topogate.proposal/v1", payload=said)
     return proposal
 
@@ -172,25 +170,15 @@ def proposal_countersign(
     standing = standing_of(actor, workspace)
     proposal = proposal_named(workspace, proposal_id)
     number = proposal.decision.number if proposal.decision else None
-    attempt = _attempt("countersignature.refused", ProposalKind(proposal.kind), standing, number, trace)
+    attempt = attempt_of("countersignature.refused", ProposalKind(proposal.kind), standing, number, trace)
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
         proposal = proposal_named(workspace, proposal_id)
-        if proposal.person_id == standing.person_id:
-            raise NotAllowedError("You proposed this. It takes a second person.")
-        body = msgspec.json.decode(blob_read(proposal.body_id, "proposal"), type=dict[str, Any])
-        handler = handlers[proposal.kind]
-        proposing = replace(
-            _proposing(workspace, standing, attempt, number, body, proposal.reason),
-            proposer_id=proposal.person_id,
-            proposer_team=proposal.team,
-            proposal_id=proposal.pk,
-        )
-        require_person(proposing.authentication)
-        handler.may_countersign(proposing)
-        require_proof(proposing.authentication, workspace.pk)
+        handler, proposing = second_of(handlers, proposal, standing, attempt)
+        body = proposing.body
         if _was_countersigned_by(proposal, standing):
             return proposal
-        _require_open(proposal)
+        require_open(proposal)
+        _require_in_time(proposal, body, proposing.now)
         if handler.names_subject:
             _require_unmoved(proposing, str(body.get("subject", "")))
         proposing = replace(proposing, proposer_team=_proposer_team(handler, proposing, proposal.person))
@@ -202,42 +190,36 @@ def proposal_countersign(
             "proposal.countersigned",
             team=team or None,
             payload_type="topogate.countersignature/v1",
-            payload={"kind": proposal.kind, "body": body, "proposed_by": proposal.person.token},
+            payload=proposal_payload(proposal, body),
         )
         handler.carry_out(proposing)
     return proposal
 
 
-def proposal_withdraw(
-    *, actor: Person, workspace: Workspace, proposal_id: int, reason: str, trace: Trace = UNTRACED
-) -> ProposalWithdrawal:
-    """Take back one's own proposal; a second time returns the first.
+def second_of(
+    handlers: dict[str, Handler], proposal: Proposal, standing: Standing, attempt: Act
+) -> tuple[Handler, Proposing]:
+    """Return a proposal in the hands of somebody who can be its second person, whatever exactly it takes.
 
     Raises:
-        NotFoundError: no such proposal, or the actor is no member of the workspace.
-        NotAllowedError: it is somebody else's.
-        InvalidRequestError: no reason.
-        ConflictError: it was carried out.
+        NotAllowedError: they proposed it, may countersign no such thing, or have not shown recently who they are.
     """
-    standing = standing_of(actor, workspace)
-    proposal = proposal_named(workspace, proposal_id)
+    if proposal.person_id == standing.person_id:
+        raise NotAllowedError("You proposed this. It takes a second person.")
+    body = msgspec.json.decode(blob_read(proposal.body_id, "proposal"), type=dict[str, Any])
     number = proposal.decision.number if proposal.decision else None
-    attempt = _attempt("proposal.withdrawal_refused", ProposalKind(proposal.kind), standing, number, trace)
-    with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
-        proposal = proposal_named(workspace, proposal_id)
-        require(may_comment(standing))
-        if proposal.person_id != standing.person_id:
-            raise NotAllowedError("Only who proposed it withdraws a proposal.")
-        said = require_prose("reason", reason)
-        earlier = ProposalWithdrawal.objects.filter(proposal=proposal).first()
-        if earlier is not None:
-            return earlier
-        _require_open(proposal)
-        withdrawal = ProposalWithdrawal.objects.create(
-            proposal=proposal, person_id=standing.person_id, reason=said, withdrawn_at=database_now()
-        )
-        append(workspace, replace(attempt, action="proposal.withdrawn", reason=said))
-    return withdrawal
+    handler = handlers[proposal.kind]
+    proposing = replace(
+        proposing_of(proposal.workspace, standing, attempt, number, body, proposal.reason),
+        proposer_id=proposal.person_id,
+        proposer_team=proposal.team,
+        proposer_token=proposal.person.token,
+        proposal_id=proposal.pk,
+    )
+    require_person(proposing.authentication)
+    handler.may_countersign(proposing)
+    require_proof(proposing.authentication, proposal.workspace_id)
+    return handler, proposing
 
 
 def proposal_named(workspace: Workspace, proposal_id: int) -> Proposal:
@@ -247,7 +229,8 @@ def proposal_named(workspace: Workspace, proposal_id: int) -> Proposal:
         NotFoundError: there is none.
     """
     rows = Proposal.objects.filter(workspace=workspace, pk=proposal_id)
-    proposal = rows.select_related("decision", "person", "countersignature__person", "withdrawal").first()
+    ended = ("countersignature__person", "withdrawal__person", "lapse")
+    proposal = rows.select_related("workspace", "decision", "person", *ended).first()
     if proposal is None:
         raise NotFoundError("There is no such proposal in this workspace.")
     return proposal
@@ -291,21 +274,52 @@ def _was_countersigned_by(proposal: Proposal, standing: Standing) -> bool:
     return given is not None and given.person_id == standing.person_id
 
 
-def _require_open(proposal: Proposal) -> None:
+def proposal_payload(proposal: Proposal, body: dict[str, Any]) -> dict[str, Any]:
+    """Return what an entry about what became of a proposal says in full."""
+    return {
+        "proposal": proposal.pk,
+        "kind": proposal.kind,
+        "body": body,
+        "proposed_by": proposal.person.token,
+    }
+
+
+def _require_in_time(proposal: Proposal, body: dict[str, Any], now: datetime) -> None:
+    until = open_until(proposal.kind, body, proposal.proposed_at)
+    if until <= now:
+        raise ConflictError(f"This proposal was open until {when(until)} UTC. Propose it anew.")
+
+
+def require_open(proposal: Proposal) -> None:
+    """Refuse what nobody can countersign or take back any more, whatever the time.
+
+    Raises:
+        ConflictError: it was carried out, taken back or declined, or it lapsed.
+    """
     if hasattr(proposal, "countersignature"):
         second = proposal.countersignature.person.display_name
         raise ConflictError(f"This proposal was carried out already: {second} countersigned it.")
     if hasattr(proposal, "withdrawal"):
-        raise ConflictError(f"This proposal was withdrawn by {proposal.person.display_name}.")
+        who = proposal.withdrawal.person
+        did = "withdrawn" if who == proposal.person else "declined"
+        raise ConflictError(f"This proposal was {did} by {who.display_name}.")
+    if hasattr(proposal, "lapse"):
+        raise ConflictError(f"This proposal lapsed. {proposal.lapse.because}")
 
 
-def _attempt(action: str, kind: ProposalKind, standing: Standing, number: int | None, trace: Trace) -> Act:
+def attempt_of(action: str, kind: ProposalKind, standing: Standing, number: int | None, trace: Trace) -> Act:
+    """Return the entry of a proposal that is refused."""
     return trace.act(action, standing.token, decision=number, meaning=str(kind))
 
 
-def _proposing(
+def proposing_of(
     workspace: Workspace, standing: Standing, attempt: Act, number: int | None, body: dict[str, Any], reason: str
 ) -> Proposing:
+    """Return a proposal in somebody's hands; call it inside ``workspace_write``.
+
+    Raises:
+        NotFoundError: there is no such decision.
+    """
     return Proposing(
         workspace=workspace,
         standing=standing,

@@ -16,9 +16,11 @@ from django.urls import reverse
 
 from planner.version import PLANNER_VERSION
 from reviews.clock import database_now, utc_text
-from reviews.models import Activation, DecisionState, Delivery
+from reviews.models import Activation, DecisionState, Delivery, Notice
+from reviews.selectors.proposals import proposal_said
 from reviews.selectors.slots_now import DecisionNow, decisions_now, slots_now
 from reviews.selectors.validity import differences_since
+from reviews.services.messages import notice_path
 from reviews.webhook_call import CallRefusedError, post
 
 SCHEMA = "topogate.notice/v1"
@@ -62,8 +64,7 @@ def notice_body(delivery: Delivery) -> bytes:
     What happened is of its time, what holds of the moment of sending: a message that was tried again says nothing old.
     """
     notice, now = delivery.notice, database_now()
-    (found,) = decisions_now(notice.workspace, [notice.decision], now)
-    path = reverse("decision-detail", args=[notice.workspace.slug, notice.decision.number])
+    found = decisions_now(notice.workspace, [notice.decision], now)[0] if notice.decision else None
     return json.dumps(
         {
             "schema": SCHEMA,
@@ -71,21 +72,38 @@ def notice_body(delivery: Delivery) -> bytes:
             "event": notice.kind,
             "happened_at": utc_text(notice.happened_at),
             "workspace": notice.workspace.slug,
-            "decision": {
-                "number": notice.decision.number,
-                "slot": notice.decision.slot,
-                "state": found.state.state,
-                "url": settings.PUBLIC_URL + path,
-            },
+            "decision": decision_value(notice, found) if found else None,
+            "proposal": proposal_value(notice),
             "revision": notice.revision,
             "team": notice.team or None,
             "meaning": notice.meaning or None,
-            "differences": differences_value(found.activation),
-            "slot": slot_value(slots_now(notice.workspace, now, notice.decision.slot)[0], now),
+            "differences": differences_value(found.activation if found else None),
+            "slot": slot_value(slots_now(notice.workspace, now, found.decision.slot)[0], now) if found else None,
         },
         sort_keys=True,
         separators=(",", ":"),
     ).encode()
+
+
+def decision_value(notice: Notice, found: DecisionNow) -> dict[str, Any]:
+    """Return which decision it is about, and its state now."""
+    decision = found.decision
+    path = reverse("decision-detail", args=[notice.workspace.slug, decision.number])
+    named = {"number": decision.number, "slot": decision.slot}
+    return named | {"state": found.state.state, "url": settings.PUBLIC_URL + path}
+
+
+def proposal_value(notice: Notice) -> dict[str, Any] | None:
+    """Return which proposal it is about and where it is countersigned; None where it is about none."""
+    if notice.proposal is None:
+        return None
+    until = proposal_said(notice.proposal)[1]
+    return {
+        "id": notice.proposal.pk,
+        "kind": notice.proposal.kind,
+        "open_until": utc_text(until) if until else None,
+        "url": settings.PUBLIC_URL + notice_path(notice),
+    }
 
 
 def differences_value(activation: Activation | None) -> list[dict[str, str]]:

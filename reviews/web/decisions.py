@@ -29,6 +29,7 @@ from reviews.web.frontier_rows import frontier, order, order_text
 from reviews.web.links import Query, number_or_none
 from reviews.web.matrix_rows import Waived, matrix
 from reviews.web.page_rows import Strip, answer_strips, moved_text, progress_of, stale_strip, turn_strip
+from reviews.web.proposal_rows import second_strip
 from reviews.web.reauthentication import ask_again, typed_before
 from reviews.web.release_rows import waived_of
 from reviews.web.sign_rows import FIELDS, Form, sign_panel
@@ -88,6 +89,7 @@ def shown(
         head=head,
         strips=[
             *([strip] if strip else []),
+            *(second_strip(row, slug) for row in found.proposals),
             *answer_strips(decision, head.revise_href),
             turn_strip(decision)
             if decision.is_newest

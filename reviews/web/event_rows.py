@@ -40,20 +40,11 @@ def event_text(row: EntryRow) -> str:
         "revision.not_planned": f"r{row.revision} was not planned",
         "signoff.given": f"{row.who} {SIGNED.get(row.meaning, 'signed')} r{row.revision}{team}",
         "signoff.refused": f"Refused: sign-off by {row.who}{team}",
-        "decision.revoked": f"{row.who} revoked the decision",
         "decision.contested": "Contested: evidence that it counted was retracted",
-        "decision.rolled_back": f"{row.who} rolled the slot back",
         "evidence.retracted": f"{row.who} retracted evidence",
-        "emergency.declared": f"Emergency declared by {row.who}",
-        "waiver.granted": f"Waiver granted by {row.who}{team}",
         "re_review.asked": f"{row.who} asked for another review of r{row.revision}",
         "revision.reproduced": f"{row.who} reproduced r{row.revision}",
         "revision.not_reproduced": f"{row.who} could not reproduce r{row.revision}",
-        "proposal.made": f"{row.who} proposed: {row.meaning.replace('_', ' ')}",
-        "proposal.countersigned": f"{row.who} countersigned: {row.meaning.replace('_', ' ')}",
-        "proposal.withdrawn": f"{row.who} took a proposal back: {row.meaning.replace('_', ' ')}",
-        "proposal.refused": f"Refused: proposal by {row.who}",
-        "countersignature.refused": f"Refused: countersignature by {row.who}",
         "delegation.made": f"{row.who} lent a seat{team} to {about}",
         "delegation.ended": f"{row.who} ended a delegation{team} to {about}",
         "delegation.refused": f"Refused: delegation by {row.who}",
@@ -81,7 +72,7 @@ def event_text(row: EntryRow) -> str:
         **texts_of_machines(row),
         **texts_of_production(row),
         **texts_of_the_roster(row, about, team),
-        "signoff.withdrawn": f"{row.who} withdrew a sign-off{team}",
+        **texts_of_two_persons(row, team),
         "signoff.withdrawal_refused": f"Refused: withdrawal by {row.who}{team}",
         "submission.refused": f"Refused: submission by {row.who}",
         "workspace.created": "Workspace made",
@@ -90,6 +81,29 @@ def event_text(row: EntryRow) -> str:
         "account.changed": f"{row.who} changed how they log in, or their name",
     }
     return texts.get(row.action, f"{row.action.replace('.', ' ').replace('_', ' ').capitalize()} by {row.who}")
+
+
+def texts_of_two_persons(row: EntryRow, team: str) -> dict[str, str]:
+    """Say what an entry about an act of two persons records, by action; both are named once it is carried out."""
+    what = row.meaning.replace("_", " ")
+    both = f"{row.about} and {row.who}" if row.about else row.who
+    by = f", proposed by {row.about}" if row.about else ""
+    took_back = f"{both} lifted an objection" if row.about else f"{row.who} withdrew a sign-off"
+    return {
+        "proposal.made": f"{row.who} proposed: {what}",
+        "proposal.countersigned": f"{row.who} countersigned: {what}{by}",
+        "proposal.declined": f"{row.who} declined: {what}{by}",
+        "proposal.withdrawn": f"{row.who} took a proposal back: {what}",
+        "proposal.lapsed": f"Nobody countersigned: {what}{by}",
+        "proposal.refused": f"Refused: proposal by {row.who}",
+        "proposal.decline_refused": f"Refused: declining a proposal by {row.who}",
+        "countersignature.refused": f"Refused: countersignature by {row.who}",
+        "decision.revoked": f"{both} revoked the decision",
+        "decision.rolled_back": f"{both} rolled the slot back",
+        "emergency.declared": f"Emergency declared by {both}",
+        "waiver.granted": f"Waiver granted by {both}{team}",
+        "signoff.withdrawn": f"{took_back}{team}",
+    }
 
 
 def reported_places(row: EntryRow) -> str:

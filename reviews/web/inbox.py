@@ -7,13 +7,14 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from reviews.selectors.decisions import DecisionFilter
-from reviews.selectors.inbox import Inbox, inbox
+from reviews.selectors.inbox import SECONDS, Inbox, inbox
 from reviews.selectors.people import workspace_rows
 from reviews.web.formats import count
 from reviews.web.frame import PersonRequest, frame, page, workspace_of
-from reviews.web.inbox_rows import breach_section, empty_text, sections, selects
+from reviews.web.inbox_rows import breach_section, empty_text, second_section, sections, selects
 from reviews.web.links import Query, number_or_none
 from reviews.web.pager import Pager, numbered
+from reviews.web.proposal_rows import countersigning_href
 from reviews.web.saved_views import FILTERS, view_links
 
 
@@ -30,7 +31,7 @@ def home(request: PersonRequest) -> HttpResponse:
 @require_safe
 @page
 def decision_list(request: PersonRequest, slug: str) -> HttpResponse:
-    """Show the inbox: my turn, waiting on others, expiring, stale, recently decided."""
+    """Show the inbox: what I can countersign, my turn, waiting on others, expiring, stale, recently decided."""
     query = Query.of(request.GET.dict(), keep=(*FILTERS, "list", "page"))
     found = inbox(
         actor=request.user,
@@ -56,13 +57,14 @@ def decision_list(request: PersonRequest, slug: str) -> HttpResponse:
         is_only=bool(found.only),
         now=now,
     )
+    seconds = second_section(found, query, lambda row: countersigning_href(slug, row), now=now)
     is_filtered = any(query.get(name) for name in FILTERS)
     heading, text = empty_text(found, is_filtered=is_filtered)
     kept = query.changed(list=found.only or None, page=None)
     context = frame(
         slug,
         "inbox",
-        sections=(broken, *lists),
+        sections=(seconds, broken, *lists),
         has_waiting=bool(found.of("waiting").rows),
         only=found.only,
         all_href=query.link(list=None, page=None),
@@ -83,4 +85,5 @@ def _pager(found: Inbox, query: Query) -> Pager:
     """Return the pager of the one list that is shown, nothing where the first rows of all lists are."""
     if not found.only:
         return Pager()
-    return numbered(found.page, found.pages, query, count(found.total, "decision"))
+    things = count(found.total, "proposal" if found.only == SECONDS else "decision")
+    return numbered(found.page, found.pages, query, things)

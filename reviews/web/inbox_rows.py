@@ -7,16 +7,19 @@ from datetime import datetime
 from reviews.clock import when
 from reviews.policies.document import team_title
 from reviews.selectors.breaches import Breaches, BreachRow
-from reviews.selectors.inbox import BREACHES, Inbox, InboxChoices
+from reviews.selectors.inbox import BREACHES, SECONDS, Inbox, InboxChoices
+from reviews.selectors.proposals import ProposalRow
 from reviews.selectors.rows import DecisionRow
 from reviews.selectors.turns import REVIEWED
 from reviews.web.formats import ago, count, listed
 from reviews.web.links import Query
 from reviews.web.observation_rows import STATE_WORDS
 from reviews.web.page_rows import STATES, said_against, state_word
+from reviews.web.proposal_rows import proposed_by
 from reviews.web.words import Word
 
 TITLES = {
+    SECONDS: ("Waits for your countersignature", "Proposed by somebody else; you can be the second person"),
     BREACHES: (
         "Above a limit in production",
         "Your decision, or a limit that your team owns; gone once it is back within",
@@ -32,12 +35,12 @@ TITLES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One decision."""
+    """One decision, or a proposal; one of the policy has no slot, and no proposal a revision."""
 
     label: str
     title: str
     slot: str
-    revision: int
+    revision: int | None
     href: str
     verb: str
     because: str
@@ -249,6 +252,47 @@ def breach_section(
     )
 
 
+KIND_WORDS = {"emergency": Word("Emergency", "stale", "unk")}
+
+
+def second_item(row: ProposalRow, *, href: str, now: datetime) -> Item:
+    """Make a line of a proposal that the reader can countersign."""
+    others = len(row.seconds) - 1
+    return Item(
+        label=row.label,
+        title=f"{row.title}: {row.title_of}" if row.title_of else row.title,
+        slot=row.slot,
+        revision=None,
+        href=href,
+        verb=proposed_by(row),
+        because=f"{row.asks} “{row.reason}”",
+        word=KIND_WORDS.get(row.kind, Word(row.title, "turn", "plain")),
+        middle=(
+            f"open until {when(row.until)}, {ago(row.until, now)}",
+            f"or {count(others, 'other person', 'others')}" if others else "you alone",
+        ),
+        since=ago(row.proposed_at, now),
+        action="Countersign",
+        is_turn=True,
+    )
+
+
+def second_section(found: Inbox, query: Query, href_of: Callable[[ProposalRow], str], *, now: datetime) -> Section:
+    """Make the list of what waits for the reader's countersignature; ``href_of`` leads to where they give it."""
+    title, note = TITLES[SECONDS]
+    is_only = found.only == SECONDS
+    is_cut = found.all_seconds > len(found.seconds) and not is_only
+    return Section(
+        id=SECONDS,
+        title=title,
+        note=note,
+        items=tuple(second_item(row, href=href_of(row), now=now) for row in found.seconds),
+        size=found.all_seconds,
+        href=query.link(list=SECONDS, page=None) if is_only or is_cut else f"#{SECONDS}",
+        more=f"Show all {found.all_seconds}" if is_cut else "",
+    )
+
+
 def sections(
     found: Inbox, query: Query, href_of: Callable[[DecisionRow], str], *, now: datetime
 ) -> tuple[Section, ...]:
@@ -290,7 +334,7 @@ def selects(choices: InboxChoices, query: Query) -> tuple[Select, ...]:
 
 def empty_text(found: Inbox, *, is_filtered: bool) -> tuple[str, str]:
     """Return heading and text for an inbox in which nothing is to be done; empty where something is."""
-    if found.of("mine").total or found.breaches.total or found.only:
+    if found.of("mine").total or found.breaches.total or found.all_seconds or found.only:
         return "", ""
     if not any(part.total for part in found.lists):
         if is_filtered:

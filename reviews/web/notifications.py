@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
@@ -27,7 +28,8 @@ STATES = {
 }
 NOTES = {
     NoticeMode.AT_ONCE: "One message for each act that concerns you.",
-    NoticeMode.DIGEST: "One message a day with everything, at {hour:02}:00 UTC.",
+    NoticeMode.DIGEST: "One message a day with everything, at {hour:02}:00 UTC. "
+    "An emergency that you can countersign comes at once.",
     NoticeMode.OFF: "No email. The list of decisions still says when it is your turn.",
 }
 
@@ -37,7 +39,7 @@ class DeliveryLine:
     """One delivery as text."""
 
     label: str
-    number: int
+    href: str
     title: str
     why: str
     happened: str
@@ -45,11 +47,12 @@ class DeliveryLine:
     more: str
 
 
-def delivery_line(row: DeliveryRow, now: datetime) -> DeliveryLine:
+def delivery_line(row: DeliveryRow, slug: str, now: datetime) -> DeliveryLine:
     """Make a line of a delivery."""
+    place = ("decision-detail", [slug, row.number]) if row.number else ("policy-detail", [slug])
     return DeliveryLine(
-        label=row.decision,
-        number=row.number,
+        label=row.decision or "Policy",
+        href=reverse(place[0], args=place[1]),
         title=row.title,
         why=str(NoticeReason(row.why).label),
         happened=when(row.happened_at),
@@ -92,6 +95,6 @@ def notification_list(request: PersonRequest, slug: str) -> HttpResponse:
         ],
         email=found.email,
         is_on=found.is_on,
-        deliveries=[delivery_line(row, now) for row in found.deliveries],
+        deliveries=[delivery_line(row, slug, now) for row in found.deliveries],
     )
     return render(request, "reviews/notification_list.html", context, status=422 if problems else 200)

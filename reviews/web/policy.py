@@ -28,8 +28,9 @@ from reviews.selectors.policy_page import DelegationRow, PolicyPage, delegation_
 from reviews.selectors.proposals import ProposalRow
 from reviews.services.delegations import delegation_end, delegation_make
 from reviews.services.policy_changes import policy_tree
+from reviews.services.proposal_ends import proposal_decline, proposal_withdraw
 from reviews.services.proposals import HANDLERS
-from reviews.services.two_persons import proposal_countersign, proposal_make, proposal_withdraw
+from reviews.services.two_persons import proposal_countersign, proposal_make
 from reviews.web.frame import PersonRequest, frame, page, trace_of, workspace_of
 from reviews.web.links import number_or_none
 from reviews.web.reauthentication import ask_again, typed_before
@@ -60,6 +61,8 @@ def _change(request: PersonRequest, slug: str, typed: dict[str, str]) -> None:
     proposal_id = number_or_none(typed["proposal"]) or 0
     if typed["act"] == "countersign":
         proposal_countersign(HANDLERS, proposal_id=proposal_id, **common)
+    elif typed["act"] == "decline":
+        proposal_decline(HANDLERS, proposal_id=proposal_id, reason=typed["reason"], **common)
     elif typed["act"] == "withdraw_proposal":
         proposal_withdraw(proposal_id=proposal_id, reason=typed["reason"], **common)
     else:
@@ -100,7 +103,15 @@ def _policy_shown(
         duties=_duties(found.document),
         lasting=_lasting(found.document.max_age_s),
         is_second_demanded=found.document.second_factor,
-        versions=[(row.version, row.content_id, row.made_by, when(row.made_at)) for row in found.versions],
+        versions=[
+            (
+                row.version,
+                row.content_id,
+                f"{row.proposed_by} and {row.made_by}" if row.proposed_by else row.made_by,
+                when(row.made_at),
+            )
+            for row in found.versions
+        ],
         waiting=tuple(_waiting(row, found) for row in found.proposals),
         off="" if found.may_change.allowed else found.may_change.reason,
         policy=typed.get("policy") or json.dumps(found.tree, indent=2, sort_keys=True),
@@ -113,12 +124,10 @@ def _policy_shown(
 def _waiting(row: ProposalRow, found: PolicyPage) -> Waiting:
     """Write a proposed policy as what it changes: nobody agrees to a page of JSON that they cannot compare."""
     if row.body.get("base") != found.content_id:
-        return replace(
-            waiting_of(row, "Made for another version. It is carried out no more: propose it for this one."), lines=()
-        )
+        return replace(waiting_of(row), lines=())
     changes = document_diff(found.tree, row.body["policy"])
     lines = tuple((one.pointer, f"{_json(one.before)} → {_json(one.after)}") for one in changes)
-    return replace(waiting_of(row, found.may_change.reason), lines=lines)
+    return replace(waiting_of(row), lines=lines)
 
 
 def _json(value: object) -> str:

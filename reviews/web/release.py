@@ -21,11 +21,12 @@ from reviews.errors import (
 from reviews.selectors.pages import release_view
 from reviews.services.activation import decision_activate
 from reviews.services.closing import decision_close, decision_reject, decision_withdraw
+from reviews.services.proposal_ends import proposal_decline, proposal_withdraw
 from reviews.services.proposals import HANDLERS
 from reviews.services.re_reviews import re_review_ask
 from reviews.services.reproductions import revision_reproduce
 from reviews.services.retractions import evidence_retract
-from reviews.services.two_persons import proposal_countersign, proposal_make, proposal_withdraw
+from reviews.services.two_persons import proposal_countersign, proposal_make
 from reviews.web.decision_head import head_for
 from reviews.web.frame import PersonRequest, frame, page, trace_of, workspace_of
 from reviews.web.links import number_or_none
@@ -99,6 +100,11 @@ def _countersign(common: dict[str, Any], number: int, typed: Typed) -> None:
     proposal_countersign(HANDLERS, proposal_id=number_or_none(_one(typed, "proposal")) or 0, **common)
 
 
+def _decline(common: dict[str, Any], number: int, typed: Typed) -> None:
+    proposal_id = number_or_none(_one(typed, "proposal")) or 0
+    proposal_decline(HANDLERS, proposal_id=proposal_id, reason=_one(typed, "reason"), **common)
+
+
 def _withdraw_proposal(common: dict[str, Any], number: int, typed: Typed) -> None:
     proposal_id = number_or_none(_one(typed, "proposal")) or 0
     proposal_withdraw(proposal_id=proposal_id, reason=_one(typed, "reason"), **common)
@@ -152,6 +158,7 @@ ACTS: dict[str, Callable[[dict[str, Any], int, Typed], None]] = {
     "revocation": _proposing("revocation", lambda typed: {}),
     "rollback": _proposing("rollback", lambda typed: {"to": number_or_none(_one(typed, "to")) or 0}),
     "countersign": _countersign,
+    "decline": _decline,
     "withdraw_proposal": _withdraw_proposal,
 }
 
@@ -160,7 +167,7 @@ def _shown(
     request: PersonRequest, slug: str, number: int, *, typed: Typed, refused: ReviewError | None = None
 ) -> HttpResponse:
     found = release_view(actor=request.user, workspace=workspace_of(slug), number=number)
-    problem, seconds = refused.message if refused else "", found.offers.seconds
+    problem = refused.message if refused else ""
     acts = acts_of(found, typed=typed, problem=problem)
     context = frame(
         slug,
@@ -171,9 +178,7 @@ def _shown(
         # An act that fits no more has no form that could say why it was refused.
         problem="" if any(act.problem for act in acts) else problem,
         in_force=in_force_of(found.page.activation),
-        waiting=tuple(
-            waiting_of(row, seconds[row.id].reason) if row.id in seconds else waiting_of(row) for row in found.proposals
-        ),
+        waiting=tuple(map(waiting_of, found.proposals)),
         waivers=tuple(map(waiver_line, found.page.waivers)),
         requirements=requirements_of(found.page, timezone.now()),
         subject=found.page.newest.subject or "",

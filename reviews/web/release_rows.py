@@ -68,14 +68,21 @@ class Lines:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A proposal that waits for its second person; ``off`` says why the reader is none."""
+    """A proposal that waits for its second person: ``who`` can be it, until when; ``off`` says why the reader is none.
+
+    ``is_over``: it is not carried out any more.
+    """
 
     id: int
     title: str
     text: str
+    asks: str
+    who: str
+    until: str
     lines: tuple[tuple[str, str], ...]
     is_mine: bool
-    off: str = ""
+    is_over: bool
+    off: str
 
 
 def reason(hint: str) -> Field:
@@ -332,7 +339,7 @@ def in_force_of(row: ActivationRow | None) -> Lines | None:
         f"Emergency {row.incident}" if row.incident else f"r{row.revision} was put into force",
         (
             ("topology", f"{row.topology} ({row.trial})"),
-            ("by", f"{row.person}, {when(row.activated_at)} UTC"),
+            ("by", f"{row.persons}, {when(row.activated_at)} UTC"),
             ("valid until", until),
             ("rollback", row.rollback or "none"),
             ("statement", row.statement),
@@ -340,16 +347,20 @@ def in_force_of(row: ActivationRow | None) -> Lines | None:
     )
 
 
-def waiting_of(row: ProposalRow, off: str = "") -> Waiting:
-    """Write a proposal that waits for its second person; ``off`` says why the reader is none."""
+def waiting_of(row: ProposalRow) -> Waiting:
+    """Write a proposal that waits for its second person."""
     team = f" for {team_title(row.team).lower()}" if row.team else ""
     return Waiting(
         id=row.id,
         title=row.title,
         text=f"{row.person}{team}, {when(row.proposed_at)} UTC: {row.reason}",
+        asks=row.asks,
+        who=row.waiting_text,
+        until=f"{when(row.until)} UTC",
         lines=tuple((name.replace("_", " "), _said(value)) for name, value in sorted(row.body.items())),
         is_mine=row.is_mine,
-        off=off,
+        is_over=bool(row.waits and row.waits.over),
+        off=row.verdict.reason,
     )
 
 
@@ -363,7 +374,7 @@ def _said(value: object) -> str:
 def waived_of(rows: Sequence[WaiverRow], now: datetime) -> dict[tuple[str, str], str]:
     """Return (trial, gate) -> what the matrix says of a waiver in force."""
     return {
-        (row.trial, row.gate): f"Waived until {when(row.ends_at)} UTC by {row.owner}: {row.reason} It is no pass."
+        (row.trial, row.gate): f"Waived until {when(row.ends_at)} UTC by {row.persons}: {row.reason} It is no pass."
         for row in rows
         if row.ends_at > now
     }
@@ -371,4 +382,4 @@ def waived_of(rows: Sequence[WaiverRow], now: datetime) -> dict[tuple[str, str],
 
 def waiver_line(row: WaiverRow) -> tuple[str, str]:
     """Write a waiver; it is never shown as a pass."""
-    return f"{row.gate} × {row.trial}", f"waived until {when(row.ends_at)} UTC, {row.owner}: {row.reason}"
+    return f"{row.gate} × {row.trial}", f"waived until {when(row.ends_at)} UTC, {row.persons}: {row.reason}"

@@ -22,6 +22,7 @@ from reviews.web.links import Query
 from reviews.web.matrix_rows import candidate_order
 from reviews.web.operate import PAGES
 from reviews.web.page_rows import STATES
+from reviews.web.proposal_rows import second_strip
 from reviews.web.slot_page_rows import (
     MOST_DECISIONS,
     NEAREST,
@@ -62,7 +63,10 @@ def slot_detail(request: PersonRequest, slug: str) -> HttpResponse:
         decision=decision,
         decision_href=link("decision-detail", decision.number),
         is_in_force=fact.hold == "in_force",
-        strips=strips_of(found, now, now + timedelta(days=settings.EXPIRY_NOTICE_DAYS)),
+        strips=(
+            *strips_of(found, now, now + timedelta(days=settings.EXPIRY_NOTICE_DAYS)),
+            *(second_strip(row, slug, of=row.label) for row in found.proposals),
+        ),
         others=[other_line(other, link) for other in fact.others],
         past=past_of(fact, link, now),
         past_total=len(fact.decisions),

@@ -21,6 +21,7 @@ SENT = {
     "api-proposals": {"policy": b"{}", "reason": "Needed."},
     "api-decision-proposals": {"kind": "revocation", "reason": "Needed."},
     "api-proposal-confirmation": {},
+    "api-proposal-decline": {"reason": "Needed."},
     "api-proposal-withdrawal": {"reason": "Needed."},
     "api-delegations": {
         "team": "serving",

@@ -88,6 +88,7 @@ EXPECTED: dict[tuple[str, str], tuple[int, ...]] = {
     ("api-decision-proposals", "POST"): NO_TOKEN,
     ("api-proposal", "GET"): READ,
     ("api-proposal-confirmation", "POST"): NO_TOKEN,
+    ("api-proposal-decline", "POST"): NO_TOKEN,
     ("api-proposal-withdrawal", "POST"): NO_TOKEN,
     ("api-delegations", "GET"): READ,
     ("api-delegations", "POST"): NO_TOKEN,
@@ -161,6 +162,7 @@ PATHS = {
     "api-decision-proposals": "workspaces/lab/decisions/2/proposals",
     "api-proposal": "workspaces/lab/proposals/{proposal}",
     "api-proposal-confirmation": "workspaces/lab/proposals/{proposal}/confirmation",
+    "api-proposal-decline": "workspaces/lab/proposals/{proposal}/decline",
     "api-proposal-withdrawal": "workspaces/lab/proposals/{proposal}/withdrawal",
     "api-delegations": "workspaces/lab/delegations",
     "api-delegation-end": "workspaces/lab/delegations/{delegation}/end",
@@ -188,7 +190,7 @@ def stated(people: Cast) -> dict[str, int]:
     now = timezone.now()
     said = {"workspace": people.workspace, "reason": "Needed."}
     proposal = Proposal.objects.create(
-        kind="rollback", body_id=blob_keep(b'{"to":1}').sha256, person=people.bob, proposed_at=now, **said
+        kind="policy", body_id=blob_keep(b'{"base":"","policy":{}}').sha256, person=people.bob, proposed_at=now, **said
     )
     delegation = Delegation.objects.create(
         team=Team.objects.get(slug="serving"),

@@ -97,7 +97,7 @@ def test_signatures_stand_with_meaning_and_entry_and_dissent_apart(people: Cast,
 
 def test_a_waiver_stands_with_owner_and_end(people: Cast, tool: Caller) -> None:
     waived(people)
-    assert "| t-1 | throughput | Bob |" in section(record(tool), "Waivers")
+    assert "| t-1 | throughput | Bob and Erin |" in section(record(tool), "Waivers")
     assert "rests on the waiver of throughput until" in section(record(tool), "Validity")
 
 

@@ -86,7 +86,7 @@ def waived(people: Cast) -> Any:
 def proposed(act: str, who: str) -> Callable[[Cast], Any]:
     def prepare(people: Cast) -> Any:
         made = post("ada", f"{SPACE}/proposals", change()).json()["id"]
-        return lambda: post(who, f"{SPACE}/proposals/{made}/{act}", WHY if act == "withdrawal" else None)
+        return lambda: post(who, f"{SPACE}/proposals/{made}/{act}", None if act == "confirmation" else WHY)
 
     return prepare
 
@@ -209,6 +209,7 @@ ROWS: dict[tuple[str, str], Row] = {
         proposed("confirmation", "abel"),
         ("proposal.countersigned", "policy.set"),
     ),
+    ("api-proposal-decline", "post"): (proposed("decline", "abel"), ("proposal.declined",)),
     ("api-proposal-withdrawal", "post"): (proposed("withdrawal", "ada"), ("proposal.withdrawn",)),
     ("api-delegations", "post"): (lending, ("delegation.made",)),
     ("api-delegation-end", "post"): (lent, ("delegation.ended",)),

@@ -15,6 +15,7 @@ from reviews.services.export_runs import export_run
 from reviews.services.exports import export_fetch, export_request
 from reviews.services.jobs import job_give_up
 from reviews.services.people import policy_set, seat_take, workspace_create
+from reviews.services.proposal_ends import proposals_sweep
 from reviews.services.restores import log_check, log_restored
 from reviews.services.sweeps import decisions_sweep
 from reviews.services.verification_runs import verification_run
@@ -35,6 +36,7 @@ def by_itself(people: Cast) -> Iterator[Callable[[], Any]]:
     yield lambda: seat_take(seat=people.bob.memberships.get().seats.get())
     yield lambda: given_up(people)
     yield lambda: ran_out(people)
+    yield lambda: out_of_date(people)
     yield lambda: verified(people)
     yield lambda: exported(people)
     yield lambda: log_restored(log_check(people.workspace, []))
@@ -57,10 +59,20 @@ def given_up(people: Cast) -> None:
 
 def ran_out(people: Cast) -> None:
     number = planned(people, pair=documents(floor=600)).decision.number
-    body = {"trial": "t-1", "incident": "INC-1", "failing_gates": ["throughput"], "hours": 1}
-    countersign(people, propose(people, "emergency", "ivan", body, number=number), "bob")
+    countersign(people, propose(people, "emergency", "ivan", emergency_of(1), number=number), "bob")
     pass_time(days=2)
     decisions_sweep()
+
+
+def out_of_date(people: Cast) -> None:
+    decision = planned(people, pair=documents(floor=600)).decision
+    propose(people, "emergency", "ivan", emergency_of(1), number=decision.number)
+    planned(people, pair=documents(floor=601), decision=decision)
+    proposals_sweep()
+
+
+def emergency_of(hours: int) -> dict[str, Any]:
+    return {"trial": "t-1", "incident": "INC-1", "failing_gates": ["throughput"], "hours": hours}
 
 
 def verified(people: Cast) -> None:

@@ -145,6 +145,7 @@ RELEASES: dict[str, Row] = {
     "revocation": (released("revocation", "erin", contested), ("proposal.made",)),
     "rollback": (released("rollback", "dave", superseded, number=2), ("proposal.made",)),
     "countersign": (released("countersign", "erin", waived), ("proposal.countersigned", "waiver.granted")),
+    "decline": (released("decline", "erin", waived), ("proposal.declined",)),
     "withdraw_proposal": (released("withdraw_proposal", "bob", waived), ("proposal.withdrawn",)),
 }
 """The acts of the page *Release* beside putting into force."""
@@ -152,6 +153,7 @@ RELEASES: dict[str, Row] = {
 SECOND_ACTS: dict[str, Row] = {
     **{f"decision-release {act}": row for act, row in RELEASES.items()},
     "policy-detail countersign": (of_policy("countersign", "abel"), ("proposal.countersigned", "policy.set")),
+    "policy-detail decline": (of_policy("decline", "abel"), ("proposal.declined",)),
     "policy-detail withdraw_proposal": (of_policy("withdraw_proposal", "ada"), ("proposal.withdrawn",)),
     "delegation-list end": (lent, ("delegation.ended",)),
     "thread-detail resolve": (resolving, ("thread.resolved",)),

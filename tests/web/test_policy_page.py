@@ -51,7 +51,7 @@ def test_a_proposal_for_another_version_says_so_and_duties_are_shown(people: Cas
     ada.post(POLICY, change(policy=json.dumps(BOARD | {"max_age_s": 7200})))
     abel.post(POLICY, {"act": "countersign", "proposal": str(Proposal.objects.earliest("pk").pk)})
     page = abel.get(POLICY).content.decode()
-    assert "Made for another version. It is carried out no more" in page
+    assert "It was made for another version of the policy. It is not carried out any more." in page
     assert ("revokes" in page, "Capacity and Incident response" in page) == (True, True)
 
 

@@ -160,4 +160,4 @@ def test_the_matrix_says_waived_and_shows_no_pass(db: None, visit: Visit) -> Non
     page = visit(people.bob).get(f"{PAGE}?cell=t-1~throughput~floor").content.decode()
     cell = page.split('data-key="t-1~throughput~floor"')[1].split("</a>")[0]
     assert ("Fail" in cell, '<span class="c-margin">waived</span>' in cell) == (True, True)
-    assert "by Bob: The pilot depends on it. It is no pass." in page
+    assert "by Bob and Erin: The pilot depends on it. It is no pass." in page

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 
 SLOTS = "/w/lab/slots"
 MOST = {f"{SLOTS}/": 15, f"{SLOTS}/?show=ends": 13, f"{SLOTS}/?show=shared": 16, f"{SLOTS}.csv": 10}
-ONE = {f"{SLOTS}/one?slot=own/first": 29}
+ONE = {f"{SLOTS}/one?slot=own/first": 30}
 MOST_BYTES = 80_000
 
 

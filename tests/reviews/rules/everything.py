@@ -10,11 +10,11 @@ from reviews.models import SignOffPoint
 from reviews.services.comment_checks import Written
 from reviews.services.delegations import delegation_end, delegation_make
 from reviews.services.identity_reports import identity_report
+from reviews.services.proposal_ends import proposal_withdraw, proposals_sweep
 from reviews.services.re_reviews import re_review_ask
 from reviews.services.reproductions import revision_reproduce
 from reviews.services.retractions import evidence_retract
 from reviews.services.threads import comments_publish, thread_resolve
-from reviews.services.two_persons import proposal_withdraw
 from reviews.services.withdrawals import point_settle, signoff_withdraw
 from tests.reviews.factories import Cast, documents, planned, sign
 from tests.reviews.late_ranks import diagnosed
@@ -53,7 +53,9 @@ def state_everything(people: Cast) -> None:
     emergency = {"trial": "t-1", "incident": "INC-1", "failing_gates": ["throughput"], "hours": 1}
     proposal = propose(people, "emergency", "ivan", emergency, number=number)
     proposal_withdraw(actor=someone("ivan"), proposal_id=proposal.pk, reason="Not yet.", trace=TRACE, **space)
+    propose(people, "emergency", "ivan", emergency | {"hours": 2}, number=number)
     countersign(people, propose(people, "emergency", "ivan", emergency, number=number), "bob")
+    proposals_sweep()
     identity_report(actor=people.bob, slot=SLOT, live={"model": {"name": "x"}}, trace=TRACE, **space)
     diagnosed(people, note="Tokens stalled.")
     evidence_retract(actor=people.bob, content_id=failing.evidence.content_id, reason="Faulty.", trace=TRACE, **space)

@@ -11,7 +11,7 @@ from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
 from reviews.models import AuditEntry, Policy, Proposal, Role
 from reviews.services.delegations import delegation_make
 from reviews.services.people import member_add, seat_give, seat_take
-from reviews.services.two_persons import proposal_withdraw
+from reviews.services.proposal_ends import proposal_withdraw
 from tests.reviews.factories import Cast, last_entry, planned, sign
 from tests.reviews.rules.board import BOARD, TRACE, board, countersign, propose, someone
 from tests.stage import Maker
