@@ -22,6 +22,7 @@ from planner.decision_numbers import decision_label, revision_label
 from reviews.bundle.archive import MOST_BYTES, Archive, fitting
 from reviews.bundle.kept_files import files_write, kept_bytes
 from reviews.bundle.log_files import WrittenLog, write_log
+from reviews.bundle.readme import README
 from reviews.bundle.record import decision_record
 from reviews.bundle.report import report_begin, report_decision, report_end
 from reviews.bundle.reviewed import (
@@ -121,6 +122,7 @@ def bundle_write(file: BinaryIO, wanted: Wanted, progress: Progress = lambda sha
     archive.add("tables/entries.csv", entries_csv(wanted.entries, wanted.decision, names, work))
     archive.add("tables/signoffs.csv", signoffs_csv(wanted.entries, wanted.decision, names, work))
     faults += files_write(archive, wanted.checkpoint.workspace, written.rules, work, included=wanted.with_files)
+    archive.add("README.md", [README.encode()])
     archive.add("verify.py", [resources.files("planner.verifier").joinpath("verify.py").read_bytes()])
     trailer = {
         "schema": SCHEMA,

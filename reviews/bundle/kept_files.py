@@ -1,38 +1,25 @@
 """The files behind what a bundle tells of: those that evidence was made of, and those that a diagnosis was read from.
 
-All of them are listed, whether they are in the bundle or not; those that are lie under their digests, once each. Bytes
-are written as they are stored: where they are not the ones that the digest names, the verifier says so.
+Which there are say the evidence documents (their ``provenance``) and the entries about diagnoses, read by the code of
+the verifier, so that it finds the rows of the list again. All are listed, whether they are kept here, and whether they
+are in the bundle or not; those that are lie under their digests, once each. Bytes are written as they are stored: where
+they are not the ones that the digest names, the verifier says so.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from collections.abc import Iterator
 
 from django.db.models import Sum
 
-from planner.decision_numbers import decision_label
-from planner.verifier.verify import Rules
+from planner.canonical import file_sha256
+from planner.verifier.verify import STRICT, Rules, Tree, files_of
 from reviews.bundle.archive import Archive
+from reviews.bundle.tables import table_cells
 from reviews.bundle.work import MEBIBYTE, Work
 from reviews.models import Attachment, AttachmentPiece, Blob, DiagnosisFile, Workspace
 from reviews.spreadsheet import Value, csv_lines
 
 COLUMNS = ("sha256", "size_bytes", "name", "behind", "uploaded_sha256", "included")
-_AT_ONCE = 500
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptFile:
-    """A file as it is kept; ``behind`` names what was read from it, ``uploaded_sha256`` the file as it was sent."""
-
-    sha256: str
-    size_bytes: int
-    name: str
-    behind: str
-    uploaded_sha256: str
-    blocks: Callable[[], Iterator[bytes]]
 
 
 def kept_bytes(workspace: Workspace) -> int:
@@ -45,7 +32,7 @@ def kept_bytes(workspace: Workspace) -> int:
 
 
 def files_write(archive: Archive, workspace: Workspace, rules: Rules, work: Work, *, included: bool) -> tuple[str, ...]:
-    """List the files behind all that the log tells of, and write them where they are ``included``.
+    """List the files behind all that the log tells of, and write those that are kept where they are ``included``.
 
     Returns which are not as they were stored.
 
@@ -55,65 +42,59 @@ def files_write(archive: Archive, workspace: Workspace, rules: Rules, work: Work
     rows: list[list[Value]] = []
     seen: set[str] = set()
     faults: list[str] = []
-    for file in kept_files(workspace, rules):
-        rows.append([getattr(file, name, "yes" if included else "no") for name in COLUMNS])
-        if included and file.sha256 not in seen and _copied(archive, file, work) != file.sha256:
-            faults.append(f"The file {file.name} behind {file.behind} is not the one stored.")
-        seen.add(file.sha256)
+    for named in _named(rules, faults):
+        sha256, kept = named["sha256"], _kept(workspace, named["sha256"])
+        is_written = included and sha256 not in seen
+        if is_written and kept is not None and _copied(archive, sha256, kept, work) != sha256:
+            faults.append(f"The file {named['name']} behind {named['behind']} is not the one stored.")
+        seen.add(sha256)
+        said = {"size_bytes": kept and kept.size_bytes, "uploaded_sha256": kept and kept.uploaded_sha256} | named
+        rows.append(table_cells(said | {"included": "yes" if included and kept else "no"}, COLUMNS))
     archive.add("tables/files.csv", csv_lines(COLUMNS, rows))
     return tuple(faults)
 
 
-def _copied(archive: Archive, file: KeptFile, work: Work) -> str:
+def _named(rules: Rules, faults: list[str]) -> Iterator[Tree]:
+    """Yield the files that evidence and diagnoses name; of a log that was rewritten that may be none. Adds a fault."""
+    try:
+        yield from files_of(rules, _document)
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        faults.append(f"The files behind evidence cannot be listed: {error!r}.")
+
+
+def _document(name: str) -> Tree:
+    """Return what a document says by its name in the bundle, nothing where it is gone or not the one stored."""
+    digest = f"sha256:{name.removeprefix('documents/').removesuffix('.json')}"
+    data = bytes(Blob.objects.filter(pk=digest).values_list("data", flat=True).first() or b"")
+    return Tree(STRICT(data.decode())) if file_sha256(data) == digest else Tree()
+
+
+def _kept(workspace: Workspace, sha256: str) -> Attachment | DiagnosisFile | None:
+    """Return a row that keeps the file with this digest, if the workspace has one."""
+    behind = Attachment.objects.filter(document__workspace=workspace, sha256=sha256).order_by("pk").first()
+    rows = DiagnosisFile.objects.filter(diagnosis__decision__workspace=workspace, sha256=sha256, blob__isnull=False)
+    return behind or rows.order_by("pk").first()
+
+
+def _copied(archive: Archive, sha256: str, row: Attachment | DiagnosisFile, work: Work) -> str:
     """Write a file under the digest that it should have; return the one that it has."""
     digest = hashlib.sha256()
 
     def blocks() -> Iterator[bytes]:
-        for block in file.blocks():
+        for block in _of_pieces(row) if isinstance(row, Attachment) else _of_blob(row):
             digest.update(block)
             yield block
             work.did(len(block) * MEBIBYTE / (1 << 20))
 
-    archive.add(f"files/{file.sha256.removeprefix('sha256:')}.bin", blocks())
+    archive.add(f"files/{sha256.removeprefix('sha256:')}.bin", blocks())
     return f"sha256:{digest.hexdigest()}"
 
 
-def kept_files(workspace: Workspace, rules: Rules) -> Iterator[KeptFile]:
-    """Yield the files behind the evidence of every revision in the log, then those of diagnoses of its decisions."""
-    named = {said["evidence_file_sha256"] for one in rules.decisions.values() for said in one["revisions"].values()}
-    for some in _parts(sorted(one for one in named if isinstance(one, str))):
-        rows = Attachment.objects.filter(document__workspace=workspace, document__blob__in=some)
-        for row in rows.select_related("document").order_by("document__blob", "name", "pk"):
-            yield _kept(row, f"evidence {row.document.file_sha256}", partial(_of_pieces, row.pk))
-    numbers = sorted(number for number, said in rules.decisions.items() if type(number) is int and said["revisions"])
-    for some in _parts(numbers):
-        found = DiagnosisFile.objects.filter(diagnosis__decision__workspace=workspace, blob__isnull=False)
-        of_these = found.filter(diagnosis__decision__number__in=some).select_related("diagnosis__decision")
-        for file in of_these.order_by("diagnosis__decision__number", "diagnosis__number", "number"):
-            behind = f"diagnosis {file.diagnosis.number} of {decision_label(file.diagnosis.decision.number)}"
-            yield _kept(file, behind, partial(_of_blob, file.blob_id))
-
-
-def _kept(row: Attachment | DiagnosisFile, behind: str, blocks: Callable[[], Iterator[bytes]]) -> KeptFile:
-    return KeptFile(
-        sha256=row.sha256,
-        size_bytes=row.size_bytes,
-        name=row.name,
-        behind=behind,
-        uploaded_sha256=row.uploaded_sha256,
-        blocks=blocks,
-    )
-
-
-def _of_pieces(attachment_id: int) -> Iterator[bytes]:
-    pieces = AttachmentPiece.objects.filter(attachment_id=attachment_id).order_by("number")
+def _of_pieces(row: Attachment) -> Iterator[bytes]:
+    pieces = AttachmentPiece.objects.filter(attachment=row).order_by("number")
     for pk in list(pieces.values_list("pk", flat=True)):
         yield bytes(AttachmentPiece.objects.values_list("blob__data", flat=True).get(pk=pk))
 
 
-def _of_blob(sha256: str | None) -> Iterator[bytes]:
-    yield bytes(Blob.objects.values_list("data", flat=True).get(pk=sha256))
-
-
-def _parts(items: list[Any]) -> Iterable[list[Any]]:
-    return (items[at : at + _AT_ONCE] for at in range(0, len(items), _AT_ONCE))
+def _of_blob(row: DiagnosisFile) -> Iterator[bytes]:
+    yield bytes(Blob.objects.values_list("data", flat=True).get(pk=row.blob_id))

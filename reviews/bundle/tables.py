@@ -1,6 +1,11 @@
-"""The tables of a bundle: entries of the log and sign-offs, as CSV that runs nothing."""
+"""The tables of a bundle: entries of the log and sign-offs, as CSV that runs nothing.
 
-from collections.abc import Iterator, Sequence
+A row is one line, so that a table is read line by line: where a text goes on on another line, ⏎ stands. The verifier
+finds every row again in the log, all of it but the names of people.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -21,6 +26,7 @@ SIGNOFF_COLUMNS = (
     *("seq", "at", "decision", "revision", "team", "who", "person", "in_place_of", "meaning", "statement"),
     *("subject", "scope", "auth_method", "auth_age_s"),
 )
+_LINE_ENDS = re.compile("\r?\n")
 
 
 def entries_csv(entries: QuerySet[AuditEntry], decision: int | None, names: Names, work: Work) -> Iterator[bytes]:
@@ -37,7 +43,7 @@ def entries_csv(entries: QuerySet[AuditEntry], decision: int | None, names: Name
 
 
 def _entry(fields: dict[str, Any], sha256: str, names: Names) -> list[Value]:
-    return _cells(fields | {"who": names(fields.get("actor")), "sha256": sha256}, ENTRY_COLUMNS)
+    return table_cells(fields | {"who": names(fields.get("actor")), "sha256": sha256}, ENTRY_COLUMNS)
 
 
 def signoffs_csv(entries: QuerySet[AuditEntry], decision: int | None, names: Names, work: Work) -> Iterator[bytes]:
@@ -55,10 +61,10 @@ def signoffs_csv(entries: QuerySet[AuditEntry], decision: int | None, names: Nam
 
 
 def _signoff(fields: dict[str, Any], said: dict[str, Any], names: Names) -> list[Value]:
-    return _cells(fields | said | {"who": names(said.get("person"))}, SIGNOFF_COLUMNS)
+    return table_cells(fields | said | {"who": names(said.get("person"))}, SIGNOFF_COLUMNS)
 
 
-def _cells(values: dict[str, Any], columns: Sequence[str]) -> list[Value]:
-    """Return the cells of a row; what is absent is empty, and what is neither text nor number is shown as text."""
+def table_cells(values: Mapping[str, Any], columns: Sequence[str]) -> list[Value]:
+    """Return the cells of a row on one line: what is absent is empty, what is neither text nor number shown as text."""
     cells = (values.get(column) for column in columns)
-    return [cell if cell is None or type(cell) in (str, int) else str(cell) for cell in cells]
+    return [cell if cell is None or type(cell) is int else _LINE_ENDS.sub("⏎", str(cell)) for cell in cells]

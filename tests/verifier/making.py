@@ -9,10 +9,12 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from planner.canonical import canonical_bytes
+from planner.canonical import canonical_bytes, file_sha256
 from planner.verifier.verify import Rules
 from planner.verifier.verify import replay as replay_lines
 from reviews.bundle.archive import Archive
+from reviews.bundle.tables import ENTRY_COLUMNS, SIGNOFF_COLUMNS, table_cells
+from reviews.spreadsheet import Value, csv_lines
 from reviews.statements.intoto import envelope
 from reviews.statements.planning import PlannedFacts, gate_results, verification_summary
 from reviews.statements.review import topology_review
@@ -25,6 +27,8 @@ SIGNER = Signer(ORIGIN, Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
 STRANGER = Signer(ORIGIN, Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33))))
 FILES = b'"sha256","size_bytes","name","behind","uploaded_sha256","included"\r\n'
 """The list of kept files where there are none."""
+UNCHECKED = ["the planner was not run", "who is behind a token, whatever name stands there", "report and records"]
+"""What no bundle shows."""
 KEY, STRANGE_KEY = str(SIGNER.verifier), str(STRANGER.verifier)
 
 
@@ -64,9 +68,26 @@ def content(log: Story, signer: Signer = SIGNER, *, with_statements: bool = True
         "log/keys.txt": f"{signer.verifier}\n".encode(),
         "report.html": b"<p>Report</p>\n",
         "tables/files.csv": FILES,
+        **tables(made.lines, made.payloads),
         "verify.py": b"# the verifier\n",
     }
     return made
+
+
+def tables(lines: Sequence[bytes], payloads: Sequence[bytes]) -> dict[str, bytes | None]:
+    """Return the tables about a log, in which every person is called after their token."""
+    entries, signoffs, rest = list[list[Value]](), list[list[Value]](), iter(payloads)
+    for line in (line for line in lines if line[:1] == b"{"):
+        said = json.loads(line)
+        payload = json.loads(next(rest)) if said["payload_sha256"] else {}
+        who = {"who": f"person {said['actor'][7:11]}" if said["actor"] else "system"}
+        entries.append(table_cells(said | who | {"sha256": file_sha256(line)}, ENTRY_COLUMNS))
+        if said["action"] == "signoff.given":
+            signoffs.append(table_cells(said | payload | who, SIGNOFF_COLUMNS))
+    return {
+        "tables/entries.csv": b"".join(csv_lines(ENTRY_COLUMNS, entries)),
+        "tables/signoffs.csv": b"".join(csv_lines(SIGNOFF_COLUMNS, signoffs)),
+    }
 
 
 def replay(log: Story) -> Rules:

@@ -21,6 +21,7 @@ from tests.verifier.making import (
     content,
     hash_line,
     sound_story,
+    tables,
     unwrapped,
     written,
 )
@@ -124,6 +125,7 @@ def test_a_bundle_of_one_decision_shows_the_others_as_hashes() -> None:
         raw for line, is_shown in zip(made.lines, shown, strict=True) if (raw := take(line, payloads)) and is_shown
     ]
     made.lines = [line if is_shown else hash_line(line) for line, is_shown in zip(made.lines, shown, strict=True)]
+    made.files |= tables(made.lines, made.payloads)
     made.statements = made.statements[5:]
     code, headline, _, unchecked = verify(io.BytesIO(written(made)), [KEY])
     assert code == 0, headline

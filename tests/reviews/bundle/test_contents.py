@@ -86,10 +86,19 @@ def test_a_bundle_holds_what_the_guide_lists(forced: Cast) -> None:
         "tables/entries.csv",
         "tables/signoffs.csv",
         "tables/files.csv",
+        "README.md",
         "verify.py",
         "TRAILER.json",
     ]
     assert len(names) - len(fixed) == 4  # contract, evidence, plan, policy
+
+
+def test_the_bundle_says_of_each_of_its_files_what_proves_it(forced: Cast) -> None:
+    opened = zipfile.ZipFile(bundle(forced, 1))
+    told = opened.read("README.md").decode()
+    for name in opened.namelist():
+        folder = f"`{name.partition('/')[0]}/`"
+        assert f"`{name}`" in told or folder in told or name == "README.md", name
 
 
 def test_the_review_statement_says_who_approved_and_fits_its_schema(forced: Cast) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import zipfile
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.utils import timezone
 
 from planner.canonical import file_sha256
 from planner.verifier.verify import verify
+from reviews.audit import Act, append, workspace_write
 from reviews.blobs import blob_keep
 from reviews.bundle.archive import Archive, TooLargeError
 from reviews.log_keys import log_signer
@@ -17,7 +19,7 @@ from reviews.models import Attachment, AttachmentPiece, Blob, Diagnosis, Diagnos
 from reviews.services.export_runs import export_run
 from reviews.services.exports import export_fetch, export_request, write_bundle
 from tests.plugins.append_only import lifted
-from tests.reviews.factories import Cast, documents, last_entry, planned
+from tests.reviews.factories import Cast, Pair, documents, last_entry, planned
 from tests.verifier.making import SIGNER
 
 PIECES = (b"rank,us\n", b"0,12\n1,900\n")
@@ -26,10 +28,18 @@ NAME = f"files/{file_sha256(DATA)[7:]}.bin"
 LOG = b"engine started\n"
 
 
+def evidence_with(name: str, floor: int = 500) -> Pair:
+    """Return documents whose evidence was read from the file."""
+    pair = documents(floor=floor)
+    tree = json.loads(pair.evidence)
+    tree["provenance"]["files"] = {"f1": {"name": name, "sha256": file_sha256(DATA), "bytes": len(DATA)}}
+    return Pair(pair.contract, json.dumps(tree).encode())
+
+
 @pytest.fixture
 def revision(people: Cast) -> Revision:
     """A planned revision with a file of two pieces behind its evidence, and a diagnosis with a file of its own."""
-    revision = planned(people)
+    revision = planned(people, pair=evidence_with("=trace.csv"))
     attach(revision, "=trace.csv")
     made = Diagnosis.objects.create(
         decision=revision.decision,
@@ -45,6 +55,10 @@ def revision(people: Cast) -> Revision:
     blob = blob_keep(LOG)
     same: dict[str, Any] = {"sha256": blob.sha256, "size_bytes": len(LOG), "uploaded_sha256": blob.sha256}
     DiagnosisFile.objects.create(diagnosis=made, number=1, name="engine.log", kind="log", blob=blob, **same)
+    named = {"name": "engine.log", "kind": "log", "sha256": blob.sha256, "uploaded_sha256": blob.sha256}
+    payload = {"number": 1, "files": [named]}
+    with workspace_write(people.workspace.pk):
+        append(people.workspace, Act(action="diagnosis.made", decision=1, payload_type="x/v1", payload=payload))
     return revision
 
 
@@ -77,7 +91,7 @@ def listed(opened: zipfile.ZipFile) -> list[dict[str, str]]:
 def test_what_is_left_out_is_listed_and_said_not_to_be_checked(revision: Revision, people: Cast) -> None:
     opened, (code, headline), faults = bundled(people)
     assert (code, faults) == (0, ())
-    assert headline.endswith("; kept files that were left out: 2.")
+    assert headline.endswith("; files that are not here: 2.")
     assert [name for name in opened.namelist() if name.startswith("files/")] == []
     first, second = listed(opened)
     assert first == {
@@ -97,15 +111,28 @@ def test_files_that_are_asked_for_are_there_byte_for_byte(
 ) -> None:
     opened, (code, headline), faults = bundled(people, decision=decision, with_files=True)
     assert (code, faults) == (0, ())
-    assert "left out" not in headline
+    assert "not here" not in headline
     assert [opened.read(f"files/{row['sha256'][7:]}.bin") for row in listed(opened)] == [DATA, LOG]
     assert [row["included"] for row in listed(opened)] == ["yes", "yes"]
 
 
 def test_a_file_behind_several_documents_is_there_once(revision: Revision, people: Cast) -> None:
-    attach(planned(people, pair=documents(floor=600)), "again.csv")
+    attach(planned(people, pair=evidence_with("again.csv", floor=600)), "again.csv")
     opened, (code, _), _ = bundled(people, with_files=True)
     assert (code, opened.namelist().count(NAME), len(listed(opened))) == (0, 1, 3)
+
+
+def test_a_file_that_evidence_names_and_nobody_sent_is_listed_without_a_digest_of_what_was_sent(people: Cast) -> None:
+    planned(people, pair=evidence_with("elsewhere.csv"))
+    opened, (code, headline), faults = bundled(people, with_files=True)
+    assert (code, faults, headline.endswith("; files that are not here: 1.")) == (0, (), True)
+    (row,) = listed(opened)
+    assert (row["name"], row["size_bytes"], row["uploaded_sha256"], row["included"]) == (
+        "elsewhere.csv",
+        str(len(DATA)),
+        "",
+        "no",
+    )
 
 
 def test_files_of_another_decision_are_not_listed(revision: Revision, people: Cast) -> None:
