@@ -90,6 +90,7 @@ def to_login(request: HttpRequest) -> HttpResponse:
         return redirect_to_login(request.get_full_path())
     context = {
         "status": 403,
+        "why": "login",
         "heading": "You are not logged in any more",
         "text": "Nothing was changed. Log in and send the form again.",
         "kept": typed_text(request),
@@ -104,6 +105,7 @@ def form_too_old(request: HttpRequest, reason: str = "") -> HttpResponse:
     back = form_address(request)
     context = {
         "status": 403,
+        "why": "form",
         "heading": "The form is too old",
         "text": "The page that you sent was opened before you logged in, or cookies are off. Open it anew and send it "
         "again. Nothing was changed.",

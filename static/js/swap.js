@@ -1,4 +1,4 @@
-// After htmx has swapped a part of the page: where the focus goes, what is said, and what a failure does.
+// After htmx has swapped a part of the page: where the focus goes, and what is said.
 
 import { opens, placeOf, rove, sameCell } from "./keys.js";
 
@@ -48,12 +48,4 @@ document.addEventListener("htmx:afterSettle", (event) => {
   }
   // Whatever has an id keeps the focus by itself; a closed cell or panel gives it back to where it was opened.
   if (opener && elt?.matches("[data-close]")) sameCell(target, opener)?.focus({ preventScroll: true });
-});
-
-// An error page is a page of its own: go there rather than showing nothing.
-document.addEventListener("htmx:responseError", (event) => {
-  location.assign(event.detail.pathInfo.requestPath);
-});
-document.addEventListener("htmx:sendError", () => {
-  said.textContent = "The server did not answer. Nothing was changed.";
 });
