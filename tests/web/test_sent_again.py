@@ -61,11 +61,19 @@ def test_a_form_with_another_file_of_the_same_name_is_meant_anew(people: Cast) -
     assert AuditEntry.objects.filter(action="draft.files_added").count() == 2
 
 
-def test_another_form_in_between_lets_the_first_be_meant_anew(people: Cast) -> None:
+def test_another_form_in_between_lets_the_first_be_meant_anew(people: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sent_again, "AT_ONCE_S", 0)
     bob = log_in(Client(), people.bob)
     reproduced(bob)
     send(bob, "/w/lab/views/", name="Chat", slot="a")
     assert (reproduced(bob), SavedView.objects.count()) == (2, 1)
+
+
+def test_another_form_within_a_second_lets_no_second_act_through(people: Cast) -> None:
+    bob = log_in(Client(), people.bob)
+    reproduced(bob)
+    send(bob, "/w/lab/views/", name="Chat", slot="a")
+    assert (reproduced(bob), SavedView.objects.count()) == (1, 1)
 
 
 def test_the_same_form_of_somebody_else_is_theirs(people: Cast) -> None:
@@ -94,8 +102,8 @@ def test_a_script_is_led_on_as_the_first_time(people: Cast) -> None:
 def test_what_is_kept_tells_nothing_of_what_was_sent(people: Cast) -> None:
     bob = log_in(Client(), people.bob)
     reproduced(bob)
-    digest, href = cache.get(f"form-last:{people.bob.pk}")
-    assert (len(digest), href) == (64, RELEASE)
+    digest = cache.get(f"form-last:{people.bob.pk}")
+    assert (len(digest), cache.get(f"form-led:{digest}")[0]) == (64, RELEASE)
 
 
 def test_a_request_that_another_one_keeps_waiting_for_too_long_goes_on(
