@@ -86,6 +86,15 @@ def mail_server(name: str) -> MailServer:
     )
 
 
+def http_proxy(name: str) -> tuple[str, int] | None:
+    """Read where a proxy listens; None without one."""
+    text = env.str(name, default="")
+    found = re.fullmatch(r"http://([A-Za-z0-9.-]+):([0-9]{1,5})/?", text)
+    if text and not (found and 0 < int(found[2]) < 2**16):
+        raise ImproperlyConfigured(f"{name}: expected http://host:port, found {text!r}")
+    return (found[1], int(found[2])) if found else None
+
+
 PUBLIC_URL = env.str("PUBLIC_URL", default="http://localhost:8000").rstrip("/")
 PUBLIC = urlsplit(PUBLIC_URL)
 if PUBLIC.scheme not in ("http", "https") or not PUBLIC.hostname:

@@ -16,7 +16,7 @@ from structlog.typing import Processor
 
 from config.account_settings import *  # noqa: F403 - Django looks settings up by name, in this module
 from config.account_settings import OIDC_FORM_ORIGINS
-from config.environment import HTTPS, PUBLIC, days, env, hour, mail_server, mebibytes, seconds, switch
+from config.environment import HTTPS, PUBLIC, days, env, hour, http_proxy, mail_server, mebibytes, seconds, switch
 from config.environment import PUBLIC_URL as PUBLIC_URL
 from planner.strict_json import MAX_BYTES
 
@@ -171,6 +171,7 @@ DEFAULT_FROM_EMAIL = env.str("EMAIL_FROM", default="") or f"Topogate <topogate@{
 # Where webhooks may lead: hosts (hooks.example.org, hooks.example.org:8443) and, to try things out, plain loopback
 # (http://127.0.0.1:9000). Empty: there are none.
 WEBHOOK_HOSTS = frozenset(env.list("WEBHOOK_HOSTS", default=[]))
+WEBHOOK_PROXY = http_proxy("WEBHOOK_PROXY")
 # What people were told is kept so long; what happened stays in the log.
 NOTICE_KEEP_DAYS = days("NOTICE_KEEP_DAYS", 90)
 # The hour, UTC, at which daily digests go out.

@@ -2,8 +2,9 @@
 
 Rules kept: https alone, to hosts that an administrator of the installation listed; a name is looked up once, every
 address of the answer has to be public, and the connection goes to an address that was looked at, so an answer that
-changes meanwhile changes nothing; no redirect is followed, no proxy used; body, answer and time are bounded. Plain http
-goes only to a loopback address that is listed as ``http://127.0.0.1:PORT``, for trying things out.
+changes meanwhile changes nothing; no redirect is followed; body, answer and time are bounded. Plain http goes only to a
+loopback address that is listed as ``http://127.0.0.1:PORT``, for trying things out. A proxy is used where the
+installation names one: it is told the host, looks it up, and judges the address in our place; TLS goes through it.
 """
 
 import http.client
@@ -21,6 +22,8 @@ DEADLINE_SECONDS = 15.0
 MAX_BODY_BYTES = 64 * 1024
 MAX_ANSWER_BYTES = 4096
 URL_LENGTH = 500
+Address = tuple[str, int]
+"""Host or number, and port."""
 _UNICAST = ipaddress.ip_network("2000::/3")
 """All that was ever handed out of IPv6; outside of it are translations into IPv4 and addresses of a site."""
 _SPECIAL = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")))
@@ -114,20 +117,48 @@ def is_public(text: str) -> bool:
 class _Pinned(http.client.HTTPConnection):
     """A connection to one address under the name of a host; with ``context``, under TLS with that name."""
 
-    def __init__(self, target: Target, address: str, context: ssl.SSLContext | None) -> None:
+    def __init__(self, target: Target, at: Address, context: ssl.SSLContext | None) -> None:
         super().__init__(target.host, target.port, timeout=CONNECT_SECONDS)
         self.default_port = 80 if context is None else 443
-        self._address, self._context = address, context
+        self._at, self._context = at, context
 
     def connect(self) -> None:
         """Connect to the address that was looked at."""
-        self.sock = socket.create_connection((self._address, self.port), CONNECT_SECONDS)
+        self.sock = self.reached()
         if self._context is not None:
             self.sock = self._context.wrap_socket(self.sock, server_hostname=self.host)
 
+    def reached(self) -> socket.socket:
+        """Return a socket that leads to the host."""
+        return socket.create_connection(self._at, CONNECT_SECONDS)
 
-def post(url: str, body: bytes, headers: Mapping[str, str], listed: Collection[str]) -> int:
+
+class _Proxied(_Pinned):
+    """The same through a proxy, which is asked to connect to the host by its name."""
+
+    def reached(self) -> socket.socket:
+        """Ask the proxy.
+
+        Raises:
+            CallRefusedError: it does not connect.
+        """
+        # Kept at once, so that the deadline ends this as well.
+        self.sock = to_host = super().reached()
+        name = f"{self.host}:{self.port}"
+        to_host.sendall(f"CONNECT {name} HTTP/1.1\r\nHost: {name}\r\n\r\n".encode())
+        answer = http.client.HTTPResponse(to_host, method="CONNECT")
+        answer.begin()
+        if answer.status != 200:
+            raise CallRefusedError(f"The proxy answered {answer.status}.")
+        return to_host
+
+
+def post(
+    url: str, body: bytes, headers: Mapping[str, str], listed: Collection[str], *, proxy: Address | None = None
+) -> int:
     """Send a body and return the status that was answered, 200 to 299.
+
+    ``proxy`` is where a proxy listens that leads to hosts by https.
 
     Raises:
         CallRefusedError: the address is not to be called, or the answer is a redirect or an error.
@@ -136,8 +167,7 @@ def post(url: str, body: bytes, headers: Mapping[str, str], listed: Collection[s
     if len(body) > MAX_BODY_BYTES:
         raise CallRefusedError(f"A message has at most {MAX_BODY_BYTES:,} bytes.")
     target = target_of(url, listed)
-    address = target.host if target.is_plain else public_address(target.host, target.port)
-    connection = _Pinned(target, address, None if target.is_plain else ssl.create_default_context())
+    connection = _connection(target, proxy)
     deadline = threading.Timer(DEADLINE_SECONDS, _cut, [connection])
     deadline.daemon = True
     deadline.start()
@@ -155,6 +185,15 @@ def post(url: str, body: bytes, headers: Mapping[str, str], listed: Collection[s
     if not 200 <= answer.status < 300:
         raise CallRefusedError(f"It answered {answer.status}.")
     return answer.status
+
+
+def _connection(target: Target, proxy: Address | None) -> _Pinned:
+    if target.is_plain:
+        return _Pinned(target, (target.host, target.port), None)
+    context = ssl.create_default_context()
+    if proxy is not None:
+        return _Proxied(target, proxy, context)
+    return _Pinned(target, (public_address(target.host, target.port), target.port), context)
 
 
 def _cut(connection: Any) -> None:

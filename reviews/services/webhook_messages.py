@@ -49,7 +49,7 @@ def webhook_tell(delivery: Delivery) -> None:
         "Topogate-Timestamp": timestamp,
         "Topogate-Signature": signature(webhook.secret, timestamp, body),
     }
-    post(webhook.url, body, headers, settings.WEBHOOK_HOSTS)
+    post(webhook.url, body, headers, settings.WEBHOOK_HOSTS, proxy=settings.WEBHOOK_PROXY)
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:

@@ -1,6 +1,7 @@
 """A real HTTP receiver on a free port of this machine."""
 
 import http.server
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,8 +20,8 @@ class Receiver:
 
 
 @contextmanager
-def receiving() -> Iterator[Receiver]:
-    """Receive for the length of a block."""
+def receiving(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
+    """Receive for the length of a block; with ``tls``, under it."""
     kept = Receiver()
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -37,6 +38,8 @@ def receiving() -> Iterator[Receiver]:
             """Keep the test's output clean."""
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     kept.url = f"http://127.0.0.1:{server.server_port}/hook?a=b"
