@@ -9,11 +9,12 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
+from operator import attrgetter
 
 from msgspec import structs
 
 from planner import consistency
-from planner.consistency import Check, Facts
+from planner.consistency import Check, Facts, broken_of
 from planner.contract_view import ContractView, LimitRecords
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.identity import IdentityComparison, compare_identity, contract_leaves
@@ -298,7 +299,7 @@ class TrialView:
     def _replicas(self, recorded: Mapping[str, Replica]) -> tuple[tuple[str, Replica], ...] | None:
         groups = self.placed.serving_groups
         # Most are recorded in the groups' own order, rank by rank.
-        if tuple([replica.ranks for replica in recorded.values()]) == groups:
+        if tuple(map(attrgetter("ranks"), recorded.values())) == groups:
             return tuple(recorded.items())
         by_ranks = {tuple(sorted(replica.ranks)): (name, replica) for name, replica in recorded.items()}
         if len(recorded) != len(groups) or by_ranks.keys() != self.placed.serving_group_set:
@@ -307,10 +308,9 @@ class TrialView:
 
     def _window(self, window_id: str, window: Window) -> WindowView:
         broken: dict[str, list[str]] = {}
-        for check in self.checks.get(window_id, ()):
-            if not check.holds:
-                for name in check.fields:
-                    broken.setdefault(name, []).append(check.sentence)
+        for check in broken_of(self.checks.get(window_id, ())):
+            for name in check.fields:
+                broken.setdefault(name, []).append(check.sentence)
         return WindowView(
             id=window_id,
             at=f"{self.at}/windows/{window_id}",

@@ -7,10 +7,10 @@ Not handled: what is UNKNOWN because of a breach (``planner.readings``, ``planne
 """
 
 from planner.consistency import counts, latencies, machines, samples, states
-from planner.consistency.base import TOLERANCE, Check, Facts
+from planner.consistency.base import TOLERANCE, Check, Facts, broken_of
 from planner.consistency.latencies import PER_REQUEST_DECODE
 
-__all__ = ["IDENTITIES", "PER_REQUEST_DECODE", "TOLERANCE", "Check", "Facts", "checks"]
+__all__ = ["IDENTITIES", "PER_REQUEST_DECODE", "TOLERANCE", "Check", "Facts", "broken_of", "checks"]
 
 IDENTITIES = (*latencies.IDENTITIES, *counts.IDENTITIES, *samples.IDENTITIES, *machines.IDENTITIES, *states.IDENTITIES)
 """Every identity, in the order in which breaches are listed."""

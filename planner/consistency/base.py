@@ -1,7 +1,8 @@
 """What an identity is judged on, and how it answers."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import filterfalse
 from operator import attrgetter
 from typing import Any
 
@@ -20,6 +21,7 @@ __all__ = [
     "Identity",
     "at_most",
     "broken",
+    "broken_of",
     "equal",
     "exactly",
     "kept",
@@ -44,6 +46,11 @@ class Check(Struct, frozen=True, kw_only=True, gc=False):
     holds: bool
     fields: tuple[str, ...]
     sentence: str = ""
+
+
+def broken_of(checks: Iterable[Check]) -> Iterator[Check]:
+    """Yield the identities that do not hold; of most windows there is none."""
+    return filterfalse(attrgetter("holds"), checks)
 
 
 @lru_cache(maxsize=4096)

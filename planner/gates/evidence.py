@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import partial
 
 from planner.compare import compare
+from planner.consistency import broken_of
 from planner.gates.base import EVERY_LOAD_POINT, Ask, Finding, Limit, Standing, compared, gate
 from planner.gates.owed import advised, required
 from planner.gates.wording import apart, counted, named, no_window, share, unjudged, why
@@ -219,7 +220,7 @@ def consistency(view: TrialView, standing: Standing) -> Finding:
     evaluated where all its fields are recorded. A breach makes the fields it names UNKNOWN, and what reads them; it
     fails no service gate."""
     checks = sum(map(len, view.checks.values()))
-    broken = [(window, check) for window, found in view.checks.items() for check in found if not check.holds]
+    broken = [(window, check) for window, found in view.checks.items() for check in broken_of(found)]
     if not checks:
         return Finding(outcome="NOT_APPLICABLE", sentence="No identity has all its fields recorded.")
     fields = tuple(

@@ -9,6 +9,7 @@ limit (``planner.gates.failure``).
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
+from operator import attrgetter, itemgetter
 
 from msgspec import Struct
 
@@ -36,6 +37,8 @@ __all__ = [
 IMPLIED_DOMAIN = {"rank_loss": "device", "node_loss": "node"}
 """Kind of domain that an injection hits where it names none; other kinds of injection take no domain down."""
 POOL_RATES = {"prefill": "prefill_requests_per_s", "decode": "decode_requests_per_s"}
+
+_TOKENS_OF = attrgetter("output_tokens_total")
 
 Injections = Sequence[tuple[str, Injection]]
 
@@ -146,20 +149,19 @@ def _replica_rates(view: TrialView, window: WindowView) -> Capacity:
         return Capacity(unfit=(other_groups(window),))
     load = window.record.load
     duration = None if isinstance(load, UnsetType) else number(load.duration_s)
-    fields = _token_fields(tuple([name for name, _ in replicas]))
-    tokens = [replica.output_tokens_total for _, replica in replicas]
-    parts = tuple([value for value in tokens if type(value) is int])
+    fields = _token_fields(tuple(map(itemgetter(0), replicas)))
+    tokens = tuple(map(_TOKENS_OF, map(itemgetter(1), replicas)))
     every = (*fields, "/load/duration_s")
-    if not duration or len(parts) < len(tokens):
+    if not duration or set(map(type, tokens)) != {int}:
         missing = [window.at + field for field, value in zip(fields, tokens, strict=True) if type(value) is not int]
         return Capacity(
             missing=(*missing, *((window.at + every[-1],) if duration is None else ())),
             unfit=zero(window.at, every[-1], no="rate") if duration == 0 else (),
         )
     return Capacity(
-        parts=parts,
+        parts=tokens,
         part=Fraction(duration.denominator, duration.numerator),
-        read=tuple([window.at + field for field in every]),
+        read=tuple(map(window.at.__add__, every)),
         doubts=window.doubts(every),
     )
 

@@ -8,6 +8,7 @@ their sum may be above the peak, but memory that no component explains puts the 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter, itemgetter
 from typing import cast
 
 from planner.compare import Comparison, compare
@@ -35,6 +36,7 @@ from planner.records.evidence import PerRank
 from planner.view import TrialView
 
 FAMILY = "memory"
+_LONGEST_OF = attrgetter("longest_sequence_tokens")
 
 
 class RankBalanceLimit(Limit, frozen=True, kw_only=True):
@@ -260,7 +262,7 @@ def _all_reach(view: TrialView, window: WindowView, wanted: int) -> bool:
     replicas = view.replicas(window.record)
     if replicas is None:
         return False
-    reached = {replica.longest_sequence_tokens for _, replica in replicas}
+    reached = set(map(_LONGEST_OF, map(itemgetter(1), replicas)))
     return all(type(tokens) is int and tokens >= wanted for tokens in reached)
 
 
