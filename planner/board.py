@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from planner.evaluate import ALWAYS
+from planner.docket import ALWAYS
 from planner.figures import number
 from planner.keys import from_rate
 from planner.numbers import plain

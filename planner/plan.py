@@ -17,7 +17,7 @@ from planner.collection import paused_collection
 from planner.demand import demand, units_needed
 from planner.documents import ContractDocument, EvidenceDocument
 from planner.errors import DocumentRefusedError
-from planner.evaluate import judge
+from planner.evaluate import judge_each
 from planner.flips import flips
 from planner.frontier import frontier, frontier_point
 from planner.gates import GATES
@@ -48,6 +48,8 @@ __all__ = ["check_binding", "plan_bytes", "plan_parallelism", "plan_stored", "pl
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 """Sorts the keys of mappings; the fields of a plan's records are sorted as they stand."""
 _doubles = doubles_in(Plan)
+AT_ONCE = 128
+"""Trials that are judged together: more save no more time, and the arrays of all of them are held."""
 _BEHIND_PLAN_ID = b',"planner_version":"'
 """The key that follows ``plan_id``; text holds no bare quote, and no record behind it has such a key."""
 
@@ -147,17 +149,19 @@ class _Judged:
 
 
 def _judge_all(trials: Mapping[str, TrialView], order: Order, progress: Callable[[int, int], None] | None) -> _Judged:
-    """Judge the trials one by one; what a view computed goes when its trial is done, so that memory stays bounded."""
-    judged = _Judged()
-    for trial, view in trials.items():
-        judged.candidates[trial] = judge(view, order.keys)
-        judged.points.append(frontier_point(view, judged.candidates[trial], order))
-        if order.copies:
-            judged.units[trial] = units_needed(view, order)
-        view.forget()
-        forget_arrays(view.trial)
-        if progress is not None:
-            progress(len(judged.candidates), len(trials))
+    """Judge the trials, some together; what their views computed goes with them, so that memory stays bounded."""
+    judged, every = _Judged(), list(trials.values())
+    for start in range(0, len(every), AT_ONCE):
+        together = every[start : start + AT_ONCE]
+        judged.candidates.update(zip([view.id for view in together], judge_each(together, order.keys), strict=True))
+        for view in together:
+            judged.points.append(frontier_point(view, judged.candidates[view.id], order))
+            if order.copies:
+                judged.units[view.id] = units_needed(view, order)
+            view.forget()
+            forget_arrays(view.trial)
+            if progress is not None:
+                progress(len(judged.points), len(every))
     return judged
 
 

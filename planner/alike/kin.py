@@ -17,7 +17,8 @@ from planner.alike.limits import Rule, rule_of
 from planner.alike.measures import Batch, Likeness, Measure
 from planner.alike.reading import Reading
 from planner.alike.values import KeyValue, figure_measures, key_value_of
-from planner.evaluate import Called, docket_of, finding_of, state_of
+from planner.docket import Called, docket_of
+from planner.evaluate import finding_of, state_of
 from planner.gates.base import Finding
 from planner.gates.base import Verdict as Outcome
 from planner.order import Order

@@ -9,8 +9,8 @@ from typing import Any
 
 from planner.command.base import Command, Exit, add_format, json_line, print_refused
 from planner.command.opening import add_documents, as_of, opened_documents
+from planner.docket import ALWAYS
 from planner.errors import DocumentRefusedError, Problem
-from planner.evaluate import ALWAYS
 from planner.figures import readable
 from planner.overrides import CODE, Reading, Setting, overridden, overridden_bytes
 from planner.overrides.text import read_reading, read_setting

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from planner.contract_view import ContractView
-from planner.evaluate import owed_evidence
+from planner.docket import owed_evidence
 from planner.layouts import Degrees
 from planner.matrix.caches import cache_states, expected_hits
 from planner.matrix.clients import Load, commands_of

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from planner.evaluate import owed_evidence
+from planner.docket import owed_evidence
 from planner.gates.owed import required
 from planner.presence import TRACED, Want, owing_links
 from planner.records.base import UNSET, UnsetType

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
-from planner.evaluate import ALWAYS
+from planner.docket import ALWAYS
 from planner.overrides import Reading
 from planner.overrides.text import reading_text, setting_text
 from planner.records.plan import Flip, Plan

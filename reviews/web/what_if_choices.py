@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner.canonical import canonical_bytes
-from planner.evaluate import ALWAYS
+from planner.docket import ALWAYS
 from planner.overrides import FOLLOWS, SECTIONS
 from planner.pointers import child, steps
 from planner.records.plan import LimitOutcome, Plan, Ratio, Value

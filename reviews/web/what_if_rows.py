@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from planner.docket import ALWAYS
 from planner.errors import Problem
-from planner.evaluate import ALWAYS
 from planner.records.overrides import Overridden, TrialTurned, Turned
 from planner.records.plan import Plan
 from reviews.selectors.what_if import Asked

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner.docket import ALWAYS
 from planner.errors import DocumentRefusedError
-from planner.evaluate import ALWAYS
 from planner.overrides import Reading, Setting, overridden, overridden_bytes
 from planner.records.overrides import Overridden, Override
 from tests.planner.fleet import AS_OF, a_contract, a_trial, documents, planned

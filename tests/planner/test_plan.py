@@ -14,6 +14,7 @@ from planner.records import plan as plan_records
 from planner.records.base import Record
 from planner.records.plan import Contender, Demand, FrontierPoint, Plan, Ratio
 from tests.planner import documents as examples
+from tests.planner.documents import changed
 from tests.planner.fleet import AS_OF, DEVICES, IDENTITY, a_contract, a_floor, a_price, a_trial, documents, planned
 
 A = a_trial(6400, tp=8)
@@ -288,3 +289,12 @@ def test_one_key_at_two_load_points_orders_by_both() -> None:
         ("b", (10, 800)),
     ]
     assert plan.candidates["a"].keys["output_tokens_per_s@single"] == 10
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3])
+def test_how_many_trials_are_judged_together_changes_nothing(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    trials = {"a": A, "b": B, "c": a_trial(400, tp=8), "d": changed(A, ("/windows/w0/load/duration_s", None))}
+    contract, evidence = documents(a_contract(gates=a_price(9.75)), trials)
+    together = plan_bytes(plan_parallelism(contract, evidence, AS_OF))
+    monkeypatch.setattr("planner.plan.AT_ONCE", at_once)
+    assert plan_bytes(plan_parallelism(contract, evidence, AS_OF)) == together
