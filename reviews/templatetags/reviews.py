@@ -16,6 +16,7 @@ from reviews.web.cells import ALWAYS
 from reviews.web.formats import short_digest
 from reviews.web.once import FIELD
 from reviews.web.thread_rows import Count
+from reviews.web.unbroken import unbroken
 from reviews.web.words import TERMS, THEMES, Word
 
 register = template.Library()
@@ -129,6 +130,12 @@ def coded(text: str) -> SafeString | str:
     return format_html_join(
         "", "{}", ((format_html("<code>{}</code>", part) if at % 2 else part,) for at, part in enumerate(parts))
     )
+
+
+@register.filter(is_safe=True)
+def figures(html: SafeString) -> str:
+    """Keep numbers and units of a rendered page in one piece; only spaces change, so what is safe stays safe."""
+    return unbroken(html)
 
 
 @register.filter

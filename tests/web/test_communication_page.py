@@ -13,6 +13,7 @@ from tests.queries import cost
 from tests.reviews.factories import Cast, planned
 from tests.web.conftest import Visit
 from tests.web.fleet import RANKS, fleet_pair
+from tests.web.reading import read
 from tests.web.traces import TRIAL, traced_pair, traced_view, traced_window, trees, view_of
 
 PAGE = "/w/lab/decisions/1/communication/"
@@ -26,7 +27,7 @@ def traced(people: Cast) -> Decision:
 
 
 def text(people: Cast, visit: Visit, query: str = TRACED) -> str:
-    return visit(people.audrey).get(f"{PAGE}{query}").content.decode()
+    return read(visit(people.audrey).get(f"{PAGE}{query}"))
 
 
 def test_the_page_begins_with_collectives_the_late_rank_and_who_reports_it(

@@ -8,12 +8,13 @@ from reviews.models import Decision, JobState, Person, PlanJob, SignOff
 from reviews.policies.signoff_status import APPROVING
 from tests.reviews.factories import Cast, documents, example_pair, open_all, planned, sign, submitted
 from tests.web.conftest import Visit
+from tests.web.reading import read
 
 PAGE = "/w/lab/decisions/1/"
 
 
 def text(client: Client, address: str = PAGE) -> str:
-    return client.get(address).content.decode()
+    return read(client.get(address))
 
 
 def test_the_page_shows_decision_claim_and_digests(worked: Decision, people: Cast, visit: Visit) -> None:

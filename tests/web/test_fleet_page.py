@@ -10,6 +10,7 @@ from reviews.models import Decision
 from tests.reviews.factories import Cast, planned
 from tests.web.conftest import Visit
 from tests.web.fleet import RANKS, fleet_pair
+from tests.web.reading import read
 
 PAGE = "/w/lab/decisions/1/map/"
 MOST_BYTES = 350_000
@@ -22,7 +23,7 @@ def fleet(people: Cast) -> Decision:
 
 
 def get(people: Cast, visit: Visit, query: str = "") -> str:
-    return visit(people.audrey).get(f"{PAGE}{query}").content.decode()
+    return read(visit(people.audrey).get(f"{PAGE}{query}"))
 
 
 def test_every_rank_is_a_button_of_one_form_that_keeps_the_rest_of_the_address(

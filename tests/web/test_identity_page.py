@@ -13,6 +13,7 @@ from tests.queries import cost
 from tests.reviews.factories import Cast, documents, planned
 from tests.reviews.hosts import RANKS, SLOT, post, report, rewritten, running, stamp, two_nodes, with_engine
 from tests.web.conftest import Visit
+from tests.web.reading import read
 
 pytestmark = pytest.mark.django_db
 
@@ -21,7 +22,7 @@ MOVED = {"world_size": 2, "ranks": [RANKS[0] | {"device": "a7"}]}
 
 
 def shown(client: Client, path: str = PAGE) -> str:
-    return client.get(path).content.decode()
+    return read(client.get(path))
 
 
 def differing(people: Cast) -> None:

@@ -17,6 +17,7 @@ from tests.queries import cost
 from tests.reviews.factories import Cast, example_pair, planned, submitted
 from tests.web.conftest import Visit
 from tests.web.fleet import RANKS, fleet_pair
+from tests.web.reading import read
 from tests.web.traces import TRIAL, pair_of, trees, view_of
 
 PAGE = "/w/lab/decisions/1/memory/"
@@ -24,7 +25,7 @@ GIB = 2**30
 
 
 def text(people: Cast, visit: Visit, query: str = "") -> str:
-    return visit(people.audrey).get(f"{PAGE}{query}").content.decode()
+    return read(visit(people.audrey).get(f"{PAGE}{query}"))
 
 
 def changed(window: str = "sat-2", **per_rank: Any) -> WindowMemory:

@@ -14,6 +14,7 @@ from tests.reviews.factories import Cast
 from tests.reviews.observing import CALM, DRIFTED, FULL, encoded, memory, minutes_ago, observed_cast, take
 from tests.stage import Maker
 from tests.web.conftest import Visit
+from tests.web.reading import read
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db]
 PAGE = "/w/lab/decisions/1/observations/"
@@ -30,12 +31,12 @@ def text(page: str) -> str:
 
 
 def part(people: Cast, visit: Visit, name: str, query: str = "") -> str:
-    page = visit(people.audrey).get(f"{PAGE}{query}").content.decode()
+    page = read(visit(people.audrey).get(f"{PAGE}{query}"))
     return page.split(f'id="{name}"')[1].split("</section>")[0]
 
 
 def test_silence_is_said_and_nothing_is_drawn_in_its_place(people: Cast, visit: Visit) -> None:
-    page = text(visit(people.audrey).get(PAGE).content.decode())
+    page = text(read(visit(people.audrey).get(PAGE)))
     assert "Nothing was reported No collector said anything yet" in page
     assert "silence is not calm" in page
 

@@ -19,12 +19,13 @@ from tests.planner.fleet import a_contract, a_trial
 from tests.planner.fleet import documents as trees
 from tests.reviews.factories import Cast, Pair, example_pair, planned, sign, submitted
 from tests.web.conftest import Visit
+from tests.web.reading import read
 
 PAGE = "/w/lab/decisions/1/stress/"
 
 
 def text(people: Cast, visit: Visit, query: str = "") -> str:
-    return visit(people.audrey).get(f"{PAGE}{query}").content.decode()
+    return read(visit(people.audrey).get(f"{PAGE}{query}"))
 
 
 def test_the_page_says_that_its_faults_are_injected_and_offers_nothing_to_sign(

@@ -14,6 +14,7 @@ from tests.plugins.append_only import lifted
 from tests.queries import cost
 from tests.reviews.factories import Cast, planned
 from tests.web.conftest import Visit
+from tests.web.reading import read
 
 VERIFY = "/w/lab/audit/verifications/"
 EXPORT = "/w/lab/audit/exports/"
@@ -31,13 +32,13 @@ def test_the_auditor_verifies_the_log(people: Cast, visit: Visit) -> None:
     assert "Not verified yet" in who.get("/w/lab/audit/").content.decode()
     href = who.post(VERIFY)["Location"]
     assert who.post(VERIFY)["Location"] == href, "one at a time"
-    waiting = who.get(href).content.decode()
+    waiting = read(who.get(href))
     assert ("Waiting for a worker." in waiting, "js/progress" in waiting) == (True, True)
     row = Verification.objects.get()
     Verification.objects.update(entries_total=40, entries_done=25)
-    assert "Writing the bundle and replaying the rules in it: 62.5 % of 40 entries." in who.get(href).content.decode()
+    assert "Writing the bundle and replaying the rules in it: 62.5 % of 40 entries." in read(who.get(href))
     Verification.objects.update(entries_done=10)
-    assert "Comparing what is stored: 25 % of 40 entries." in who.get(href).content.decode()
+    assert "Comparing what is stored: 25 % of 40 entries." in read(who.get(href))
     verification_run(row.pk)
     row.refresh_from_db()
     for address in (href, "/w/lab/audit/"):
@@ -55,7 +56,7 @@ def test_a_broken_log_says_where(people: Cast, visit: Visit) -> None:
     who = visit(people.bob)
     href = who.post(VERIFY)["Location"]
     verification_run(Verification.objects.get().pk)
-    page = who.get(href).content.decode()
+    page = read(who.get(href))
     assert ("Broken at seq 3" in page, "BROKEN at seq 3: the column action differs" in page) == (True, True)
     assert '<a href="/w/lab/audit/3/">entry 3</a>' in page
 
@@ -64,7 +65,7 @@ def test_a_verification_without_a_result_says_so(people: Cast, visit: Visit) -> 
     who = visit(people.audrey)
     href = who.post(VERIFY)["Location"]
     Verification.objects.update(state=JobState.FAILED, error_detail="It ended 3 times without a result.")
-    page = who.get(href).content.decode()
+    page = read(who.get(href))
     assert ("The verification stopped" in page, "js/progress" in page) == (True, False)
     assert "No result" in who.get(VERIFY).content.decode()
     assert who.get(f"{VERIFY}99/").status_code == 404
