@@ -13,8 +13,10 @@ from itertools import groupby
 
 from planner.natural_order import natural
 from planner.site import Site
-from reviews.web.map_places import WIDTH, Box, island_runs, node_order, rack_of_nodes
+from reviews.web.map_places import Box, island_runs, node_order, rack_of_nodes
 
+WIDTH = 1056
+"""Eight nodes of eight of the narrowest cells side by side; wider than a map of few devices, for their words."""
 EDGE = 8
 GAP = 6
 CHANNEL = 28
@@ -23,7 +25,7 @@ RACK_HEAD = 20
 RACK_PAD = 6
 HEAD = 20
 """Height of a node's name."""
-INSET = 5
+INSET = 3
 CELL_GAP = 1
 RUN_GAP = 4
 NIC_ROOM = 9
@@ -44,8 +46,8 @@ class CellSize:
 
 WIDE = CellSize(width=62, height=40, css="wide")
 MIDDLE = CellSize(width=42, height=26, css="middle")
-NARROW = CellSize(width=24, height=24, css="narrow")
-"""Eight nodes of eight devices side by side fill the drawing, and a cell is large enough to be hit."""
+NARROW = CellSize(width=27, height=24, css="narrow")
+"""Eight nodes of eight devices side by side fill the drawing; a cell holds four figures and is large enough to hit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,19 @@ listed, never dropped.
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
-from reviews.web.dense_places import CHANNEL, EDGE, GUTTER, WIDE, DensePlaces, NodeSpot, dense_places, device_order
+from reviews.web.dense_places import (
+    CHANNEL,
+    EDGE,
+    GUTTER,
+    WIDE,
+    WIDTH,
+    DensePlaces,
+    NodeSpot,
+    dense_places,
+    device_order,
+)
 from reviews.web.links import Query
 from reviews.web.map_lines import Line
-from reviews.web.map_places import WIDTH
 from reviews.web.map_rows import housed
 from reviews.web.rank_facts import Kind, Lost, RankFacts
 

@@ -47,12 +47,42 @@ function mix(paint, share) {
   return `rgb(${ink.map((value, at) => Math.round(value * share + ground[at] * (1 - share))).join(",")})`;
 }
 
+/** Shares of ink in the grounds of a heat map: the lower three carry ink, the others the colour of the surface. */
+const GROUNDS = [0.05, 0.14, 0.26, 0.78, 0.94];
+const LAST_OF_INK = 2;
+
 /** A scale of steps: between them no ground is so grey that neither dark nor light words can be read on it. */
 function steps(colors) {
   return colors.flatMap((color, at) => [
     [at / colors.length, color],
     [(at + 1) / colors.length, color],
   ]);
+}
+
+/** What the scale reaches over; values that are all the same stand in the middle of it. */
+function span({ low, high }) {
+  return low < high ? { low, high } : { low: low - 1, high: high + 1 };
+}
+
+/** The words of a heat map, each in the colour that is read on its ground; Plotly's own choice is a grey. */
+function words(data, paint) {
+  const cells = data.z.flatMap((row, y) => row.map((value, x) => ({ value, x, y: data.rows[y], text: data.text[y][x] })));
+  const { low, high } = span(data);
+  const step = (value) => Math.min(GROUNDS.length - 1, Math.floor(((value - low) / (high - low)) * GROUNDS.length));
+  return {
+    type: "scatter",
+    mode: "text",
+    x: cells.map((cell) => cell.x),
+    y: cells.map((cell) => cell.y),
+    text: cells.map((cell) => cell.text),
+    textfont: {
+      size: FONT,
+      weight: 600,
+      color: cells.map(({ value }) => (value === null || step(value) <= LAST_OF_INK ? paint.ink : paint.surface)),
+    },
+    cliponaxis: false,
+    hoverinfo: "skip",
+  };
 }
 
 function heat(data, paint) {
@@ -65,15 +95,13 @@ function heat(data, paint) {
     z: data.z,
     y: data.rows,
     text: data.text,
-    texttemplate: data.has_text ? "%{text}" : "",
-    textfont: { size: FONT },
     hovertemplate: "%{text}<extra></extra>",
     hoverongaps: false,
     xgap: 2,
     ygap: 2,
-    zmin: data.low,
-    zmax: data.high,
-    colorscale: steps([0.05, 0.14, 0.26, 0.78, 0.94].map((share) => mix(paint, share))),
+    zmin: span(data).low,
+    zmax: span(data).high,
+    colorscale: steps(GROUNDS.map((share) => mix(paint, share))),
     colorbar: { thickness: 10, outlinewidth: 0, title: { text: data.unit, side: "right" } },
   };
   // The highest value has the darkest ground: a frame inside it marks it by form, and words where there is no text.
@@ -88,7 +116,7 @@ function heat(data, paint) {
       ];
     }
   }
-  return { traces: [trace], layout };
+  return { traces: data.has_text ? [trace, words(data, paint)] : [trace], layout };
 }
 
 const SHAPES = {

@@ -7,7 +7,7 @@ import pytest
 from planner.records.base import UnsetType
 from planner.records.contract import Fleet
 from planner.site import Site
-from reviews.web.dense_places import MIDDLE, NARROW, WIDE, CellSize, DensePlaces, dense_places, device_order
+from reviews.web.dense_places import MIDDLE, NARROW, WIDE, WIDTH, CellSize, DensePlaces, dense_places, device_order
 from reviews.web.dense_rows import Cell, DenseMap, DenseView, dense_map
 from reviews.web.rank_facts import RankFacts
 from tests.web.maps import contract_of, facts_of, hardware
@@ -72,7 +72,7 @@ def test_a_rack_frames_its_own_nodes() -> None:
 
 def test_eight_nodes_of_eight_stand_side_by_side_and_fill_a_rack() -> None:
     racks = {f"r{rack}": [f"n{rack * 8 + at:03}" for at in range(8)] for rack in range(16)}
-    ground = ground_of({f"n{at:03}": 8 for at in range(128)}, {"nics": 8}, racks, 980)
+    ground = ground_of({f"n{at:03}": 8 for at in range(128)}, {"nics": 8}, racks, WIDTH)
     assert [sum(spot.row == row for spot in ground.nodes) for row in range(len(ground.bottoms))] == [8] * 16
 
 
