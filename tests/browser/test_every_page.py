@@ -10,7 +10,7 @@ from reviews.services.verification_runs import verification_run
 from reviews.services.verifications import verification_request
 from reviews.transparency.keys import new_key
 from tests.browser.conftest import Open
-from tests.browser.looking import faults
+from tests.browser.looking import OVER, faults
 from tests.reviews.drafts import made
 from tests.reviews.factories import Cast, documents, example_pair, planned, sign, submitted
 from tests.reviews.late_ranks import LOG, RAS, TRACE, diagnosed
@@ -158,6 +158,14 @@ def test_print_hides_controls_and_is_light(filled: Cast, visit: Open) -> None:
     page.emulate_media(media="print")
     expect(page.locator(".topbar")).to_be_hidden()
     expect(page.locator("html")).to_have_css("color-scheme", "light")
+
+
+@pytest.mark.parametrize("query", ["", "?rows=candidates"])
+def test_a_printed_decision_is_no_wider_than_its_paper(query: str, filled: Cast, visit: Open) -> None:
+    page = visit(filled.bob, f"{D}1/{query}", width=720)
+    page.emulate_media(media="print")
+    assert page.evaluate(OVER) == 0
+    assert page.evaluate(CUT) == 0
 
 
 def test_the_skip_link_leads_to_the_content(filled: Cast, visit: Open) -> None:
