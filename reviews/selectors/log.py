@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
-from django.db.models import QuerySet
+from django.db.models import Exists, QuerySet
 
 from planner.canonical import file_sha256
 from reviews.asked_once import once
 from reviews.audit import differing_columns
 from reviews.errors import NotFoundError
-from reviews.models import AuditEntry, Person, SignOff, Workspace
+from reviews.models import AuditEntry, Person, Proposal, SignOff, Workspace
 from reviews.selectors.log_filters import REFUSED, EntryFilter
 from reviews.selectors.people import standing_of
 
@@ -55,10 +55,17 @@ class EntryRow:
         return self.action.endswith(REFUSED)
 
 
-@once
 def log_head(workspace: Workspace) -> int | None:
     """Return the seq of the last entry; None where the log is empty."""
-    return AuditEntry.objects.filter(workspace=workspace).order_by("-seq").values_list("seq", flat=True).first()
+    return log_now(workspace)[0]
+
+
+@once
+def log_now(workspace: Workspace) -> tuple[int | None, bool]:
+    """Return the head of the log, and whether anything waits for a second person, in the one query of every page."""
+    waiting = Exists(Proposal.objects.still_open().filter(workspace=workspace))
+    rows = AuditEntry.objects.filter(workspace=workspace).annotate(is_waiting=waiting)
+    return rows.order_by("-seq").values_list("seq", "is_waiting").first() or (None, False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

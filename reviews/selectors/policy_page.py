@@ -107,6 +107,7 @@ def policy_page(*, actor: Person, workspace: Workspace) -> PolicyPage:
 
 def _proposers(workspace: Workspace, versions: Iterable[Policy]) -> dict[int, str]:
     """Return version -> who proposed it: of one content, the first that was carried out made the first version."""
+    ascending = sorted((row for row in versions if row.made_by), key=lambda row: row.version)
     carried_out = Proposal.objects.filter(
         workspace=workspace, kind=ProposalKind.POLICY, countersignature__isnull=False
     ).select_related("body", "person")
@@ -114,7 +115,6 @@ def _proposers(workspace: Workspace, versions: Iterable[Policy]) -> dict[int, st
     for row in carried_out.order_by("countersignature__pk"):
         body = msgspec.json.decode(checked(bytes(row.body.data), row.body_id, "proposal"))
         by_content[content_id(body["policy"])].append(row.person.display_name)
-    ascending = sorted((row for row in versions if row.made_by), key=lambda row: row.version)
     return {row.version: by_content[row.content_id].popleft() for row in ascending if by_content[row.content_id]}
 
 

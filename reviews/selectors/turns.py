@@ -16,7 +16,7 @@ from reviews.policies.document import releasing_teams
 from reviews.policies.permissions import SIGNING_ROLES
 from reviews.policies.signoff_status import AGAINST, OBJECT
 from reviews.selectors.judgement import Judgement, judge_revisions
-from reviews.selectors.log import log_head
+from reviews.selectors.log import log_now
 from reviews.selectors.proposals import proposals_waiting_on
 from reviews.selectors.revisions import revisions_within
 
@@ -34,10 +34,12 @@ def turn_count(standing: Standing, workspace: Workspace) -> int:
     What makes a turn is an entry of the log, so the count is kept in this process until the log grows.
     """
     who = f"{standing.person_id}:{standing.role}:{','.join(sorted(standing.teams))}"
-    key = f"turns:{workspace.log_origin}:{log_head(workspace)}:{who}"
+    head, is_waiting = log_now(workspace)
+    key = f"turns:{workspace.log_origin}:{head}:{who}"
     kept: int | None = caches["process"].get(key)
     if kept is None:
-        kept = len(turn_ids(standing, workspace)) + len(proposals_waiting_on(standing, workspace))
+        kept = len(turn_ids(standing, workspace))
+        kept += len(proposals_waiting_on(standing, workspace)) if is_waiting else 0
         caches["process"].set(key, kept, TURNS_KEPT_S)
     return kept
 
