@@ -5,6 +5,7 @@ and rebuilding a table drops its triggers: a migration that alters one of these 
 """
 
 from django.db import migrations
+from django.db.migrations.exceptions import IrreversibleError
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.apps.registry import Apps
 
@@ -54,8 +55,16 @@ def lay_triggers(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
             schema_editor.execute(statement.format(table=table), params=None)
 
 
+def keep(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
+    """Refuse to go back: the tables would go with all that may only grow."""
+    raise IrreversibleError(
+        "Tables that only grow are not dropped, so there is no way back by `migrate`: "
+        "restore the backup that was made before the update."
+    )
+
+
 class Migration(migrations.Migration):
     dependencies = [("reviews", "0001_initial")]
 
     # No way back: taking the protection off is not something that a migration command should do.
-    operations = [migrations.RunPython(lay_triggers)]
+    operations = [migrations.RunPython(lay_triggers, keep)]

@@ -45,5 +45,5 @@ class Migration(migrations.Migration):
                 "constraints": [models.UniqueConstraint(fields=("document", "blob"), name="receipt_once")],
             },
         ),
-        migrations.RunPython(lay_triggers),
+        migrations.RunPython(lay_triggers, append_only.keep),
     ]

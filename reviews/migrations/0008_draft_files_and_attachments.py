@@ -177,5 +177,5 @@ class Migration(migrations.Migration):
             model_name="draftpiece",
             constraint=models.UniqueConstraint(fields=("file", "number"), name="draft_piece_once"),
         ),
-        migrations.RunPython(lay_triggers),
+        migrations.RunPython(lay_triggers, append_only.keep),
     ]

@@ -278,5 +278,5 @@ class Migration(migrations.Migration):
                 condition=models.Q(("text", ""), _negated=True), name="comment_text_given"
             ),
         ),
-        migrations.RunPython(lay_triggers),
+        migrations.RunPython(lay_triggers, append_only.keep),
     ]

@@ -147,5 +147,5 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.RunPython(lay_triggers),
+        migrations.RunPython(lay_triggers, append_only.keep),
     ]

@@ -88,5 +88,5 @@ class Migration(migrations.Migration):
             model_name='diagnosisfile',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('attachment__isnull', True), ('blob__isnull', False)), models.Q(('attachment__isnull', False), ('blob__isnull', True)), _connector='OR'), name='diagnosis_file_in_one_place'),
         ),
-        migrations.RunPython(lay_triggers),
+        migrations.RunPython(lay_triggers, append_only.keep),
     ]

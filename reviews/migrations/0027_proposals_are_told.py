@@ -59,5 +59,5 @@ class Migration(migrations.Migration):
             model_name='proposallapse',
             constraint=models.CheckConstraint(condition=models.Q(('because', ''), _negated=True), name='proposal_lapse_told'),
         ),
-        migrations.RunPython(lay_triggers),
+        migrations.RunPython(lay_triggers, append_only.keep),
     ]
