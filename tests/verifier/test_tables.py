@@ -2,6 +2,8 @@
 
 import csv
 import io
+import random
+import tracemalloc
 from collections.abc import Callable
 
 import pytest
@@ -190,3 +192,17 @@ def test_tables_are_as_their_readers_know_them() -> None:
     assert made.signer == SIGNER
     first = next(csv.DictReader(io.StringIO((made.files[ENTRIES] or b"").decode())))
     assert (first["seq"], first["who"], first["sha256"]) == ("0", "system", file_sha256(made.lines[0]))
+
+
+def test_a_row_that_goes_on_for_ever_is_refused_within_little_memory() -> None:
+    """A row is a line, so a quote that nothing closes does not swallow the rest of the table."""
+    made = content(sound_story())
+    head = (made.files[SIGNOFFS] or b"").splitlines(keepends=True)[0]
+    made.files[SIGNOFFS] = head + b'"\n","' * 400_000 + b"\n"
+    made.files["report.html"] = random.Random(1).randbytes(20_000)  # noqa: S311 - lets the rest be packed well
+    raw = written(made)
+    tracemalloc.start()
+    code, headline, *_ = verify(io.BytesIO(raw), [KEY])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (code, "unexpected end of data" in headline, peak < 50 << 20) == (2, True, True), headline
