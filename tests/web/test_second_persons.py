@@ -12,6 +12,7 @@ from tests.reviews.rules.board import board, countersign, propose, someone
 from tests.reviews.rules.test_rule_11_validity import SLOT
 from tests.stage import Maker
 from tests.web.conftest import Visit
+from tests.web.reading import read
 
 pytestmark = pytest.mark.django_db
 
@@ -28,13 +29,13 @@ def casting() -> Maker:
 
 def seconds(client: Client, query: str = "") -> str:
     """The list of what waits for the reader's countersignature; empty where the inbox has none."""
-    page = client.get(f"{INBOX}{query}").content.decode()
+    page = read(client.get(f"{INBOX}{query}"))
     return page.partition('id="seconds"')[2].partition("</section>")[0]
 
 
 def test_an_emergency_stands_first_in_the_inbox_of_who_can_countersign_it(people: Cast, visit: Visit) -> None:
     proposal = waiting.emergency(people)
-    page = visit(people.bob).get(INBOX).content.decode()
+    page = read(visit(people.bob).get(INBOX))
     found = page.partition('id="seconds"')[2].partition("</section>")[0]
     assert page.index('id="seconds"') < page.index('id="mine"')
     assert "Ivan proposed it for incident response." in found
