@@ -57,7 +57,8 @@ def test_operator_guide_lists_exactly_the_settings_that_are_read() -> None:
     listed = {name for row in rows for name in re.findall(r"`([A-Z_]+)`", row)}
     modules = ("settings", "account_settings", "environment")
     settings = "\n".join((ROOT / "config" / f"{name}.py").read_text() for name in modules)
-    read = set(re.findall(r'\b(?:env\.\w+|switch|seconds|days|mebibytes|hour|mail_server)\(\s*"([A-Z_]+)"', settings))
+    readers = r"env\.\w+|switch|seconds|days|mebibytes|hour|mail_server|http_proxy"
+    read = set(re.findall(rf'\b(?:{readers})\(\s*"([A-Z_]+)"', settings))
     assert listed - NOT_SETTINGS == read
 
 
