@@ -8,9 +8,9 @@ import re
 
 NO_BREAK = "\N{NO-BREAK SPACE}"
 UNITS = "%|[KMGT]i?B|B|ms|s|min|h|d|tok|USD|W|J"
-TEXT = "[^<>]*<"
-"""What follows stands in text, not inside a tag."""
-GAP = re.compile(rf" (?:(?<=\d )(?=(?:{UNITS})(?!\w){TEXT})|(?:(?<=[≤≥=] )|(?<=&[lg]t; ))(?=[−+]?\d{TEXT}))")
+GAP = re.compile(rf" (?:(?<=\d )(?=(?:{UNITS})(?!\w))|(?:(?<=[≤≥=] )|(?<=&[lg]t; ))(?=[−+]?\d))")
+RUN = re.compile("[^<>]+>?")
+"""Text, or where it ends with a bracket the inside of a tag; each character is looked at once, however long it is."""
 KEPT = re.compile(r"(<(?P<tag>script|textarea|pre|code|select)\b.*?</(?P=tag)>)", re.DOTALL)
 
 
@@ -19,6 +19,10 @@ def unbroken(html: str) -> str:
     parts: list[str] = []
     at = 0
     for kept in KEPT.finditer(html):
-        parts += GAP.sub(NO_BREAK, html[at : kept.start()]), kept.group()
+        parts += RUN.sub(_joined, html[at : kept.start()]), kept.group()
         at = kept.end()
-    return "".join((*parts, GAP.sub(NO_BREAK, html[at:])))
+    return "".join((*parts, RUN.sub(_joined, html[at:])))
+
+
+def _joined(run: re.Match[str]) -> str:
+    return run[0] if run[0].endswith(">") else GAP.sub(NO_BREAK, run[0])
