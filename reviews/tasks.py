@@ -13,7 +13,7 @@ from celery.signals import worker_ready, worker_shutdown
 from django.conf import settings
 from django.db import DatabaseError, connection
 
-from reviews.errors import ConflictError, LeaseLostError
+from reviews.errors import LeaseLostError, ReviewError
 from reviews.models import Workspace
 from reviews.queue import EXPORT_TASK, NOTIFY_TASK, PLAN_TASK, READ_TASK, SIGN_TASK, VERIFY_TASK
 from reviews.services.checkpoints import checkpoint_sign, checkpoints_sign
@@ -108,7 +108,7 @@ def _sweep_until_stopped() -> None:
                 sign_at = time.monotonic() + settings.CHECKPOINT_SECONDS
                 connected(checkpoints_sign)
                 connected(_prune)
-        except (DatabaseError, ConflictError) as error:
+        except (DatabaseError, ReviewError) as error:
             logger.warning("the sweep failed: %s", error)
         _stop_sweeping.wait(settings.PLAN_SWEEP_SECONDS)
 

@@ -4,6 +4,7 @@ A proposal lapses when its time is over, or when what it was about moved past it
 writes it down, so that who proposed it hears of it. Safe to run from any number of processes.
 """
 
+import logging
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +28,8 @@ from reviews.services.two_persons import (
     require_open,
     second_of,
 )
+
+logger = logging.getLogger(__name__)
 
 
 def proposal_withdraw(
@@ -109,29 +112,42 @@ def proposals_sweep() -> int:
 
 
 def _lapse(workspace: Workspace) -> int:
-    if not _over(workspace):
+    try:
+        if not _over(workspace):
+            return 0
+        with workspace_write(workspace.pk):
+            # Anew under the lock: somebody may have countersigned meanwhile.
+            due = _over(workspace)
+            for lapsed in due:
+                _write_down(workspace, *lapsed)
+    except TamperedError as error:
+        # One workspace that cannot be judged keeps no other one waiting.
+        logger.warning("no proposal of %s lapses: %s", workspace.slug, error.message)
         return 0
-    with workspace_write(workspace.pk):
-        # Anew under the lock: somebody may have countersigned meanwhile.
-        due = _over(workspace)
-        for proposal, body, because in due:
-            ProposalLapse.objects.create(proposal=proposal, because=because, lapsed_at=database_now())
-            append(
-                workspace,
-                Act(
-                    action="proposal.lapsed",
-                    decision=proposal.decision.number if proposal.decision else None,
-                    meaning=proposal.kind,
-                    reason=because,
-                    payload_type="topogate.lapse/v1",
-                    payload=proposal_payload(proposal, body),
-                ),
-            )
     return len(due)
 
 
+def _write_down(workspace: Workspace, proposal: Proposal, body: dict[str, Any], because: str) -> None:
+    ProposalLapse.objects.create(proposal=proposal, because=because, lapsed_at=database_now())
+    append(
+        workspace,
+        Act(
+            action="proposal.lapsed",
+            decision=proposal.decision.number if proposal.decision else None,
+            meaning=proposal.kind,
+            reason=because,
+            payload_type="topogate.lapse/v1",
+            payload=proposal_payload(proposal, body),
+        ),
+    )
+
+
 def _over(workspace: Workspace) -> list[tuple[Proposal, dict[str, Any], str]]:
-    """Return the open proposals that are not carried out any more, each with its body and why."""
+    """Return the open proposals that are not carried out any more, each with its body and why.
+
+    Raises:
+        TamperedError: a policy is not what was stored.
+    """
     rows = Proposal.objects.still_open().filter(workspace=workspace).select_related("decision", "person")
     found = [(row, body) for row in rows.order_by("pk") if (body := _body(row)) is not None]
     waits = waits_of(workspace, found)

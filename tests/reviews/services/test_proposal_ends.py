@@ -1,14 +1,16 @@
 """How a proposal ends that is not carried out: declined by a second person, or lapsed; and what may follow."""
 
+import logging
 from typing import Any
 
 import pytest
 
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError
-from reviews.models import Decision, Emergency, Proposal, ProposalLapse, ProposalWithdrawal
+from reviews.models import Blob, Decision, Emergency, Policy, Proposal, ProposalLapse, ProposalWithdrawal
 from reviews.selectors.proposals import proposal_row
 from reviews.services.proposal_ends import proposal_decline, proposals_sweep
 from reviews.services.proposals import HANDLERS
+from tests.plugins.append_only import lifted
 from tests.reviews import waiting
 from tests.reviews.factories import Cast, documents, last_entry, planned
 from tests.reviews.rules.board import TRACE, board, countersign, propose, someone
@@ -101,6 +103,16 @@ def test_what_waits_for_a_seat_does_not_lapse(people: Cast) -> None:
     for login in ("bob", "dave"):
         waiting.without_seat(login)
     assert proposals_sweep() == 0
+
+
+def test_a_workspace_whose_bytes_were_changed_ends_no_sweep(people: Cast, caplog: pytest.LogCaptureFixture) -> None:
+    proposal = waiting.emergency(people)
+    waiting.older(proposal, hours=24)
+    with lifted():
+        Blob.objects.filter(pk=Policy.objects.get().blob_id).update(data=b"{}")
+    with caplog.at_level(logging.WARNING, "reviews.services.proposal_ends"):
+        assert proposals_sweep() == 0
+    assert "no proposal of lab lapses: The stored policy is not what was stored" in caplog.text
 
 
 def test_before_any_sweep_what_is_over_is_neither_countersigned_nor_found_again(people: Cast) -> None:
