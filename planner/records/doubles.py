@@ -40,7 +40,7 @@ def doubles_in(record: type) -> Doubles:
 def _reader(kind: inspect.Type) -> Reader | None:
     """Return the reader of a type, None where it has no room for a double."""
     if isinstance(kind, inspect.FloatType):
-        return lambda values: values
+        return _itself
     if isinstance(kind, inspect.Metadata):
         return _reader(kind.type)
     if isinstance(kind, inspect.UnionType):
@@ -62,14 +62,18 @@ def _values_of_all(mappings: Iterable[dict[str, Any]]) -> list[Any]:
 
 
 def _of_union(kind: inspect.UnionType) -> Reader | None:
-    readers = [reader for member in kind.types if (reader := _reader(member)) is not None]
-    if any(isinstance(member, inspect.FloatType) for member in kind.types):
-        (leaf,) = readers
-        return leaf
-    if not readers:
-        return None
-    (inner,) = readers
-    return _inside(inner, _given)
+    has_doubles = any(isinstance(member, inspect.FloatType) for member in kind.types)
+    others = (member for member in kind.types if not isinstance(member, inspect.FloatType))
+    deeper = [reader for member in others if (reader := _reader(member)) is not None]
+    if not deeper:
+        return _itself if has_doubles else None
+    if sum(not isinstance(member, inspect.NoneType) for member in kind.types) > 1:
+        raise TypeError("doubles of a choice between what holds some and something else are not known")
+    return _inside(deeper[0], _given)
+
+
+def _itself(values: Iterable[Any]) -> Iterable[Any]:
+    return values
 
 
 def _of_struct(kind: inspect.StructType) -> Reader | None:

@@ -51,9 +51,25 @@ def test_every_double_is_found(record: Record, found: list[float]) -> None:
     assert doubles_in(type(record))(record) == found
 
 
-def test_a_type_that_is_not_known_is_an_error() -> None:
-    with pytest.raises(TypeError, match="doubles of TupleType are not known"):
-        doubles_in(Strange)
+class OneOrMany(Record, frozen=True, kw_only=True):
+    value: float | tuple[float, ...] = 0.5
+
+
+class NamedOrMany(Record, frozen=True, kw_only=True):
+    value: str | tuple[float, ...] | None = None
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        pytest.param(Strange, "doubles of TupleType are not known", id="a pair"),
+        pytest.param(OneOrMany, "a choice between", id="one or many"),
+        pytest.param(NamedOrMany, "a choice between", id="text or many"),
+    ],
+)
+def test_a_type_that_is_not_known_is_an_error(record: type, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        doubles_in(record)
 
 
 def test_those_of_a_plan_are_all_that_its_json_has() -> None:
