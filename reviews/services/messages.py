@@ -16,6 +16,8 @@ from reviews.models.notices import Delivery, Notice, NoticeReason
 from reviews.selectors.proposals import proposal_said
 
 TITLE_LENGTH = 120
+DONE, NOT_DONE = " It is carried out.", " It is not carried out."
+"""What follows from the end of a proposal; a subject line leaves it out."""
 WHAT = {
     "revision.planned": "r{revision} is planned and in review.",
     "revision.not_planned": "r{revision} could not be planned.",
@@ -38,8 +40,8 @@ WHAT = {
     "decision.stale": "It is stale.",
     "comments.published": "{actor} commented.",
     "proposal.made": "{actor} proposed {what}.",
-    "proposal.countersigned": "{actor} countersigned {what}. It is carried out.",
-    "proposal.declined": "{actor} declined {what}. It is not carried out.",
+    "proposal.countersigned": f"{{actor}} countersigned {{what}}.{DONE}",
+    "proposal.declined": f"{{actor}} declined {{what}}.{NOT_DONE}",
     "proposal.lapsed": "Nobody countersigned {what}.",
 }
 PROPOSED = {
@@ -173,7 +175,7 @@ def _lead(delivery: Delivery) -> str:
         NoticeReason.AUTHOR: what_text(delivery.notice).rstrip("."),
         NoticeReason.OWNER: what_text(delivery.notice).rstrip("."),
         NoticeReason.SECOND: f"your countersignature, {what_text(delivery.notice).rstrip('.')}",
-        NoticeReason.PROPOSER: what_text(delivery.notice).partition(".")[0],
+        NoticeReason.PROPOSER: what_text(delivery.notice).removesuffix(NOT_DONE).removesuffix(DONE).rstrip("."),
     }[NoticeReason(delivery.why)]
 
 

@@ -90,6 +90,20 @@ def test_who_proposed_it_hears_that_it_was_declined_and_why(people: Cast, mail: 
     assert "“The other replica holds.”" in text
 
 
+@pytest.mark.parametrize("act", ["countersigned", "declined"])
+def test_the_subject_has_the_whole_name_of_who_did_it(act: str, people: Cast, mail: Mailbox) -> None:
+    Person.objects.filter(pk=people.bob.pk).update(display_name="Dr. Bob")
+    proposal = waiting.emergency(people)
+    if act == "declined":
+        decline(people, proposal, "bob", "No.")
+    else:
+        countersign(people, proposal, "bob")
+    notices_sweep()
+    Delivery.objects.exclude(notice__kind=f"proposal.{act}").delete()
+    send()
+    assert str(mail.messages[0]["Subject"]).endswith(f": Dr. Bob {act} an emergency")
+
+
 def test_who_proposed_it_hears_that_it_lapsed(people: Cast) -> None:
     waiting.older(waiting.emergency(people), hours=24)
     proposals_sweep()
