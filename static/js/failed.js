@@ -49,7 +49,8 @@ function loginOf(answer) {
 
 /** Give every form of the page the token of a page that is opened now; one from before a login is not taken. */
 async function renewTokens() {
-  const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
+  const text = await fetch(location.href).then((answer) => answer.text()).catch(() => "");
+  const page = new DOMParser().parseFromString(text, "text/html");
   const fresh = page.querySelector("[name=csrfmiddlewaretoken]")?.value;
   if (!fresh) return false;
   for (const field of document.querySelectorAll("[name=csrfmiddlewaretoken]")) field.value = fresh;

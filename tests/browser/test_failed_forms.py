@@ -115,6 +115,13 @@ def test_who_was_logged_out_logs_in_elsewhere_and_sends_it_again(
     taken_once(page, draft)
 
 
+def test_a_form_that_is_too_old_is_told_so_where_the_page_cannot_be_opened_anew(page: Page) -> None:
+    page.evaluate("for (const field of document.querySelectorAll('[name=csrfmiddlewaretoken]')) field.value = 'old'")
+    page.route(page.url, lambda route: route.abort() if route.request.method == "GET" else route.continue_())
+    page.locator("#do-new").click()
+    not_taken(page, f"^The form is too old. .* {KEPT}.$")
+
+
 def test_what_is_said_of_a_check_goes_with_the_next_one(people: Cast, visit: Open) -> None:
     page = visit(people.alice, "/w/lab/decisions/new")
     page.fill("#title", "Chat on two nodes")
