@@ -1,5 +1,6 @@
 """What the API says of proposals that wait: for whom, until when, what became of them."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -31,7 +32,8 @@ def test_a_proposal_says_for_whom_it_waits_until_when_and_where_it_is_confirmed(
     (found,) = listed("carol")
     assert (found["waits_on"], found["waits_on_you"], found["state"]) == (["Bob", "Dave"], False, "open")
     assert found["waiting_because"] == "Waits for a second person: Bob or Dave."
-    assert found["open_until"][:10] >= found["proposed_at"][:10]
+    proposed_at, open_until = (datetime.fromisoformat(found[name]) for name in ("proposed_at", "open_until"))
+    assert open_until - proposed_at == timedelta(hours=24)
     assert found["page"] == f"http://testserver/w/lab/decisions/1/release/#proposal-{proposal.pk}"
     assert browser("bob").get(f"{HERE}/proposals").json()["proposals"][0]["waits_on_you"] is True
 

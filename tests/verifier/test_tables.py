@@ -147,7 +147,7 @@ def test_a_table_that_cannot_be_read_is_incomplete(raw: bytes, reason: str) -> N
     assert (code, reason in headline) == (2, True), headline
 
 
-def test_a_million_rows_too_many_are_refused_at_the_first() -> None:
+def test_of_fifty_thousand_rows_too_many_the_first_is_named() -> None:
     made = content(sound_story())
     rows = (made.files[SIGNOFFS] or b"").splitlines(keepends=True)
     made.files[SIGNOFFS] = b"".join([*rows, *rows[-1:] * 50_000])
