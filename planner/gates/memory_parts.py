@@ -4,9 +4,9 @@ Rules kept: parts need not peak together, so their sum may be above the peak; a 
 handled: limits (``planner.gates.memory``).
 """
 
-from collections.abc import Sequence
-from operator import lt
-from typing import cast
+from collections.abc import Iterable, Sequence
+from operator import sub
+from typing import Any
 
 from planner.gates.wording import apart, gib
 from planner.numbers import exact
@@ -60,11 +60,13 @@ def all_explained(peaks: Sequence[int | float | None], components: Sequence[Sequ
     """Say whether whole numbers of bytes are recorded for every rank and reach its peak; False settles nothing."""
     if set(map(len, components)) != {len(peaks)}:
         return False
-    whole = cast("Sequence[Sequence[int]]", (peaks, *components))
+    left: Iterable[Any] = peaks
+    for values in components:
+        left = map(sub, left, values)
     try:
-        sums = list(map(sum, zip(*whole[1:], strict=True)))
+        unexplained_bytes = list(left)
         # A decimal anywhere makes the sum of all of them one.
-        return type(sum(sums) + sum(whole[0])) is int and not any(map(lt, sums, whole[0]))
+        return type(sum(unexplained_bytes)) is int and max(unexplained_bytes, default=0) <= 0
     except TypeError:
         # What is missing cannot be added up.
         return False
