@@ -26,6 +26,7 @@ from reviews.services.two_persons import (
     proposal_named,
     proposal_payload,
     require_open,
+    seated,
     second_of,
 )
 
@@ -81,7 +82,7 @@ def proposal_decline(
         NotFoundError: no such proposal, or the actor is no member of the workspace.
         NotAllowedError: the actor proposed it, may not countersign it, or has not shown recently who they are.
         InvalidRequestError: no reason.
-        ConflictError: it is not open any more, or the state does not take it now.
+        ConflictError: it is not open any more, who proposed it may not any more, or the state does not take it now.
     """
     standing = standing_of(actor, workspace)
     proposal = proposal_named(workspace, proposal_id)
@@ -94,8 +95,7 @@ def proposal_decline(
         earlier = ProposalWithdrawal.objects.filter(proposal=proposal, person_id=standing.person_id).first()
         if earlier is not None:
             return earlier
-        require_open(proposal)
-        team = handler.countersign(proposing)
+        proposing, team = seated(handler, proposing, proposal)
         declined = ProposalWithdrawal.objects.create(
             proposal=proposal, person_id=standing.person_id, reason=said, withdrawn_at=proposing.now
         )

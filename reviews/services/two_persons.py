@@ -174,15 +174,9 @@ def proposal_countersign(
     with refusals_recorded(workspace, attempt), workspace_write(workspace.pk):
         proposal = proposal_named(workspace, proposal_id)
         handler, proposing = second_of(handlers, proposal, standing, attempt)
-        body = proposing.body
         if _was_countersigned_by(proposal, standing):
             return proposal
-        require_open(proposal)
-        _require_in_time(proposal, body, proposing.now)
-        if handler.names_subject:
-            _require_unmoved(proposing, str(body.get("subject", "")))
-        proposing = replace(proposing, proposer_team=_proposer_team(handler, proposing, proposal.person))
-        team = handler.countersign(proposing)
+        proposing, team = seated(handler, proposing, proposal)
         Countersignature.objects.create(
             proposal=proposal, person_id=standing.person_id, team=team, signed_at=proposing.now
         )
@@ -190,7 +184,7 @@ def proposal_countersign(
             "proposal.countersigned",
             team=team or None,
             payload_type="topogate.countersignature/v1",
-            payload=proposal_payload(proposal, body),
+            payload=proposal_payload(proposal, proposing.body),
         )
         handler.carry_out(proposing)
     return proposal
@@ -220,6 +214,21 @@ def second_of(
     handler.may_countersign(proposing)
     require_proof(proposing.authentication, proposal.workspace_id)
     return handler, proposing
+
+
+def seated(handler: Handler, proposing: Proposing, proposal: Proposal) -> tuple[Proposing, str]:
+    """Return a proposal that still stands, and the team from whose seat the second person agrees or declines.
+
+    Raises:
+        NotAllowedError: it takes somebody else.
+        ConflictError: it is not open any more, who proposed it may not any more, or the state does not take it now.
+    """
+    require_open(proposal)
+    _require_in_time(proposal, proposing.body, proposing.now)
+    if handler.names_subject:
+        _require_unmoved(proposing, str(proposing.body.get("subject", "")))
+    proposing = replace(proposing, proposer_team=_proposer_team(handler, proposing, proposal.person))
+    return proposing, handler.countersign(proposing)
 
 
 def proposal_named(workspace: Workspace, proposal_id: int) -> Proposal:

@@ -1,6 +1,9 @@
 """Whom a proposal waits for is whom the act lets, whatever the kind and whatever moved; and until when."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from itertools import product
 from typing import Any
 
 import pytest
@@ -8,10 +11,11 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from reviews.errors import ReviewError
-from reviews.models import Person, Proposal
+from reviews.models import Person, Proposal, TeamSeat
 from reviews.selectors.people import standing_of
 from reviews.selectors.proposals import ProposalRow, proposal_row, proposals_waiting_on
 from reviews.services.people import policy_set, seat_give
+from reviews.services.proposal_ends import proposal_decline
 from reviews.services.proposals import HANDLERS
 from reviews.services.two_persons import proposal_countersign
 from tests.reviews import waiting
@@ -42,19 +46,21 @@ def row(people: Cast, proposal: Proposal) -> ProposalRow:
 
 
 def able(people: Cast, proposal: Proposal) -> list[str]:
-    """Everybody whom the act itself lets, each asked and undone."""
-    found = []
+    """Everybody whom the act itself lets, each asked and undone; whom it lets may decline as well, and nobody else."""
+    found: dict[str, list[str]] = {"countersign": [], "decline": []}
+    acts: dict[str, Callable[..., object]] = {
+        "countersign": proposal_countersign,
+        "decline": partial(proposal_decline, reason="Not now."),
+    }
     members = Person.objects.filter(memberships__workspace=people.workspace, is_active=True)
-    for person in members.order_by("display_name"):
-        try:
-            with transaction.atomic():
-                act: dict[str, Any] = {"actor": person, "workspace": people.workspace, "trace": TRACE}
-                proposal_countersign(HANDLERS, proposal_id=proposal.pk, **act)
-                found.append(person.display_name)
-                transaction.set_rollback(True)
-        except ReviewError:
-            continue
-    return found
+    for person, name in product(members.order_by("display_name"), acts):
+        said: dict[str, Any] = {"actor": person, "workspace": people.workspace, "trace": TRACE}
+        with suppress(ReviewError), transaction.atomic():
+            acts[name](HANDLERS, proposal_id=proposal.pk, **said)
+            found[name].append(person.display_name)
+            transaction.set_rollback(True)
+    assert found["countersign"] == found["decline"]
+    return found["countersign"]
 
 
 @pytest.mark.parametrize("kind", waiting.KINDS)
@@ -142,6 +148,15 @@ def test_a_second_seat_of_the_proposer_is_no_second_person(people: Cast) -> None
     seat_give(membership=people.bob.memberships.get(), team="capacity")
     assert list(row(people, proposal).seconds) == able(people, proposal)
     assert "Bob" not in row(people, proposal).seconds
+
+
+def test_a_proposer_who_has_one_seat_left_proposes_from_that_one(people: Cast) -> None:
+    """Whoever sits where it was proposed from at first is the second person then, to agree as to decline."""
+    seat_give(membership=people.bob.memberships.get(), team="capacity")
+    proposal = waiting.waiver(people)
+    TeamSeat.objects.filter(membership__person=people.bob, team__slug="capacity").delete()
+    assert (proposal.team, list(row(people, proposal).seconds)) == ("capacity", ["Erin"])
+    assert able(people, proposal) == ["Erin"]
 
 
 def test_however_many_wait_they_cost_the_same(people: Cast) -> None:
