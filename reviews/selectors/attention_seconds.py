@@ -1,15 +1,12 @@
 """Who is told about a proposal: whoever can countersign it when it is made, and who made it of what became of it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-import msgspec
-
-from reviews.blobs import blob_read
 from reviews.models import Membership, Person, Proposal, Workspace
 from reviews.models.notices import NoticeReason
 from reviews.selectors.attention import Said, Told
 from reviews.selectors.countersigning import Waits, waits_of
+from reviews.selectors.countersigning_facts import proposed_body
 
 MADE = "proposal.made"
 ENDED = ("proposal.countersigned", "proposal.declined", "proposal.lapsed")
@@ -27,7 +24,7 @@ def told_of_proposals(workspace: Workspace, entries: Sequence[Said], *, is_judge
     proposals = {row.pk: row for row in _proposals(workspace, entries)}
     made = [proposals[one.proposal] for one in entries if one.entry.action == MADE and one.proposal in proposals]
     still_open = set(Proposal.objects.still_open().filter(pk__in=[row.pk for row in made]).values_list("pk", flat=True))
-    asking = [(row, _body(row)) for row in made if row.pk in still_open] if is_judged else []
+    asking = [(row, proposed_body(row)) for row in made if row.pk in still_open] if is_judged else []
     waits = waits_of(workspace, asking)
     tokens = {one.entry.actor_token for one in entries} - {""}
     actors = {person.token: person for person in Person.objects.filter(token__in=tokens)}
@@ -54,9 +51,4 @@ def _people(said: Said, proposal: Proposal, waits: Mapping[int, Waits]) -> dict[
 
 def _proposals(workspace: Workspace, entries: Sequence[Said]) -> list[Proposal]:
     rows = Proposal.objects.filter(workspace=workspace, pk__in=[one.proposal for one in entries if one.proposal])
-    return list(rows.select_related("decision", "person").order_by("pk"))
-
-
-def _body(row: Proposal) -> dict[str, Any]:
-    body: dict[str, Any] = msgspec.json.decode(blob_read(row.body_id, "proposal"))
-    return body
+    return list(rows.select_related("body", "decision", "person").order_by("pk"))

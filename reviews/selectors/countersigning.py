@@ -34,8 +34,8 @@ class Waits:
     """``over``: why it is not carried out any more; ``held``: why nobody can carry it out as things are.
 
     ``teams`` are those of which one countersigns, None where it takes an admin. ``objection`` says whose one is to be
-    lifted. ``seconds``: who may do so now, person
-    id -> name in order of names. ``verdicts``: what each other member is told, and the proposer.
+    lifted. ``seconds``: who may countersign now, person id -> name in order of names. ``verdicts``: what every member
+    is told of it, the proposer too.
     """
 
     until: datetime

@@ -107,6 +107,16 @@ class SecondFacts:
     policy: str
 
 
+def proposed_body(row: Proposal) -> dict[str, Any]:
+    """Return what a proposal asks; of many select ``body`` with them.
+
+    Raises:
+        TamperedError: it is not what was stored.
+    """
+    body: dict[str, Any] = msgspec.json.decode(checked(bytes(row.body.data), row.body_id, "proposal"))
+    return body
+
+
 def second_facts(workspace: Workspace, proposals: Proposed) -> SecondFacts:
     """Fetch what judging some proposals takes; nothing is asked that none of them is about."""
     now = moment()

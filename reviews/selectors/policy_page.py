@@ -13,6 +13,7 @@ from reviews.blobs import checked
 from reviews.models import Delegation, Person, Policy, Proposal, ProposalKind, Workspace
 from reviews.policies.document import PolicyDocument, read_policy
 from reviews.policies.permissions import SIGNING_ROLES, Verdict, may_administer
+from reviews.selectors.countersigning_facts import proposed_body
 from reviews.selectors.people import standing_of, team_roster
 from reviews.selectors.proposals import ProposalRow, open_proposals
 
@@ -113,8 +114,7 @@ def _proposers(workspace: Workspace, versions: Iterable[Policy]) -> dict[int, st
     ).select_related("body", "person")
     by_content: dict[str, deque[str]] = defaultdict(deque)
     for row in carried_out.order_by("countersignature__pk"):
-        body = msgspec.json.decode(checked(bytes(row.body.data), row.body_id, "proposal"))
-        by_content[content_id(body["policy"])].append(row.person.display_name)
+        by_content[content_id(proposed_body(row)["policy"])].append(row.person.display_name)
     return {row.version: by_content[row.content_id].popleft() for row in ascending if by_content[row.content_id]}
 
 

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import msgspec
-
-from reviews.blobs import blob_read, checked
 from reviews.errors import NotFoundError, TamperedError
 from reviews.facts import Standing
 from reviews.models import Activation, Decision, DecisionState, Person, Proposal, ProposalKind, SignOff, Workspace
@@ -16,6 +13,7 @@ from reviews.models.proposals import ProposalQuerySet
 from reviews.policies.permissions import Verdict
 from reviews.policies.two_persons import open_until
 from reviews.selectors.countersigning import Waits, waits_of
+from reviews.selectors.countersigning_facts import proposed_body
 from reviews.selectors.decision_page import decision_named
 from reviews.selectors.people import standing_of
 from reviews.selectors.proposal_words import asked_text, objection_text, takes_text, waiting_text
@@ -87,7 +85,7 @@ def open_proposals(
         rows = rows.filter(decision=decision_named(workspace, number))
     elif not is_everywhere:
         rows = rows.filter(decision__isnull=True)
-    return _rows(workspace, [(row, _body(row)) for row in rows.order_by("pk")], actor.pk)
+    return _rows(workspace, [(row, proposed_body(row)) for row in rows.order_by("pk")], actor.pk)
 
 
 def proposals_beside(
@@ -103,7 +101,7 @@ def proposals_beside(
     standing_of(actor, workspace)
     rows = _proposals(workspace).still_open()
     rows = rows.filter(decision__slot=slot) if number is None else rows.filter(decision__number=number)
-    found = _rows(workspace, _untouched(rows.order_by("pk")), actor.pk)
+    found = _rows(workspace, untouched(rows.order_by("pk")), actor.pk)
     return _urgent_first(row for row in found if row.waits and not row.waits.over)
 
 
@@ -113,7 +111,7 @@ def proposals_waiting_on(standing: Standing, workspace: Workspace) -> tuple[Prop
     What is not what was stored is left out: the page that it is countersigned on says so.
     """
     rows = _proposals(workspace).still_open().exclude(person_id=standing.person_id).order_by("pk")
-    found = _rows(workspace, _untouched(rows), standing.person_id)
+    found = _rows(workspace, untouched(rows), standing.person_id)
     return _urgent_first(row for row in found if row.waits and standing.person_id in row.waits.seconds)
 
 
@@ -128,13 +126,13 @@ def proposal_row(*, actor: Person, workspace: Workspace, proposal_id: int) -> Pr
     row = _proposals(workspace).filter(pk=proposal_id).first()
     if row is None:
         raise NotFoundError("There is no such proposal in this workspace.")
-    return _rows(workspace, [(row, _body(row))], actor.pk)[0]
+    return _rows(workspace, [(row, proposed_body(row))], actor.pk)[0]
 
 
 def proposal_said(row: Proposal) -> tuple[str, datetime | None]:
     """Return in words what a proposal asks, and until when it is open; nothing where it is not what was stored."""
     try:
-        body: dict[str, Any] = msgspec.json.decode(blob_read(row.body_id, "proposal"))
+        body = proposed_body(row)
     except TamperedError as error:
         logger.warning("proposal %d is told without what it asks: %s", row.pk, error.message)
         return "", None
@@ -155,18 +153,14 @@ def _proposals(workspace: Workspace) -> ProposalQuerySet:
     )
 
 
-def _body(row: Proposal) -> dict[str, Any]:
-    body: dict[str, Any] = msgspec.json.decode(checked(bytes(row.body.data), row.body_id, "proposal"))
-    return body
-
-
-def _untouched(rows: Iterable[Proposal]) -> list[tuple[Proposal, dict[str, Any]]]:
+def untouched(rows: Iterable[Proposal]) -> list[tuple[Proposal, dict[str, Any]]]:
+    """Return proposals, each with its body; those that are not what was stored are left out, and logged."""
     found = []
     for row in rows:
         try:
-            found.append((row, _body(row)))
+            found.append((row, proposed_body(row)))
         except TamperedError as error:
-            logger.warning("proposal %d is shown to nobody: %s", row.pk, error.message)
+            logger.warning("proposal %d is left out: %s", row.pk, error.message)
     return found
 
 

@@ -8,16 +8,14 @@ import logging
 from dataclasses import replace
 from typing import Any
 
-import msgspec
-
 from reviews.audit import Act, append, refusals_recorded, workspace_write
-from reviews.blobs import blob_read
 from reviews.clock import database_now
 from reviews.errors import NotAllowedError, TamperedError
 from reviews.models import Person, Proposal, ProposalKind, ProposalLapse, ProposalWithdrawal, Workspace
 from reviews.policies.permissions import may_comment
 from reviews.selectors.countersigning import waits_of
 from reviews.selectors.people import standing_of
+from reviews.selectors.proposals import untouched
 from reviews.services.acting import require, require_prose
 from reviews.services.people import UNTRACED, Trace
 from reviews.services.two_persons import (
@@ -148,16 +146,7 @@ def _over(workspace: Workspace) -> list[tuple[Proposal, dict[str, Any], str]]:
     Raises:
         TamperedError: a policy is not what was stored.
     """
-    rows = Proposal.objects.still_open().filter(workspace=workspace).select_related("decision", "person")
-    found = [(row, body) for row in rows.order_by("pk") if (body := _body(row)) is not None]
+    rows = Proposal.objects.still_open().filter(workspace=workspace).select_related("body", "decision", "person")
+    found = untouched(rows.order_by("pk"))
     waits = waits_of(workspace, found)
     return [(row, body, waits[row.pk].over) for row, body in found if waits[row.pk].over]
-
-
-def _body(row: Proposal) -> dict[str, Any] | None:
-    """Return what is proposed; None where that is not what was stored, which ends nothing."""
-    try:
-        body: dict[str, Any] = msgspec.json.decode(blob_read(row.body_id, "proposal"))
-    except TamperedError:
-        return None
-    return body
