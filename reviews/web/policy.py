@@ -34,7 +34,7 @@ from reviews.services.two_persons import proposal_countersign, proposal_make
 from reviews.web.frame import PersonRequest, frame, page, trace_of, workspace_of
 from reviews.web.links import number_or_none
 from reviews.web.reauthentication import ask_again, typed_before
-from reviews.web.release_rows import Waiting, waiting_of
+from reviews.web.release_rows import Waiting, place_of, waiting_of
 
 REFUSED = (ConflictError, InvalidRequestError, NotAllowedError)
 
@@ -50,7 +50,7 @@ def policy_detail(request: PersonRequest, slug: str) -> HttpResponse:
     try:
         _change(request, slug, typed)
     except ProofNeededError as refused:
-        return ask_again(request, refused, back=here, typed=typed)
+        return ask_again(request, refused, back=here + place_of(typed), typed=typed)
     except REFUSED as refused:
         return _policy_shown(request, slug, typed=typed, refused=refused)
     return redirect(here)
@@ -112,22 +112,23 @@ def _policy_shown(
             )
             for row in found.versions
         ],
-        waiting=tuple(_waiting(row, found) for row in found.proposals),
+        waiting=tuple(_waiting(row, found, {} if refused else typed) for row in found.proposals),
         off="" if found.may_change.allowed else found.may_change.reason,
         policy=typed.get("policy") or json.dumps(found.tree, indent=2, sort_keys=True),
         reason=typed.get("reason", ""),
         problem=refused.message if refused else "",
+        is_confirmed=not refused and typed.get("act") == "propose",
     )
     return render(request, "reviews/policy_detail.html", context, status=refused.status if refused else 200)
 
 
-def _waiting(row: ProposalRow, found: PolicyPage) -> Waiting:
+def _waiting(row: ProposalRow, found: PolicyPage, typed: dict[str, str]) -> Waiting:
     """Write a proposed policy as what it changes: nobody agrees to a page of JSON that they cannot compare."""
     if row.body.get("base") != found.content_id:
-        return replace(waiting_of(row), lines=())
+        return replace(waiting_of(row, typed=typed), lines=())
     changes = document_diff(found.tree, row.body["policy"])
     lines = tuple((one.pointer, f"{_json(one.before)} → {_json(one.after)}") for one in changes)
-    return replace(waiting_of(row), lines=lines)
+    return replace(waiting_of(row, typed=typed), lines=lines)
 
 
 def _json(value: object) -> str:

@@ -32,7 +32,7 @@ from reviews.web.frame import PersonRequest, frame, page, trace_of, workspace_of
 from reviews.web.links import number_or_none
 from reviews.web.page_rows import subject_digests
 from reviews.web.reauthentication import ask_again, typed_before
-from reviews.web.release_rows import acts_of, in_force_of, waiting_of, waiver_line
+from reviews.web.release_rows import acts_of, in_force_of, place_of, waiting_of, waiver_line
 from reviews.web.signoff_rows import requirements_of
 
 Typed = Mapping[str, Sequence[str]]
@@ -50,7 +50,8 @@ def decision_release(request: PersonRequest, slug: str, number: int) -> HttpResp
         _done(request, slug, number, typed)
     except ProofNeededError as refused:
         kept = {name: "\x1f".join(values) for name, values in typed.items()}
-        return ask_again(request, refused, back=reverse("decision-release", args=[slug, number]), typed=kept)
+        back = reverse("decision-release", args=[slug, number]) + place_of(kept)
+        return ask_again(request, refused, back=back, typed=kept)
     except (ConflictError, NotAllowedError, InvalidRequestError, TamperedError) as refused:
         return _shown(request, slug, number, typed=typed, refused=refused)
     return redirect(reverse("decision-release", args=[slug, number]))
@@ -168,6 +169,7 @@ def _shown(
 ) -> HttpResponse:
     found = release_view(actor=request.user, workspace=workspace_of(slug), number=number)
     problem = refused.message if refused else ""
+    before = {} if refused else {name: _one(typed, name) for name in typed}
     acts = acts_of(found, typed=typed, problem=problem)
     context = frame(
         slug,
@@ -178,7 +180,7 @@ def _shown(
         # An act that fits no more has no form that could say why it was refused.
         problem="" if any(act.problem for act in acts) else problem,
         in_force=in_force_of(found.page.activation),
-        waiting=tuple(map(waiting_of, found.proposals)),
+        waiting=tuple(waiting_of(row, typed=before) for row in found.proposals),
         waivers=tuple(map(waiver_line, found.page.waivers)),
         requirements=requirements_of(found.page, timezone.now()),
         subject=found.page.newest.subject or "",

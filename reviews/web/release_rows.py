@@ -41,7 +41,8 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActForm:
-    """One act: ``off`` says why the reader cannot do it now, ``problem`` why it was refused."""
+    """One act: ``off`` says why the reader cannot do it now, ``problem`` why it was refused; ``is_confirmed`` that its
+    sender has proved to be the one since it was sent, so that it has to be sent again."""
 
     id: str
     title: str
@@ -50,12 +51,13 @@ class ActForm:
     button: str
     off: str = ""
     problem: str = ""
+    is_confirmed: bool = False
     is_bound: bool = False
 
     @property
     def is_open(self) -> bool:
-        """Whether the form is shown at once: what ends a review as it should, and what was refused."""
-        return self.id in ("activate", "close") or bool(self.problem)
+        """Whether the form is shown at once: what ends a review as it should, and what was sent and is not done."""
+        return self.id in ("activate", "close") or bool(self.problem) or self.is_confirmed
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ class Lines:
 class Waiting:
     """A proposal that waits for its second person: ``who`` can be it, until when; ``off`` says why the reader is none.
 
-    ``is_over``: it is not carried out any more.
+    ``is_over``: it is not carried out any more. ``is_confirmed`` as of an act, with the ``reason`` that was typed.
     """
 
     id: int
@@ -83,6 +85,8 @@ class Waiting:
     is_mine: bool
     is_over: bool
     off: str
+    is_confirmed: bool = False
+    reason: str = ""
 
 
 def reason(hint: str) -> Field:
@@ -91,7 +95,8 @@ def reason(hint: str) -> Field:
 
 
 def acts_of(found: ReleaseView, *, typed: Mapping[str, Sequence[str]], problem: str) -> tuple[ActForm, ...]:
-    """Return the acts that fit the state of a decision; what was typed and refused is kept in its form."""
+    """Return the acts that fit the state of a decision; what was typed is kept in its form, where it was refused, or
+    without a problem where its sender had to prove to be the one first."""
     chosen = next(iter(typed.get("act", ())), "")
     return tuple(
         form
@@ -99,6 +104,7 @@ def acts_of(found: ReleaseView, *, typed: Mapping[str, Sequence[str]], problem: 
         else replace(
             form,
             problem=problem,
+            is_confirmed=not problem,
             fields=tuple(replace(field, typed=tuple(typed.get(field.name, ()))) for field in form.fields),
         )
         for form in _acts(found)
@@ -347,8 +353,14 @@ def in_force_of(row: ActivationRow | None) -> Lines | None:
     )
 
 
-def waiting_of(row: ProposalRow) -> Waiting:
-    """Write a proposal that waits for its second person."""
+def place_of(typed: Mapping[str, str]) -> str:
+    """Return where on its page the form stands that was sent."""
+    return f"#proposal-{typed['proposal']}" if typed.get("proposal") else f"#{typed.get('act', '')}"
+
+
+def waiting_of(row: ProposalRow, *, typed: Mapping[str, str]) -> Waiting:
+    """Write a proposal that waits for its second person; ``typed`` is what its sender typed before a confirmation."""
+    is_confirmed = typed.get("proposal") == str(row.id)
     team = f" for {team_title(row.team).lower()}" if row.team else ""
     return Waiting(
         id=row.id,
@@ -361,6 +373,8 @@ def waiting_of(row: ProposalRow) -> Waiting:
         is_mine=row.is_mine,
         is_over=bool(row.waits and row.waits.over),
         off=row.verdict.reason,
+        is_confirmed=is_confirmed,
+        reason=typed.get("reason", "") if is_confirmed else "",
     )
 
 

@@ -77,6 +77,30 @@ def test_an_old_proof_is_asked_for_again(people: Cast, visit: Visit) -> None:
     assert not Activation.objects.exists()
 
 
+def test_a_form_that_waited_for_a_confirmation_is_open_and_says_that_nothing_is_done(db: None, visit: Visit) -> None:
+    revision = planned(people := board(), pair=documents(floor=600))
+    client = visit(people.bob)
+    prove(client, people.bob, method="password", age_s=301)
+    typed = sent(revision.decision, "waiver", gate="t-1:throughput", ends="2100-01-01", reason="The pilot.")
+    assert client.post(RELEASE, typed)["Location"].endswith("release%2F%23waiver")
+    prove(client, people.bob, method="password", age_s=0)
+    form = client.get(RELEASE).content.decode().split('id="waiver"')[1].split("</section>")[0]
+    assert ("<details open>" in form, "<b>Not done yet.</b>" in form, "The pilot.</textarea>" in form) == (True,) * 3
+    assert "Not done yet" not in client.get(RELEASE).content.decode()
+
+
+def test_a_decline_that_waited_for_a_confirmation_stands_at_its_proposal(db: None, visit: Visit) -> None:
+    planned(people := board(), pair=documents(floor=600))
+    proposal = propose(people, "waiver", "bob", waiver_of())
+    client = visit(erin := someone("erin"))
+    prove(client, erin, method="password", age_s=301)
+    asked = client.post(RELEASE, {"act": "decline", "proposal": str(proposal.pk), "reason": "Not this gate."})
+    assert asked["Location"].endswith(f"release%2F%23proposal-{proposal.pk}")
+    prove(client, erin, method="password", age_s=0)
+    part = client.get(RELEASE).content.decode().split(f'id="proposal-{proposal.pk}"')[1].split("</section>")[0]
+    assert ("<b>Not done yet.</b>" in part, 'value="Not this gate."' in part) == (True, True)
+
+
 @pytest.mark.parametrize("act", ["withdraw", "reject", "close"])
 def test_a_review_is_ended_on_its_page(act: str, people: Cast, visit: Visit) -> None:
     revision = planned(people, pair=documents(floor=600))
