@@ -11,10 +11,10 @@ Not handled: single collectives of a trace, which evidence does not hold: lags a
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 from planner.rank_times import median, rank_time
-from planner.rational import Fraction
 from planner.readings import WindowView
 from planner.records.base import UNSET
 

@@ -5,6 +5,7 @@ Rules kept: a flip is one changed reading or one changed limit (domain 6), so a 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
@@ -15,7 +16,6 @@ from planner.figures import number
 from planner.keys import from_rate
 from planner.numbers import plain
 from planner.order import Order
-from planner.rational import Fraction
 from planner.records.plan import Candidate, Eligible, LimitOutcome, Value
 from planner.selection import first_difference
 from planner.view import TrialView

@@ -13,13 +13,13 @@ documents (``planner.document_diff``).
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 from planner.document_diff import FieldChange, document_diff
 from planner.figures import number
 from planner.identity import UNKNOWN, leaves, same
 from planner.pointers import joined, steps
-from planner.rational import Fraction
 from planner.records.plan import Candidate, LimitOutcome, OrderKey, Outcome, Plan, State, Value
 
 __all__ = [

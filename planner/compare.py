@@ -5,11 +5,12 @@ anything missing or in doubt anywhere is UNKNOWN; a lower bound never passes a c
 passes a floor, though each may fail it. Not handled: sentences (the gates write those).
 """
 
+from fractions import Fraction
 from typing import Literal
 
 from msgspec import Struct
 
-from planner.rational import Fraction
+from planner.numbers import gap
 from planner.readings import Reading, Sample
 
 Outcome = Literal["PASS", "FAIL", "UNKNOWN"]
@@ -60,7 +61,7 @@ def _judged(sample: Sample, comparator: Comparator, limit: Fraction | None) -> J
     margin = _margin(sample, comparator, limit)
     if margin is not None and sample.low is sample.value is sample.high:
         # Exact evidence: one number settles both.
-        return sample, "PASS" if margin >= 0 else "FAIL", margin
+        return sample, "PASS" if margin.numerator >= 0 else "FAIL", margin
     return sample, _verdict(sample, comparator, limit), margin
 
 
@@ -74,14 +75,16 @@ def _verdict(sample: Sample, comparator: Comparator, limit: Fraction | None) -> 
 
 
 def _within(value: Fraction, comparator: Comparator, limit: Fraction) -> bool:
-    return value <= limit if comparator == "<=" else value >= limit
+    # In integers over the common denominator: as exact as fractions, and several times faster.
+    found, allowed = value.numerator * limit.denominator, limit.numerator * value.denominator
+    return found <= allowed if comparator == "<=" else found >= allowed
 
 
 def _margin(sample: Sample, comparator: Comparator, limit: Fraction | None) -> Fraction | None:
     """Return the signed distance to the limit, positive on the passing side."""
     if sample.value is None or limit is None:
         return None
-    return limit - sample.value if comparator == "<=" else sample.value - limit
+    return gap(limit, sample.value) if comparator == "<=" else gap(sample.value, limit)
 
 
 def _would(verdicts: list[Outcome]) -> Literal["PASS", "FAIL", None]:

@@ -6,6 +6,7 @@ verdict stays the same whichever trials are judged beside it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +15,6 @@ import msgspec
 from planner import consistency
 from planner.numbers import exact
 from planner.placed import Kept, Placed
-from planner.rational import Fraction
 from planner.readings import BEYOND_PERCENTILE
 from planner.records.base import UnsetType
 from planner.records.contract import Comparison, Contract, Fleet, Workload

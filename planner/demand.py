@@ -4,12 +4,13 @@ Rules kept: a unit is the whole measured deployment and its charge; copies of it
 gate; the replica reserve multiplies the supply (settled question 10); one spare unit is given beside it.
 """
 
+from fractions import Fraction
+
 from planner.gates.wording import rate
 from planner.keys import key_value
 from planner.needs import required_rate, reserved_capacity
 from planner.numbers import plain
 from planner.order import Order
-from planner.rational import Fraction
 from planner.records.plan import Demand, OrderKey
 from planner.view import TrialView
 

@@ -9,10 +9,11 @@ it is arithmetic on measured rates, never a measurement of the degraded service.
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from msgspec import Struct
 
-from planner.rational import Fraction
+from planner.numbers import times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +75,7 @@ def parts_lost(parts: Sequence[int], loss: Loss) -> int:
 
 def capacity_left(parts: Sequence[int], loss: Loss, part: Fraction) -> Fraction:
     """Return the capacity of the groups that survive, where ``part`` is the rate of one part."""
-    return (sum(parts) - parts_lost(parts, loss)) * part
+    return times(sum(parts) - parts_lost(parts, loss), part)
 
 
 def pools_left(rates: Sequence[Fraction], shares: Sequence[Fraction]) -> Fraction:

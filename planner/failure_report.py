@@ -9,6 +9,7 @@ Not handled: verdicts (``planner.gates.failure``).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 from planner.failure import Loss, Range, losses
@@ -24,7 +25,6 @@ from planner.gates.failure_capacity import (
 )
 from planner.needs import required_rate, reserved_capacity
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import WindowView
 from planner.records.base import UnsetType
 from planner.view import TrialView

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
+from fractions import Fraction
 
 from planner.numbers import GIB, exact, in_units, rounded
-from planner.rational import Fraction
 from planner.records.plan import Ratio, Value
 
 __all__ = [

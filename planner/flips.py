@@ -7,6 +7,7 @@ of a trial, gates whose reading follows from another one (``cost``), a limit tha
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
 from itertools import islice
 from typing import Any, Literal
 
@@ -17,8 +18,7 @@ from planner.board import Board, Effect, Spot
 from planner.figures import SIGNS, beside, decimals, number, percent, readable
 from planner.keys import from_rate
 from planner.limit_flips import can_pass, effect_text, limit_flips
-from planner.numbers import nearest_double, plain
-from planner.rational import Fraction
+from planner.numbers import fraction_of, gap, nearest_double, plain
 from planner.records.plan import Eligible, Flip
 
 __all__ = ["flips"]
@@ -264,9 +264,9 @@ def _leaving_flip(board: Board, trial: str, spot: Spot, bound: Fraction, *, stri
 
 def _draft(board: Board, change: Change) -> Draft:
     spot, new = change.spot, _nearest(change)
-    step = new - spot.reading
+    step = gap(new, spot.reading)
     if spot.reading:
-        step /= abs(spot.reading)
+        step = fraction_of(step, abs(spot.reading))
     return Draft(
         effect=change.effect,
         gate=spot.gate,

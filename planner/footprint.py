@@ -6,8 +6,8 @@ price that the contract does not declare is missing and never guessed. Not handl
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
-from planner.rational import Fraction
 from planner.records.base import UnsetType
 from planner.records.contract import Contract, Fleet
 from planner.site import Site, charge, device_types, unpriced, usd_per_hour

@@ -6,6 +6,7 @@ can be non-dominated.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 
 import msgspec
 
@@ -14,7 +15,6 @@ from planner.keys import PER_DEVICE, PER_MILLION, value_at_rate
 from planner.numbers import Exactable, plain, plain_ratio
 from planner.order import Order, ttft_limit
 from planner.ranking import sort_keys
-from planner.rational import Fraction
 from planner.records.base import UnsetType
 from planner.records.contract import Contract
 from planner.records.plan import FrontierPoint, Ratio, Value

@@ -6,9 +6,9 @@ better window's. Not handled: which keys there are (``planner.order``) and order
 """
 
 from collections.abc import Callable
+from fractions import Fraction
 
-from planner.numbers import plain
-from planner.rational import Fraction
+from planner.numbers import fraction_of, plain
 from planner.readings import Reading
 from planner.records.plan import OrderKey, Value
 from planner.view import TrialView
@@ -50,7 +50,7 @@ def value_at_rate(view: TrialView, key: str, rate: Fraction | None) -> Value:
     None as for ``key_reading``, and where there is no rate that can be used.
     """
     change = from_rate(view, key)
-    if change is None or rate is None or (key == PER_MILLION and rate == 0):
+    if change is None or rate is None or (key == PER_MILLION and rate.numerator == 0):
         return None
     return plain(change(rate))
 
@@ -68,9 +68,13 @@ def key_reading(view: TrialView, key: OrderKey) -> Reading | None:
     change = from_rate(view, key.key)
     rates = view.throughput(key.load_point)
     is_price = key.key == PER_MILLION
-    if change is None or (is_price and any(sample.value == 0 for sample in rates.samples)):
+    if change is None or (is_price and any(_is_zero(sample.value) for sample in rates.samples)):
         return None
     return rates.map(change, worst_is="highest" if is_price else "lowest")
+
+
+def _is_zero(value: Fraction | None) -> bool:
+    return value is not None and value.numerator == 0
 
 
 def from_rate(view: TrialView, key: str) -> Callable[[Fraction], Fraction] | None:
@@ -86,12 +90,12 @@ def _from_rate(view: TrialView, key: str) -> Callable[[Fraction], Fraction] | No
         return lambda rate: rate
     if key == PER_DEVICE:
         devices = len(view.charge.devices)
-        return None if view.charge.undefined else lambda rate: rate / devices
+        return None if view.charge.undefined else lambda rate: fraction_of(rate, devices)
     hourly = view.placed.usd_per_hour if key == PER_MILLION else None
     if hourly is None:
         return None
     per_million = usd_per_million(hourly)
-    return lambda rate: per_million / rate
+    return lambda rate: fraction_of(per_million, rate)
 
 
 def usd_per_million(usd_per_hour: Fraction) -> Fraction:

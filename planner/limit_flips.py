@@ -6,6 +6,7 @@ the contract; a reserve or a device's own size between them and the reading leav
 """
 
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import takewhile
 from typing import Any, Literal
 
@@ -15,7 +16,6 @@ from planner.board import Board, Effect, Spot
 from planner.figures import beside, decimals, number, percent, readable
 from planner.gates import GATES
 from planner.numbers import exact, nearest_double, plain
-from planner.rational import Fraction
 from planner.records.plan import Eligible, Flip
 
 __all__ = ["can_pass", "effect_text", "limit_flips"]

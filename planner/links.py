@@ -7,9 +7,9 @@ one link bounds it from one side only. Not handled: the ceiling (``planner.gates
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import Sample, WindowView, bounded, number, peak_bound, zero
 from planner.records.base import Number, UnsetType
 from planner.records.contract import Link

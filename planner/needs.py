@@ -4,9 +4,9 @@ Rules kept: the required load is the declared one times its peak factor; a reser
 """
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.records.base import UnsetType
 from planner.records.contract import Contract
 from planner.records.plan import Constraint

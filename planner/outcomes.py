@@ -5,12 +5,12 @@ each of them. Not handled: what gates find, and what follows from it (``planner.
 """
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 from msgspec.structs import replace
 
 from planner.gates.base import Finding, Gate, Limit, Quantity, Standing
-from planner.numbers import plain
-from planner.rational import Fraction
+from planner.numbers import plain, plain_ratio
 from planner.records.plan import GateOutcome, LimitOutcome, Outcome, Value
 
 __all__ = ["Line", "gate_outcome", "pointed_at", "points_into", "worst_of"]
@@ -67,6 +67,7 @@ class Line:
         self._at = None if isinstance(limit, Standing) else f"/gates/{gate.id}/{name}"
         self._number: Quantity = None
         self._number_written: Value = None
+        self._parts: tuple[int, int] | None = None
         self._last: tuple[Finding, LimitOutcome] | None = None
 
     def written(self, finding: Finding) -> LimitOutcome:
@@ -77,9 +78,11 @@ class Line:
 
     def _outcome(self, finding: Finding) -> LimitOutcome:
         number, margin = finding.limit, finding.margin
-        if type(number) is not type(self._number) or number != self._number:
+        if number is not self._number:
             self._number, self._number_written = number, _value(number)
+            self._parts = number.as_integer_ratio() if type(number) is Fraction else None
         at, field = self._at, finding.limit_field
+        share = _share(margin, *self._parts) if type(margin) is Fraction and self._parts is not None else None
         return LimitOutcome(
             outcome=finding.outcome,
             sentence=finding.text,
@@ -88,7 +91,7 @@ class Line:
             comparator=finding.comparator or self._comparator,
             limit=self._number_written,
             margin=_value(margin),
-            margin_share=_share(margin, number),
+            margin_share=share,
             would=finding.would,
             worst=dict(finding.worst),
             measured_at=finding.measured_at,
@@ -99,12 +102,12 @@ class Line:
         )
 
 
-def _share(margin: Quantity, limit: Quantity) -> Value:
-    """Return margin / limit; None for a limit of 0, and where either is no number."""
-    if isinstance(margin, Fraction) and isinstance(limit, Fraction) and limit:
-        return plain(margin / abs(limit))
-    return None
+def _share(margin: Fraction, most: int, per: int) -> Value:
+    """Return margin / limit, which is most / per; None for a limit of 0."""
+    top, bottom = margin.as_integer_ratio()
+    return plain_ratio(top * per, abs(most) * bottom) if most else None
 
 
 def _value(value: Quantity) -> Value:
-    return plain(value) if isinstance(value, Fraction) else value
+    # Asked for their very type: whether one is a fraction's child takes several times as long to find out.
+    return plain(value) if type(value) is Fraction else value  # type: ignore[return-value]  # no child of it is made

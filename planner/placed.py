@@ -8,13 +8,13 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeVar
 
 from planner import rankmap
 from planner.layouts import LayoutRefusedError
 from planner.rankmap import TopologyGroups
-from planner.rational import Fraction
 from planner.records.base import UnsetType
 from planner.records.evidence import Instance, Placement, Topology
 from planner.site import Charge, Site, charge, usd_per_hour

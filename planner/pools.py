@@ -11,6 +11,7 @@ Not handled: which group a router really chose, and verdicts.
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 from planner.crossings import Boundaries, boundaries_of, reach_of, widest_of
@@ -19,7 +20,6 @@ from planner.group_links import Route, rate_of, routes_of, slowest_first
 from planner.layouts.base import Group
 from planner.link_use import Carrier, NicLinks, nic_links
 from planner.needs import reserved_bandwidth
-from planner.rational import Fraction
 from planner.records.base import UNSET, UnsetType
 from planner.records.evidence import Placement
 from planner.site import Site

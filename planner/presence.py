@@ -6,6 +6,7 @@ link metrics are owed only by links of ranks whose request-path group crosses a 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from operator import attrgetter
 
@@ -13,7 +14,6 @@ from msgspec import Struct
 
 from planner.layouts import LayoutRefusedError
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import WindowView, number
 from planner.records.base import UNSET, UnsetType
 from planner.records.contract import RequiredEvidence

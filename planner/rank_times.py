@@ -7,8 +7,8 @@ part bounds what moving can have taken, because the fastest wait is still a wait
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
-from planner.rational import Fraction
 from planner.readings import Side, Unfit, WindowView, number_at
 from planner.records.base import UnsetType
 from planner.records.evidence import PerRank, Phase

@@ -8,6 +8,7 @@ windows belong to a trial, and what a limit is (``planner.view``, ``planner.gate
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from math import ceil
 from typing import Literal
@@ -15,8 +16,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planner.numbers import exact
-from planner.rational import Fraction
+from planner.numbers import exact, fraction_of
 from planner.records.base import UNSET, Number, UnsetType
 from planner.records.contract import LoadPoint
 from planner.records.evidence import LinkCounters, Load, PerRank, Statistics, Window
@@ -285,7 +285,7 @@ def _throughput(window: WindowView) -> Sample:
         missing = tuple(at + name for name, value in zip(fields, (tokens, duration), strict=True) if value is None)
         unfit = zero(at, fields[1], no="rate") if duration == 0 else ()
         return Sample(value=None, low=None, high=None, where=where, missing=missing, doubts=doubts, unfit=unfit)
-    rate = tokens / duration
+    rate = fraction_of(tokens, duration)
     read = (at + fields[0], at + fields[1])
     return Sample(value=rate, low=rate, high=rate, where=where, read=read, doubts=doubts)
 

@@ -6,11 +6,11 @@ whose whole is not known, or of nothing, is no share.
 """
 
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Literal
 
 from msgspec.structs import replace
 
-from planner.rational import Fraction
 from planner.readings import Reading, Sample, Unfit, WindowView, number, unusable, zero
 from planner.records.base import UNSET, UnsetType
 from planner.records.evidence import GoodIf, Requests

@@ -9,6 +9,7 @@ Not handled: what makes a trial eligible (``planner.evaluate``).
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from itertools import repeat
 from typing import Any, Protocol, cast
@@ -17,7 +18,6 @@ from planner.figures import number
 from planner.numbers import exact, plain
 from planner.order import Order
 from planner.ranking import sort_keys
-from planner.rational import Fraction
 from planner.records.plan import Contender, DecisionWord, Eligible, OrderKey, Ratio, State, Value
 
 __all__ = ["Selection", "Weighed", "first_difference", "select", "topology_integers"]

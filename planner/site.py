@@ -7,10 +7,10 @@ from names. Not handled: which rank sits where (``planner.view``).
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.records.base import UnsetType
 from planner.records.contract import Fleet, Hardware, Link
 

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 from datetime import date, datetime
+from fractions import Fraction
 from functools import lru_cache
 
-from planner.rational import Fraction
 from planner.records.evidence import Window
 
 __all__ = ["lasting", "parsed_day", "parsed_time", "repeats", "seconds_between", "time_text", "window_seconds"]

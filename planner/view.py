@@ -8,6 +8,7 @@ of its fields. Not handled: judging (``planner.gates``, ``planner.evaluate``).
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from fractions import Fraction
 from functools import cached_property
 from operator import attrgetter
 
@@ -21,7 +22,6 @@ from planner.identity import IdentityComparison, compare_identity, contract_leav
 from planner.layouts import LayoutRefusedError
 from planner.placed import Kept, Placed
 from planner.rankmap import TopologyGroups
-from planner.rational import Fraction
 from planner.readings import Reading, WindowView, statistic, throughput
 from planner.records.base import UNSET, UnsetType
 from planner.records.contract import Comparison, Contract, Workload

@@ -1,9 +1,8 @@
 """Bytes of one element by the name of its number format; 4-bit formats are half a byte, scales apart."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from types import MappingProxyType
-
-from planner.rational import Fraction
 
 __all__ = ["WIDTHS"]
 

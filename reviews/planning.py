@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any
 
 import msgspec
@@ -12,7 +13,6 @@ from planner.errors import DocumentRefusedError, TamperedRecordError
 from planner.footprint import Footprint, footprint
 from planner.intake import ContractDocument, EvidenceDocument, Receipt, read_contract, read_evidence, receipt_of
 from planner.plan import plan_stored, plan_with_bytes
-from planner.rational import Fraction
 from planner.records.contract import Contract
 from planner.records.plan import Plan as PlanRecord
 from planner.version import PLANNER_VERSION

@@ -6,6 +6,7 @@ peaks, pools, injections, a recovery) leaves the gate to be asked.
 """
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from operator import mul, sub
 
 from planner.alike.columns import (
@@ -28,7 +29,6 @@ from planner.gates.memory import MemoryHeadroomLimit, ceilings
 from planner.gates.memory_parts import COMPONENTS, EVERY_COMPONENT, MORE_COMPONENTS, PEAK, all_explained
 from planner.needs import required_rate, reserved_capacity
 from planner.numbers import all_parts
-from planner.rational import Fraction
 from planner.records.base import UNSET, UnsetType
 
 __all__ = ["measured_loss", "measured_peak"]

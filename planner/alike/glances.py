@@ -1,6 +1,7 @@
 """Verdicts that were reached at a glance: figures stand in columns, and are written where one is asked for."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 from msgspec import Struct
 
@@ -11,7 +12,6 @@ from planner.evaluate import Verdict
 from planner.gates.base import Finding, Quantity
 from planner.gates.base import Verdict as Outcome
 from planner.numbers import plain_ratio
-from planner.rational import Fraction
 from planner.records.evidence import Trial
 from planner.records.plan import Candidate, FrontierPoint, LimitOutcome, State, Value
 

@@ -7,6 +7,7 @@ whole ones over a common denominator. A gate without a rule here is asked for ev
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from operator import sub
 from typing import Any, Literal
 
@@ -34,7 +35,6 @@ from planner.gates.slo import LatencyLimit, ThroughputLimit, TpotLimit
 from planner.keys import usd_per_million
 from planner.numbers import exact
 from planner.presence import TRACED
-from planner.rational import Fraction
 from planner.readings import number
 from planner.records.base import UnsetType
 from planner.times import parsed_time

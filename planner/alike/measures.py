@@ -8,6 +8,7 @@ no tokens, nothing sent) is odd, and has any number in its place. Not handled: c
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from operator import sub
 from typing import Literal
 
@@ -17,7 +18,6 @@ from planner.alike.columns import Column, Number, Ratios, Table, above_zero
 from planner.alike.form import Form, UnlikeError
 from planner.alike.replicas import Replicas
 from planner.numbers import all_parts
-from planner.rational import Fraction
 from planner.readings import FROM_START, samples_needed, side_of
 from planner.records.base import UnsetType
 from planner.records.evidence import Window

@@ -7,6 +7,7 @@ itself.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from planner.alike.columns import Pair
 from planner.alike.form import UnlikeError
@@ -22,7 +23,6 @@ from planner.frontier import FIGURES, ttft_statistic
 from planner.keys import PER_DEVICE, PER_MILLION, key_value, usd_per_million
 from planner.numbers import plain_ratio
 from planner.order import Order
-from planner.rational import Fraction
 from planner.records.plan import FrontierPoint, OrderKey, State, Value
 
 __all__ = ["KeyValue", "figure_measures", "key_value_of", "point_of"]

@@ -9,6 +9,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from fractions import Fraction
 from typing import Any
 
 from planner.command.base import (
@@ -35,7 +36,6 @@ from planner.observations.scrapes import MAPPINGS, Said, batch_bytes, places_of
 from planner.observations.slowest import LATE_US
 from planner.observations.slowest_text import diagnosis_lines
 from planner.observations.words import range_text, value_text
-from planner.rational import Fraction
 from planner.shown import printable
 from planner.times import seconds_between
 

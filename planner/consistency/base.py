@@ -1,6 +1,7 @@
 """What an identity is judged on, and how it answers."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from fractions import Fraction
 from functools import lru_cache
 from itertools import filterfalse
 from operator import attrgetter
@@ -9,7 +10,6 @@ from typing import Any
 from msgspec import Struct
 
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.records.contract import Link, LoadPoint, Model, Workload
 from planner.records.evidence import Trial, Window
 

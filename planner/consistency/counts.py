@@ -1,11 +1,11 @@
 """Counts, totals and rates of one load: parts sum to the whole and rates are totals over time (C5)."""
 
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import lru_cache
 
 from planner.consistency.base import Check, Facts, Identity, at_most, broken, equal, exactly, kept
 from planner.figures import grouped
-from planner.rational import Fraction
 from planner.records.base import UnsetType
 from planner.records.evidence import Rate
 from planner.times import window_seconds

@@ -1,6 +1,7 @@
 """Latencies: Little's law, the token form, the order of percentiles, and parts that sum to the whole (C1 to C4)."""
 
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from operator import attrgetter
@@ -8,7 +9,6 @@ from operator import attrgetter
 from planner.consistency.base import Check, Exact, Facts, Identity, at_most, broken, equal, kept
 from planner.figures import grouped
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.records.base import UnsetType
 from planner.records.contract import Workload
 from planner.records.evidence import Statistics

@@ -6,10 +6,10 @@ mean says what all of them took.
 """
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from planner.consistency.base import Check, Facts, Identity, at_most, broken, equal, kept
 from planner.figures import grouped
-from planner.rational import Fraction
 from planner.readings import STATISTICS, number
 from planner.records.base import UNSET, UnsetType
 from planner.records.evidence import Statistics

@@ -7,10 +7,10 @@ speculation, whose rejected tokens pass the experts too; what a requirement of a
 """
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 
 from planner.consistency.base import Check, Exact, Facts, Identity, at_most, broken, equal, exactly, kept
 from planner.figures import grouped
-from planner.rational import Fraction
 from planner.readings import number, number_at
 from planner.records.base import UnsetType
 from planner.records.contract import AttentionWidths, Lengths, Model

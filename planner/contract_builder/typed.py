@@ -7,13 +7,13 @@ then refuses with what it expected. Text of engine settings may be of any type: 
 
 import json
 import re
+from fractions import Fraction
 from typing import Any
 
 from msgspec import inspect as mi
 
 from planner.contract_builder.shapes import alternatives
 from planner.errors import DocumentRefusedError
-from planner.rational import Fraction
 from planner.strict_json import read
 
 __all__ = ["field_text", "typed_value"]

@@ -6,6 +6,7 @@ instrumented windows of the same trial and answer nothing but balance.
 """
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from typing import ClassVar, Literal
 
 from msgspec.structs import replace
@@ -16,7 +17,6 @@ from planner.gates.handoff_queue import queue_hint
 from planner.gates.wording import apart, ms, no_window, share, unjudged, why
 from planner.numbers import exact
 from planner.rank_times import RankTime, collective_ms, median, moving_ms, own_work_ms, rank_time
-from planner.rational import Fraction
 from planner.readings import Reading, Sample, Unfit, WindowView, bounded
 from planner.records.base import UNSET, Id, Number, Share, UnsetType
 from planner.records.evidence import Phase

@@ -6,6 +6,7 @@ steps, so the interval is said.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -16,7 +17,6 @@ from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicab
 from planner.gates.wording import apart, count, no_window, share, unjudged, why
 from planner.layouts.base import ROLES
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import Reading, Sample, Side, Unfit, WindowView, absent, bounded, number, number_at, zero
 from planner.records.base import UNSET, Id, Number, Share, UnsetType
 from planner.records.evidence import ExpertLayer, ExpertLoad, Phase

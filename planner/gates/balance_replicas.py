@@ -4,6 +4,7 @@ Rules kept: a unit is a scheduler with a queue of its own, which may be a part o
 under load, because an almost empty queue may be anywhere.
 """
 
+from fractions import Fraction
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -13,7 +14,6 @@ from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
 from planner.gates.wording import apart, no_window, share, unjudged, why
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import Reading, Sample, Unfit, WindowView, absent, number
 from planner.records.base import UNSET, Id, Number, UnsetType
 from planner.records.evidence import Replica

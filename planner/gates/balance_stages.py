@@ -6,6 +6,7 @@ last stage carry embedding and head, so they are not excused.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -14,7 +15,6 @@ from planner.compare import Comparator, Comparison, compare
 from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicable
 from planner.gates.wording import apart, ms, no_window, share, unjudged, why
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import Reading, Sample, Unfit, WindowView, number
 from planner.records.base import UNSET, Id, Share, UnsetType
 from planner.records.evidence import Phase, StageTimes

@@ -9,13 +9,13 @@ what follows from another gate's outcome (UNKNOWN spreading, undefined ranks) is
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 
 from planner.compare import Comparison
-from planner.rational import Fraction
 from planner.records.base import UNSET, Prose, Record
 from planner.records.evidence import Phase
 from planner.view import TrialView

@@ -4,6 +4,7 @@ Rules kept: charged are ranks, spares, and what ``charge`` leaves stranded besid
 price; the lowest counted window's output rate is the divisor, the same reading that the throughput floor uses.
 """
 
+from fractions import Fraction
 from functools import partial
 from typing import ClassVar
 
@@ -13,7 +14,6 @@ from planner.gates.slo import THROUGHPUT_READS
 from planner.gates.wording import apart, counted, unjudged, usd, why
 from planner.keys import key_reading
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import Reading, Sample, zero
 from planner.records.base import UNSET, Id, Number, UnsetType
 from planner.records.plan import OrderKey

@@ -5,6 +5,7 @@ worst rank decides a cap, never the mean; what is not in the figure (hosts, swit
 """
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import ClassVar, Literal
 
 from msgspec.structs import replace
@@ -14,7 +15,6 @@ from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate
 from planner.gates.wording import apart, no_window, unjudged, why
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import Reading, Sample, WindowView, bounded, number, number_at, peak_bound, zero
 from planner.records.base import UNSET, Id, Number, UnsetType
 from planner.records.evidence import PerRank

@@ -6,6 +6,7 @@ What UNKNOWN here does to the gates that read measurements happens in ``planner.
 """
 
 from datetime import datetime
+from fractions import Fraction
 from functools import partial
 
 from planner.compare import compare
@@ -16,7 +17,6 @@ from planner.gates.wording import apart, counted, named, no_window, share, unjud
 from planner.identity import Difference
 from planner.numbers import exact
 from planner.presence import Presence, Wants, presences
-from planner.rational import Fraction
 from planner.readings import WindowView, number
 from planner.records.base import Id, Share, UnsetType
 from planner.request_shares import request_share

@@ -5,12 +5,12 @@ not count stays in the record. Not handled: timeouts, hangs and restarts (``erro
 """
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from planner.figures import grouped
 from planner.gates.base import Finding, Limit, gate
 from planner.gates.wording import apart, counted, named, no_window, share, unjudged
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import Sample, WindowView, number
 from planner.records.base import UNSET, Id, Number, Share, UnsetType
 from planner.records.evidence import Load

@@ -7,13 +7,13 @@ by digest; differences count in both directions. Not handled: choices of the ide
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, gate
 from planner.gates.wording import apart, named, no_window, share
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import Unfit, WindowView, number, zero
 from planner.records.base import UNSET, Id, Share, UnsetType, is_set
 from planner.records.contract import Lengths, LoadPoint

@@ -8,6 +8,7 @@ policy: no engine refuses a crossing.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -17,7 +18,6 @@ from planner.gates.base import Ask, Finding, Limit, gate, not_applicable, unknow
 from planner.gates.wording import counted, named
 from planner.layouts.base import ROLES
 from planner.links import LINK_READS, counted_links
-from planner.rational import Fraction
 from planner.readings import WindowView, number_at
 from planner.records.base import Id, UnsetType
 from planner.view import TrialView

@@ -5,6 +5,7 @@ shown and never read; low utilisation is not called headroom. Not handled: the a
 """
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Literal
 
 from planner.compare import Comparison, compare
@@ -13,7 +14,6 @@ from planner.gates.wording import apart, no_window, share, unjudged, why
 from planner.links import LINK_READS, Sought, owed_links, utilizations
 from planner.needs import reserved_bandwidth
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import Reading, Sample, WindowView
 from planner.records.base import UNSET, Id, Number, Share, Text, UnsetType
 from planner.records.evidence import LinkCounters

@@ -6,6 +6,7 @@ sizes, and one figure for a whole run bounds its slowest device from above.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -16,7 +17,6 @@ from planner.gates.base import WHOLE_TRIAL, Ask, Finding, Limit, compared, gate,
 from planner.gates.wording import apart, count, counted, no_window, why
 from planner.layouts.base import ROLES
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import Reading, Sample, WindowView, number, number_at
 from planner.records.base import UNSET, Id, Number, PositiveCount, UnsetType
 from planner.records.evidence import Collective, Transport

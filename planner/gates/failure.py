@@ -7,6 +7,7 @@ Not handled: how long recovery takes by itself (``recovery``).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import partial
 from typing import ClassVar, Literal
 
@@ -28,7 +29,6 @@ from planner.gates.slo import THROUGHPUT_READS
 from planner.gates.wording import apart, count, counted, rate, share, why
 from planner.needs import required_rate, reserved_capacity
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import Reading, Sample, Unfit, WindowView, zero
 from planner.records.base import UNSET, Count, Id, Number, Share, UnsetType
 from planner.view import TrialView
@@ -172,7 +172,7 @@ def _sample(view: TrialView, loss: Loss, window: WindowView, known: Capacity, le
     lacking = (*left.missing, *(known.missing if needs_total else ()))
     unfit = known.unfit if needs_total else ()
     total = known.total if is_share and known.is_known else None
-    if left.rate is not None and total == 0:
+    if left.rate is not None and total is not None and total.numerator == 0:
         unfit = _no_capacity(known)
     bounds = None if left.rate is None or lacking or unfit else _measure(view, total, left.rate)
     return Sample(
@@ -211,7 +211,9 @@ def _measure(view: TrialView, total: Fraction | None, left: Range) -> Range | No
 
 def _lost(left: Fraction, total: Fraction) -> Fraction:
     """Return the share of a total that is not left; more than all of it, after a recovery, is nothing lost."""
-    return (total - left) / total if left < total else NOTHING
+    all_of_it = total.numerator * left.denominator
+    lost = all_of_it - left.numerator * total.denominator
+    return Fraction(lost, all_of_it) if lost > 0 else NOTHING
 
 
 def _sentence(view: TrialView, limit: FailureDomainLimit, field: str, found: Sequence[Loss], result: Comparison) -> str:

@@ -8,6 +8,7 @@ limit (``planner.gates.failure``).
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from operator import attrgetter, itemgetter
 
@@ -16,7 +17,7 @@ from msgspec import Struct
 from planner.failure import Loss, Range, capacity_left, distinct, parts_lost, pools_left, pools_left_bounds
 from planner.figures import grouped
 from planner.gates.wording import counted
-from planner.rational import Fraction
+from planner.numbers import times
 from planner.readings import Unfit, WindowView, number, other_groups, throughput, zero
 from planner.records.base import UnsetType
 from planner.records.evidence import Handoff, Injection
@@ -69,7 +70,7 @@ class Capacity(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def total(self) -> Fraction:
         """The rate of the whole deployment; of pools, that of the slower one."""
-        return min(self.rates) if self.pools else sum(self.parts) * self.part
+        return min(self.rates) if self.pools else times(sum(self.parts), self.part)
 
 
 class Left(Struct, frozen=True, kw_only=True, gc=False):

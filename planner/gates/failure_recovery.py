@@ -6,6 +6,7 @@ the loss of a rank, unless the contract says why they were not tested.
 """
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -16,7 +17,6 @@ from planner.gates.base import WHOLE_TRIAL, Ask, Finding, Limit, compared, gate,
 from planner.gates.slo import Statistic
 from planner.gates.wording import apart, counted, ms, why
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import STATISTICS, Reading, Sample, number
 from planner.records.base import UNSET, Count, Id, Number, Prose, UnsetType
 from planner.records.evidence import Injection, Statistics

@@ -7,6 +7,7 @@ without both pools hands nothing over; TTFT and TPOT across the hand-off are tho
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -19,7 +20,6 @@ from planner.gates.slo import Statistic
 from planner.gates.wording import apart, count, ms, no_window, share, unjudged, why
 from planner.needs import reserved_bandwidth
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import Reading, Sample, Unfit, WindowView, absent, number, statistic_at, unusable, zero
 from planner.records.base import UNSET, Count, Id, Number, PositiveCount, Share, UnsetType
 from planner.records.contract import Lengths

@@ -1,7 +1,8 @@
 """What the queue of transfers says of the hand-off; a hint that decides nothing."""
 
+from fractions import Fraction
+
 from planner.gates.evidence_steady import GROWTH
-from planner.rational import Fraction
 from planner.readings import WindowView, number
 from planner.records.base import UnsetType
 

@@ -7,6 +7,7 @@ their sum may be above the peak, but memory that no component explains puts the 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from operator import attrgetter, itemgetter
 from typing import cast
@@ -16,7 +17,6 @@ from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicab
 from planner.gates.memory_parts import EVERY_COMPONENT, PEAK, metrics_of, unexplained
 from planner.gates.wording import apart, gib, no_window, share, why
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import (
     Reading,
     Sample,

@@ -7,6 +7,7 @@ no request that decodes. Not handled: credit for shared prefixes.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from msgspec.structs import replace
 
@@ -14,7 +15,6 @@ from planner.compare import Comparison, compare
 from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate, unknown
 from planner.gates.wording import count, counted, no_window, unjudged, why
-from planner.rational import Fraction
 from planner.readings import Reading, Sample, Side, Unfit, WindowView, bounded, number, number_at, other_groups
 from planner.records.base import UNSET, Count, Id, PositiveCount, UnsetType
 from planner.records.evidence import PerRank, Replica

@@ -5,12 +5,12 @@ handled: limits (``planner.gates.memory``).
 """
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from operator import sub
 from typing import Any
 
 from planner.gates.wording import apart, gib
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import WindowView
 from planner.records.base import UnsetType
 from planner.records.evidence import PerRank

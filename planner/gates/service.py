@@ -5,6 +5,7 @@ number of items and its interval; incidents are read in counted and in soak wind
 the same as none having happened.
 """
 
+from fractions import Fraction
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -15,7 +16,6 @@ from planner.gates.base import WHOLE_TRIAL, Ask, Finding, Limit, compared, gate
 from planner.gates.wording import apart, count, counted, no_window, share, unjudged, why
 from planner.numbers import exact
 from planner.rankmap import derived_name
-from planner.rational import Fraction
 from planner.readings import Reading, Sample, WindowView, number, zero
 from planner.records.base import UNSET, Count, Id, Number, Share, Text, UnsetType
 from planner.records.evidence import Quality

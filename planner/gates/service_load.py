@@ -5,6 +5,7 @@ overloaded deployment is judged by its queue and by what it refuses; percentiles
 """
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import ClassVar, Literal
 
 from msgspec.structs import replace
@@ -14,7 +15,6 @@ from planner.gates.base import Ask, Finding, Limit, compared, gate, not_applicab
 from planner.gates.slo import Statistic
 from planner.gates.wording import apart, count, ms, no_window, share, unjudged, why
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import Reading, Sample, WindowView, absent, number, statistic_at, unusable
 from planner.records.base import UNSET, Count, Id, Number, Share, UnsetType
 from planner.records.evidence import Collective, Phase, ShapeLoad, Statistics

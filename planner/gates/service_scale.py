@@ -4,6 +4,7 @@ Rules kept: the baseline stands in the trial's own evidence, so that adding a tr
 baseline of the same identity compares; that a smaller topology was never tried is UNKNOWN, not a pass.
 """
 
+from fractions import Fraction
 from typing import ClassVar
 
 from planner.compare import Comparison, compare
@@ -12,7 +13,6 @@ from planner.gates.slo import THROUGHPUT_READS
 from planner.gates.wording import apart, counted, no_window, share, unjudged, why
 from planner.numbers import exact
 from planner.rankmap import derived_name
-from planner.rational import Fraction
 from planner.readings import number, zero
 from planner.records.base import UNSET, Id, Number, UnsetType
 from planner.records.evidence import Baseline

@@ -6,13 +6,13 @@ with itself; nodes need not be full; spares are listed, not counted.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from itertools import repeat
 
 from planner.gates.base import Finding, Standing, gate
 from planner.gates.wording import capital, counted
 from planner.layouts import LAYOUTS, LayoutRefusedError
 from planner.rankmap import degrees_of
-from planner.rational import Fraction
 from planner.records.base import UNSET, UnsetType
 from planner.records.contract import Hardware
 from planner.view import TrialView

@@ -5,6 +5,7 @@ a percentile needs samples behind it; a figure without a definition answers no l
 """
 
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import partial
 from typing import Literal
 
@@ -15,7 +16,6 @@ from planner.figures import grouped
 from planner.gates.base import Ask, Finding, Limit, compared, gate
 from planner.gates.wording import apart, ms, no_window, rate, share, unjudged, why
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import Reading, Sample, WindowView, number, unusable
 from planner.records.base import UNSET, Id, Number, Share, UnsetType
 from planner.records.evidence import Statistics
@@ -253,7 +253,8 @@ def _latency_sentence(name: str, result: Comparison, limit: LatencyLimit, ceilin
 
 def _far_off(value: Fraction, ceiling: Fraction) -> Iterator[str]:
     """Say so where a latency is so far above its ceiling that its unit may be another; nothing is corrected."""
-    if ceiling and value >= SUSPICIOUS * ceiling:
+    (top, bottom), (most, per) = value.as_integer_ratio(), ceiling.as_integer_ratio()
+    if most and top * per >= SUSPICIOUS * most * bottom:
         yield f"That is {grouped(value / ceiling, 0)} × the limit: compare the unit with the tool's."
 
 

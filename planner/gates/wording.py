@@ -5,12 +5,12 @@ to the same text, because "500 ms, at most 500 ms" cannot explain a FAIL.
 """
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import lru_cache
 
 from planner.compare import Comparison
 from planner.figures import DECIMALS, grouped, with_commas
 from planner.numbers import GIB, in_units
-from planner.rational import Fraction
 from planner.readings import Sample
 
 MOST_PLACES = 330
@@ -55,15 +55,16 @@ def apart(show: Shown, first: Fraction, second: Fraction, places: int) -> tuple[
     """Write two numbers with as many decimals as it takes to tell them apart, at least ``places``; the second one is
     mostly a limit, which many trials have in common."""
     for enough in range(places, MOST_PLACES):
-        left, right = show(first, enough), _shown_before(show, second, enough)
+        left, right = show(first, enough), _shown_before(show, second.numerator, second.denominator, enough)
         if left != right or first == second:
             return left, right
     return str(first), str(second)
 
 
 @lru_cache(maxsize=1024)
-def _shown_before(show: Shown, value: Fraction, places: int) -> str:
-    return show(value, places)
+def _shown_before(show: Shown, numerator: int, denominator: int, places: int) -> str:
+    # Fractions are slow to hash, so their parts are the key.
+    return show(Fraction(numerator, denominator), places)
 
 
 def _fixed(value: int | Fraction, places: int, *, per: int = 1) -> str:

@@ -6,6 +6,7 @@ Experts: what one scheduler's tokens send to the experts of one layer, and get b
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 from planner.hypotheses.expected import Expected, expected
@@ -16,7 +17,6 @@ from planner.hypotheses.payloads import reduced_per_forward, token_bytes
 from planner.hypotheses.splits import InstanceSplit
 from planner.hypotheses.steps import Steps
 from planner.layouts import LAYOUTS
-from planner.rational import Fraction
 from planner.records.contract import Precision
 
 __all__ = ["Boundary", "BoundaryKind", "boundaries"]

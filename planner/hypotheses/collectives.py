@@ -6,9 +6,8 @@ factor * bytes * beta``, alpha seconds a message, beta seconds a byte; pipeline 
 Narayanan et al. (arXiv 2104.04473). All results are exact fractions.
 """
 
+from fractions import Fraction
 from typing import Literal
-
-from planner.rational import Fraction
 
 __all__ = ["OPERATIONS", "Operation", "bubble", "bus_factor", "gathered", "ring_time", "wire_time"]
 

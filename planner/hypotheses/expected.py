@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 from planner.hypotheses.contract import pointer_of
 from planner.hypotheses.facts import MissingFactsError, Shape, SplitRefusedError, all_missing
-from planner.rational import Fraction
 
 __all__ = ["Expected", "expected"]
 

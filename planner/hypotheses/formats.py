@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import translate
+from fractions import Fraction
 from functools import cached_property
 
 from planner.hypotheses.facts import MissingFactsError
 from planner.hypotheses.tensors import Tensor
-from planner.rational import Fraction
 from planner.widths import WIDTHS
 
 __all__ = ["Excluded", "Placed", "Quantisation", "WeightFormat", "tensors_bytes", "width_of"]

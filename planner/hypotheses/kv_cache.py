@@ -6,9 +6,10 @@ every tensor rank; a sliding layer keeps ``min(tokens, window)`` tokens. A tenso
 ranks)`` heads (``kv_heads_of_rank``). Not handled: block rounding, scales of a quantised cache, recurrent states.
 """
 
+from fractions import Fraction
+
 from planner.hypotheses.facts import Cache, Shape, SplitRefusedError, counted_layers, known
 from planner.hypotheses.tensors import kv_heads_of_rank
-from planner.rational import Fraction
 
 __all__ = ["cached_elements", "caches_of", "kv_bytes", "places_known"]
 

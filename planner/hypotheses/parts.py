@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from itertools import accumulate, pairwise
 from typing import Literal
@@ -15,7 +16,6 @@ from planner.hypotheses.residency import layers_tensors
 from planner.hypotheses.splits import InstanceSplit
 from planner.hypotheses.steps import Steps
 from planner.hypotheses.tensors import Part, Shares, embedding, final_norm, head
-from planner.rational import Fraction
 from planner.records.contract import Precision
 
 __all__ = ["PARTS", "PartName", "Stage", "activations_part", "stage_parts", "stages_of"]

@@ -7,10 +7,10 @@ way, or one for each different rank it visits (hypergeometric, uniform routing);
 Widths are bytes of an element; results are exact.
 """
 
+from fractions import Fraction
 from math import comb
 
 from planner.hypotheses.facts import SplitRefusedError
-from planner.rational import Fraction
 
 __all__ = ["distinct_ranks", "expert_step_time", "reduced_per_forward", "token_bytes"]
 

@@ -4,9 +4,9 @@
 """
 
 from decimal import Decimal
+from fractions import Fraction
 
 from planner.numbers import GIB, exact
-from planner.rational import Fraction
 from planner.records.base import SAFE_INTEGER
 
 __all__ = ["converted"]

@@ -1,8 +1,9 @@
 """The KV cache as a contract has it: the prefix cache off, on, or not said, its share of hits, and names of formats."""
 
+from fractions import Fraction
+
 from planner.contract_view import ContractView
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.records.base import UnsetType, stated
 from planner.records.contract import Contract
 from planner.records.matrix import CacheState

@@ -11,10 +11,10 @@ Not handled: sampling beyond temperature and ``ignore_eos``; adapters; prompts o
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 
 from planner.matrix.words import DATASET, OUT, OUTPUT_TOKENS, PROMPT_TOKENS, REPEAT, TARGET, Variable, Word, command
 from planner.numbers import exact, nearest_double
-from planner.rational import Fraction
 from planner.records.base import UnsetType, stated
 from planner.records.contract import Contract, Lengths, LoadPoint
 from planner.records.evidence import LayoutName

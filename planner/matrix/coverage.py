@@ -7,6 +7,7 @@ value, or whether the evidence is fresh or for this build: that is the plan.
 """
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 
 from msgspec.structs import replace
 
@@ -16,7 +17,6 @@ from planner.matrix.axes import canonical, named
 from planner.matrix.runs import Reads
 from planner.presence import Want, presence
 from planner.rankmap import degrees_of, derived_name
-from planner.rational import Fraction
 from planner.readings import WindowView, number
 from planner.records.base import UnsetType
 from planner.records.evidence import LayoutName, Load, Trial

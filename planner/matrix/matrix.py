@@ -6,6 +6,7 @@ topologies are a person's to list.
 """
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 
 import msgspec
 
@@ -31,7 +32,6 @@ from planner.matrix.worth import Listed, listed
 from planner.numbers import plain
 from planner.order import order_expand
 from planner.plan import check_binding
-from planner.rational import Fraction
 from planner.records.base import UnsetType
 from planner.records.evidence import LayoutName, Placement
 from planner.records.matrix import MATRIX_CLAIM, Candidate, Cell, Coverage, Matrix, Run, Seats

@@ -11,6 +11,7 @@ Not handled: adapters, draft models, co-tenants; they come on top.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Literal
 
 from planner.contract_view import ContractView
@@ -24,7 +25,6 @@ from planner.hypotheses.parts import PartName, Stage, stage_parts, stages_of
 from planner.hypotheses.splits import InstanceSplit, instance_split
 from planner.hypotheses.steps import Steps
 from planner.layouts import Degrees, LayoutRefusedError
-from planner.rational import Fraction
 from planner.records.base import UnsetType, stated
 from planner.records.evidence import LayoutName
 from planner.records.matrix import Basis, Residency

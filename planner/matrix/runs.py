@@ -7,6 +7,7 @@ is ``planner.matrix.windows``'.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from planner.contract_view import ContractView
 from planner.docket import owed_evidence
@@ -19,7 +20,6 @@ from planner.matrix.windows import WindowNeeds
 from planner.natural_order import NaturalKey, natural
 from planner.numbers import exact, plain
 from planner.order import order_expand
-from planner.rational import Fraction
 from planner.records.base import UnsetType, stated
 from planner.records.evidence import LayoutName
 from planner.records.matrix import CacheState, InjectionSteps, Run, RunKind

@@ -7,12 +7,12 @@ it. Time is reckoned from the rate that the contract gives: what is offered, or 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from planner.contract_view import ContractView
 from planner.numbers import exact
 from planner.order import order_expand
-from planner.rational import Fraction
 from planner.readings import samples_needed
 from planner.records.base import UnsetType, stated
 from planner.records.contract import LoadPoint

@@ -12,13 +12,13 @@ measured, and no breach.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Literal
 
 from planner.numbers import exact
 from planner.observations.envelope import Entry
 from planner.observations.metrics import METRICS
 from planner.observations.rollup import Key, Rolled, merged, quantile
-from planner.rational import Fraction
 from planner.readings import BEYOND_PERCENTILE
 
 __all__ = ["DRIFT", "Compared", "compared", "worst_first"]

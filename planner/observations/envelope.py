@@ -7,6 +7,7 @@ same requests.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
 from planner.documents import ContractDocument
@@ -15,7 +16,6 @@ from planner.needs import reserved_bandwidth
 from planner.numbers import exact
 from planner.observations.envelope_parts import parts_of
 from planner.observations.measured import Entry, Measured, entry_of
-from planner.rational import Fraction
 from planner.records.base import UnsetType, stated
 from planner.records.evidence import Load, Trial, Window
 from planner.records.figures import Statistics

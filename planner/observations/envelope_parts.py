@@ -5,13 +5,13 @@ because observations of all of them answer none.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 from planner.documents import ContractDocument
 from planner.numbers import exact
 from planner.observations.decided import stage_places
 from planner.observations.measured import Entry, Measured, Seen, entry_of
-from planner.rational import Fraction
 from planner.records.base import UnsetType, stated
 from planner.records.evidence import Trial, Window
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.records.evidence import Trial, Window
 
 __all__ = ["Entry", "Measured", "Seen", "entry_of"]

@@ -7,6 +7,7 @@ Not handled: gates that follow from another reading (``FOLLOWS``).
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import msgspec
 
@@ -17,7 +18,6 @@ from planner.figures import number, readable
 from planner.numbers import exact, plain
 from planner.overrides.decided import Decided, selected
 from planner.overrides.settings import CODE, repeated
-from planner.rational import Fraction
 from planner.records.overrides import Override
 from planner.records.plan import Candidate, GateOutcome, LimitOutcome, Outcome
 from planner.shown import shown

@@ -1,11 +1,11 @@
 """Ranks that do not keep step: a hot expert rank, a slow pipeline stage, a slow rank."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 
 import msgspec
 
 from planner.rank_times import own_work_ms
-from planner.rational import Fraction
 from planner.readings import WindowView, number, number_at
 from planner.records.base import UNSET, UnsetType
 from planner.records.evidence import ExpertLayer, Phase, StageTimes, Window

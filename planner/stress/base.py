@@ -7,10 +7,10 @@ that is given is never changed. Not handled here: judging the copy (``planner.st
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from planner.gates.base import Ground
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.records.evidence import Trial
 from planner.records.plan import Candidate, OrderKey, Outcome, Value
 from planner.records.stress import FaultSizes

@@ -6,10 +6,10 @@ the contract, others only where they turn; "within" needs a limit that moved, so
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from planner.figures import number
 from planner.gates import GATES
-from planner.rational import Fraction
 from planner.records.plan import Candidate, LimitOutcome, Outcome, Value
 from planner.records.stress import StressCell, StressResult
 from planner.stress.base import Case, Injected, Injection, NotInjectable

@@ -1,11 +1,11 @@
 """Changes to a copy of a trial: nested records are frozen, so every change makes new ones from the inside out."""
 
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from typing import TypeVar
 
 import msgspec
 
-from planner.rational import Fraction
 from planner.readings import number
 from planner.records.base import UnsetType
 from planner.records.evidence import Load, PerRank, Rate, Statistics, Trial, Window

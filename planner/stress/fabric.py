@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import msgspec
 
 from planner.rank_times import MOVE
-from planner.rational import Fraction
 from planner.readings import number, number_at
 from planner.records.base import UnsetType
 from planner.records.evidence import Collective, LinkCounters, Phase, Window

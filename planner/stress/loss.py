@@ -5,13 +5,14 @@ with the purpose ``injection``, and the gate that reckons with losses is asked a
 lost, then, as it stands, with the worst domain of the kind gone.
 """
 
+from fractions import Fraction
+
 import msgspec
 
 from planner.failure import losses
 from planner.gates.failure import FailureDomainLimit
 from planner.needs import required_rate, reserved_capacity
 from planner.numbers import exact, plain
-from planner.rational import Fraction
 from planner.readings import number
 from planner.records.base import UnsetType
 from planner.records.evidence import Load, Requests, Window

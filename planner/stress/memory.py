@@ -1,7 +1,8 @@
 """More memory in use on the fullest device."""
 
+from fractions import Fraction
+
 from planner.gates.memory_parts import COMPONENTS, MORE_COMPONENTS, PEAK
-from planner.rational import Fraction
 from planner.readings import number_at
 from planner.records.evidence import Window
 from planner.stress.base import Case, Fault, Injected, NotInjectable, injection, size

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from fractions import Fraction
 
 import msgspec
 
 from planner.consistency import PER_REQUEST_DECODE
-from planner.rational import Fraction
 from planner.readings import number
 from planner.records.base import UnsetType
 from planner.records.evidence import Handoff, Load, ShapeLoad, Statistics, Window

@@ -6,6 +6,7 @@ What is read grows with the ranks and hours of the one metric; what is put toget
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from fractions import Fraction
 from hashlib import blake2b
 from itertools import groupby
 
@@ -14,7 +15,6 @@ from planner.observations.comparison import PERCENTILES
 from planner.observations.packed import BLOCK, packed, pieces_merged
 from planner.observations.qualified import Qualified
 from planner.observations.rollup import Key, Rolled
-from planner.rational import Fraction
 from reviews.last_few import LastFew
 from reviews.models import ObservationRollUp, ObservationSpan
 from reviews.selectors.roll_ups import Place

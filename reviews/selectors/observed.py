@@ -7,6 +7,7 @@ links. Not handled: whether a machine is what was decided (``slot_check``).
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 
 from django.db.models import F, OuterRef, Subquery
 
@@ -14,7 +15,6 @@ from planner.observations import METRICS, Compared
 from planner.observations.packed import BLOCK
 from planner.observations.qualified import Qualified
 from planner.observations.rollup import Key, Rolled
-from planner.rational import Fraction
 from reviews.asked_once import once
 from reviews.errors import Finding, InvalidRequestError, NotFoundError, printable
 from reviews.models import Activation, Decision, ObservationFeed, Person, Workspace

@@ -1,9 +1,9 @@
 """A compared value as fields of JSON and of a table: the same in downloads and over the API."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 from planner.observations import Compared
-from planner.rational import Fraction
 from reviews.selectors.observations_page import state_of
 from reviews.selectors.roll_ups import source_of
 

@@ -7,13 +7,13 @@ is bounded by the metrics and blocks that are asked for.
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 
 import msgspec
 from django.db.models import Q
 
 from planner.observations.packed import unpacked, unpacked_place
 from planner.observations.rollup import Key, Rolled, merge_into
-from planner.rational import Fraction
 from reviews.asked_once import once
 from reviews.models import ObservationFeed, ObservationRollUp, ObservationSpan, RollUpLevel
 

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from fractions import Fraction
 
 from django.conf import settings
 
 from planner.natural_order import natural
-from planner.rational import Fraction
 from reviews.asked_once import moment
 from reviews.models import DecisionState, Person, Workspace
 from reviews.selectors.observed import FindingCount, open_findings

@@ -8,10 +8,10 @@ worst of them, counts all, and holds no name of a person.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from fractions import Fraction
 from typing import TypeAlias
 
 from planner.observations import Compared
-from planner.rational import Fraction
 from reviews.models import FindingState, ObservationFeed, ObservationFinding
 from reviews.policies.document import PolicyDocument
 from reviews.policies.findings import Level, Standing, level_of, next_standing

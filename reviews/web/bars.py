@@ -1,9 +1,9 @@
 """Geometry of margin bars. The limit stands at a fixed place: room lies to its right, a shortfall to its left."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.records.plan import Outcome, Value
 
 LIMIT_AT = 34.0

@@ -7,13 +7,13 @@ boundary is shown all the same.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from planner.hypotheses.expectation import Boundary, expectation
 from planner.hypotheses.facts import MissingFactsError, SplitRefusedError
 from planner.layouts import LayoutRefusedError
 from planner.layouts.base import ROLES
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import WindowView, number
 from planner.records.base import UnsetType
 from planner.records.sections import Collective, Handoff

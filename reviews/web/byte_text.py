@@ -1,7 +1,8 @@
 """Bytes in the binary unit that suits their size: a boundary moves anything from bytes to tebibytes."""
 
+from fractions import Fraction
+
 from planner.numbers import rounded
-from planner.rational import Fraction
 from reviews.web.formats import MINUS, grouped
 
 STEPS = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))

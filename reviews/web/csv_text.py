@@ -1,10 +1,10 @@
 """CSV that a spreadsheet opens as data: text that would be read as a formula is defused, numbers stay numbers."""
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 
 from django.http import HttpResponse
 
-from planner.rational import Fraction
 from reviews.spreadsheet import RISKY, Value, csv_lines, defused
 
 __all__ = ["RISKY", "Value", "attachment", "csv_response", "defused", "plain"]

@@ -17,6 +17,7 @@ from planner.records.plan import Plan
 from reviews.errors import ConflictError, InvalidRequestError, NotAllowedError, ProofNeededError, ReviewError
 from reviews.policies.signoff_status import points_of
 from reviews.selectors.pages import DecisionView, decision_view
+from reviews.selectors.rows import DecisionPage
 from reviews.selectors.what_if import Asked
 from reviews.services.signoffs import signoff_give
 from reviews.web.banner_rows import alternatives, banner, notices
@@ -91,9 +92,7 @@ def shown(
             *([strip] if strip else []),
             *(second_strip(row, slug) for row in found.proposals),
             *answer_strips(decision, head.revise_href),
-            turn_strip(decision)
-            if decision.is_newest
-            else stale_strip(decision, reverse("decision-detail", args=[slug, decision.number])),
+            _turn_of(decision, slug),
         ],
         **answer_of(
             plan,
@@ -125,6 +124,12 @@ def shown(
         events=[event_of(row, reverse("audit-entry", args=[slug, row.seq])) for row in found.events],
     )
     return render(request, "reviews/decision_detail.html", context, status=status)
+
+
+def _turn_of(decision: DecisionPage, slug: str) -> Strip:
+    if decision.is_newest:
+        return turn_strip(decision)
+    return stale_strip(decision, reverse("decision-detail", args=[slug, decision.number]))
 
 
 def threads_of(found: DecisionView, slug: str) -> dict[str, Any]:

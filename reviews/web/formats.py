@@ -8,10 +8,10 @@ here knows a page, a row or a request.
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fractions import Fraction
 
 from planner.figures import DECIMALS, SIGNS
 from planner.numbers import GIB, exact, rounded
-from planner.rational import Fraction
 from planner.records.plan import Ratio, Value
 
 MINUS = "−"

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from planner.links import Sought, utilizations
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.readings import Sample, WindowView, number
 from planner.records.base import UnsetType
 from planner.records.plan import LimitOutcome

@@ -7,11 +7,11 @@ are missing, or says that no formula is known.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from planner.hypotheses.expectation import Expected, PartName, RankShare, expectation
 from planner.hypotheses.facts import MissingFactsError, SplitRefusedError
 from planner.layouts import LayoutRefusedError
-from planner.rational import Fraction
 from planner.view import TrialView
 from reviews.web.byte_text import bytes_text, signed_bytes
 from reviews.web.formats import count, listed, percent, ranks_text, spans

@@ -7,11 +7,11 @@ shown beside is that of the gate.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 from planner.gates.memory import MemoryHeadroomLimit, ceiling
 from planner.gates.memory_parts import COMPONENTS, MORE_COMPONENTS, PEAK
-from planner.rational import Fraction
 from planner.readings import WindowView, number_at
 from planner.records.base import UNSET, UnsetType
 from planner.records.evidence import PerRank

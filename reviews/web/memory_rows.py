@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
-from planner.rational import Fraction
 from reviews.web.byte_text import bytes_text
 from reviews.web.csv_text import Value, plain
 from reviews.web.formats import count, number, percent, ranks_text

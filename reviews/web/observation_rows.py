@@ -7,12 +7,12 @@ range is written as one; what is unknown says why; drift is told apart from a br
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from fractions import Fraction
 
 from planner.numbers import exact
 from planner.observations import METRICS, Compared
 from planner.observations.rollup import Key, Rolled
 from planner.observations.words import unit_of
-from planner.rational import Fraction
 from reviews.clock import when
 from reviews.policies.document import team_title
 from reviews.selectors.observations_page import Shown, place_of, state_of

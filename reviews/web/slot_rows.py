@@ -7,10 +7,10 @@ zero; a month has 730 hours.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from fractions import Fraction
 
 from planner.footprint import HOURS_A_MONTH, Footprint
 from planner.numbers import rounded
-from planner.rational import Fraction
 from reviews.clock import when
 from reviews.selectors.observed import FindingCount
 from reviews.selectors.slot_facts import DecisionFact, SlotFact

@@ -6,8 +6,7 @@ left out and never drawn as zero; a skyline has one path for each layer, so that
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from planner.rational import Fraction
+from fractions import Fraction
 
 LENGTH = 1000
 """Units of a whole bar and of a skyline's height."""

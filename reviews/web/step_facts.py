@@ -6,13 +6,13 @@ compared, with the peers of a rank's group and stage; a collective whose waiting
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 from planner.arrivals import GroupArrivals, Source, arrivals, earliest_late
 from planner.gates.balance import peers
 from planner.layouts import LayoutRefusedError
 from planner.rank_times import collective_ms, median, own_work_ms, rank_time
-from planner.rational import Fraction
 from planner.readings import WindowView
 from planner.records.base import UNSET, UnsetType
 from planner.view import TrialView

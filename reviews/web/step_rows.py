@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from planner.gates.balance import PERSISTENT
 from planner.gates.handoff_queue import queue_hint
 from planner.rank_times import rank_time
-from planner.rational import Fraction
 from planner.records.base import UNSET, UnsetType
 from planner.view import TrialView
 from reviews.web.csv_text import Value, plain

@@ -4,9 +4,9 @@ Rules kept: a smaller topology has the name it has in the matrix; what a degree 
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.records.plan import Plan, Ratio, Reason
 from reviews.web.banner_rows import cell_link
 from reviews.web.cells import ALWAYS

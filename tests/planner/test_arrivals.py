@@ -1,11 +1,11 @@
 """Arrivals: who is late, who would report it first, and what arrivals are read from."""
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from planner.arrivals import GroupArrivals, arrivals, earliest_late, late_ranks
-from planner.rational import Fraction
 from planner.readings import WindowView
 from tests.web.traces import TRIAL, traced_window, trees, view_of
 

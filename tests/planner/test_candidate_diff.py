@@ -1,12 +1,12 @@
 """Two candidates side by side: changes by hand, directions, and what forbids comparing."""
 
 import copy
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from planner.candidate_diff import CandidateDiff, CandidateSide, ValueChange, candidate_diff, trial_changes
-from planner.rational import Fraction
 from planner.records.plan import OrderKey, Plan
 from tests.web.plans import candidate, gate, limit, plan
 

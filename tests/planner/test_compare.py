@@ -1,9 +1,10 @@
 """Comparing a reading with a limit: boundaries, one-sided evidence, and what is missing beside what fails."""
 
+from fractions import Fraction
+
 import pytest
 
 from planner.compare import Comparator, compare
-from planner.rational import Fraction
 from planner.readings import Reading, Sample, bounded
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import pytest
 
 from planner.failure import Loss, capacity_left, losses, pools_left, pools_left_bounds
-from planner.rational import Fraction
 
 
 def blocks(count: int, size: int) -> list[list[int]]:

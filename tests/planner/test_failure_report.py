@@ -1,10 +1,10 @@
 """What one failure would leave of the four-device trial, at once and after recovery."""
 
+from fractions import Fraction
 from typing import Any
 
 from planner.failure import Range
 from planner.failure_report import CapacityLeft, DomainLoss, Horizon, domain_loss, failure_kinds, worst_of
-from planner.rational import Fraction
 from tests.planner.factories import NO_CHANGE, Changes, a_view
 
 PAIR = {"tp": 2, "pp": 1, "ep": 1, "dp": 1, "world_size": 2}

@@ -1,6 +1,7 @@
 """Flips: each is stated as values, and planning documents that say so gives what it states."""
 
 import copy
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -8,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.figures import number
-from planner.rational import Fraction
 from planner.records.plan import Flip, Plan, Ratio
 from tests.planner.documents import ABSENT, changed
 from tests.planner.fleet import SECONDS, a_contract, a_floor, a_price, a_trial, planned

@@ -1,12 +1,12 @@
 """What a placement takes of a fleet: charged devices by type, and their price, never guessed."""
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from planner.footprint import Footprint, footprint
 from planner.intake import read_contract
-from planner.rational import Fraction
 from tests.planner.documents import raw
 from tests.planner.fleet import DEVICES, a_contract
 

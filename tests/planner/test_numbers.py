@@ -1,12 +1,12 @@
 """Exact numbers and the two ways back to text."""
 
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from planner.numbers import exact, plain, rounded
-from planner.rational import Fraction
 from planner.records.plan import Ratio
 
 

@@ -1,9 +1,9 @@
 """Prefill and decode pools of the four-device trial: ranks, paths, and the need against the measured route."""
 
+from fractions import Fraction
 from typing import Any
 
 from planner.pools import HandoffPath, HandoffUse, pools
-from planner.rational import Fraction
 from planner.view import TrialView
 from tests.planner.factories import NO_CHANGE, Changes, a_view
 

@@ -1,11 +1,11 @@
 """Readings: the worst of the windows, what each window says, and how a sampled peak stands to the true one."""
 
+from fractions import Fraction
 from typing import Any
 
 import msgspec
 import pytest
 
-from planner.rational import Fraction
 from planner.readings import WindowView, peak_bound
 from planner.records.base import UNSET
 from planner.records.evidence import PerRank, Window

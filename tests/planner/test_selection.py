@@ -1,12 +1,12 @@
 """The decision over judged candidates, by hand-made candidates: order, contenders, decisiveness, copies."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, Literal
 
 import pytest
 
 from planner.order import Order
-from planner.rational import Fraction
 from planner.records.plan import Candidate, Contender, Eligible, OrderKey, Ratio, State, Value
 from planner.selection import Selection, select, topology_integers
 

@@ -1,4 +1,5 @@
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -7,7 +8,6 @@ from planner.figures import DECIMALS
 from planner.gates import GATES, wording
 from planner.gates.wording import Shown
 from planner.numbers import plain
-from planner.rational import Fraction
 from planner.records.plan import Ratio, Value
 from reviews.clock import when, when_exactly
 from reviews.web import formats

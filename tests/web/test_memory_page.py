@@ -4,11 +4,11 @@ import csv
 import io
 import json
 import re
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from planner.rational import Fraction
 from reviews.models import Decision
 from reviews.web.memory_estimates import Estimates, estimates
 from reviews.web.memory_facts import WindowMemory, tightest, windows_with_memory

@@ -1,8 +1,9 @@
 """Bars, links, labels for Plotly, CSV."""
 
+from fractions import Fraction
+
 import pytest
 
-from planner.rational import Fraction
 from planner.records.plan import Outcome, Ratio, Value
 from reviews.templatetags.reviews import coded
 from reviews.web.bars import Bar, bar_of

@@ -1,8 +1,9 @@
 """Bars and skylines: lengths in whole units, nothing drawn for what is missing."""
 
+from fractions import Fraction
+
 import pytest
 
-from planner.rational import Fraction
 from reviews.web.byte_text import bytes_text, signed_bytes
 from reviews.web.stacked import Segment, area, segments, skyline, stairs
 

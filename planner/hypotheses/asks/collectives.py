@@ -1,9 +1,10 @@
 """Questions about collectives and pipelines: bus bandwidth factors, times, gathered bytes, bubbles."""
 
+from fractions import Fraction
+
 from planner.hypotheses.asks.inputs import DEGREE, SAFE
 from planner.hypotheses.asks.quantity import Ask, Found, Quantity
 from planner.hypotheses.collectives import OPERATIONS, Operation, bubble, bus_factor, gathered, ring_time, wire_time
-from planner.rational import Fraction
 
 RINGS = ("allreduce", "reducescatter", "allgather", "alltoall")
 

@@ -7,12 +7,12 @@ wrong value until ``check`` refuses the question.
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from planner.errors import PlannerError
 from planner.hypotheses.facts import MOST_LAYERS
 from planner.numbers import exact
-from planner.rational import Fraction
 from planner.records.base import SAFE_INTEGER
 from planner.shown import shown
 

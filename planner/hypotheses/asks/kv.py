@@ -1,13 +1,13 @@
 """Questions about the KV cache: bytes of a token or of many, on one tensor rank, how many tokens fit, the hand-off."""
 
 import re
+from fractions import Fraction
 
 from planner.hypotheses.asks.inputs import DEGREE, LAYERS, SAFE, WIDEST, WIDTH, Inputs
 from planner.hypotheses.asks.quantity import GIB, MIB, Ask, Found, Quantity
 from planner.hypotheses.asks.shapes import Models, shape_of
 from planner.hypotheses.facts import Shape
 from planner.hypotheses.kv_cache import kv_bytes
-from planner.rational import Fraction
 
 STATED_IN_TEXT = re.compile(r"\b(L|kv|d)=([0-9]{1,8})\b")
 """A shape that ``model`` spells out, as in "L=32, kv=8, d=128"."""

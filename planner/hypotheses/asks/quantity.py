@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from planner.hypotheses.asks.inputs import Inputs, RefusedAskError
 from planner.hypotheses.asks.shapes import Models
-from planner.rational import Fraction
 from planner.records.base import SAFE_INTEGER
 
 __all__ = ["GIB", "MIB", "Ask", "Exact", "Found", "Quantity", "Rounded"]

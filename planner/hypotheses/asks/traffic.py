@@ -1,6 +1,7 @@
 """Questions about the bytes of each boundary: tensor, pipeline, and experts."""
 
 import re
+from fractions import Fraction
 
 from planner.hypotheses.asks.inputs import DEGREE, LAYERS, SAFE, WIDEST, WIDTH, Inputs
 from planner.hypotheses.asks.quantity import Ask, Found, Quantity
@@ -8,7 +9,6 @@ from planner.hypotheses.asks.shapes import expert_layers, shape_of
 from planner.hypotheses.collectives import bus_factor
 from planner.hypotheses.facts import Shape, known
 from planner.hypotheses.payloads import distinct_ranks, expert_step_time, reduced_per_forward, token_bytes
-from planner.rational import Fraction
 
 BF16, FP8 = Fraction(2), Fraction(1)
 WIRE_RANKS = 8

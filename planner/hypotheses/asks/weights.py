@@ -1,5 +1,7 @@
 """Questions about weights: parameters, active parameters, bytes, and the share of one rank of every stage."""
 
+from fractions import Fraction
+
 from planner.hypotheses.asks.inputs import DEGREE, Inputs
 from planner.hypotheses.asks.quantity import GIB, Ask, Found, Quantity, Rounded
 from planner.hypotheses.asks.shapes import shape_of
@@ -8,7 +10,6 @@ from planner.hypotheses.formats import Excluded, Quantisation, WeightFormat
 from planner.hypotheses.residency import active_parameters, next_token_bytes, parameters, weight_bytes
 from planner.hypotheses.tensors import Shares
 from planner.layouts.layers import split_before_last
-from planner.rational import Fraction
 
 BF16 = WeightFormat(plain="bf16")
 

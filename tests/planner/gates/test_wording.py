@@ -1,12 +1,12 @@
 """Numbers in sentences: never two different ones in the same text, never zero with a sign."""
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from planner.gates.wording import apart, gib, ms, share, usd
 from planner.numbers import exact
-from planner.rational import Fraction
 
 
 @pytest.mark.parametrize(

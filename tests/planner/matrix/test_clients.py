@@ -1,12 +1,12 @@
 """Commands of load generators: only arguments that they have, the contract's lengths and arrival, and what is lost."""
 
 import shlex
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from planner.matrix.clients import CLIENTS, number_text
-from planner.rational import Fraction
 from planner.records.matrix import Matrix, Run
 from tests.planner.matrix.arguments import (
     AIPERF,

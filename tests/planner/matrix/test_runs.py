@@ -1,5 +1,6 @@
 """What is run on every candidate: points, caches, samples, repeats, traces, soak, faults and quality."""
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -7,7 +8,6 @@ import pytest
 from planner.figures import number
 from planner.matrix import benchmark_matrix
 from planner.matrix.runs import MOST_FAULTS, MOST_POINTS
-from planner.rational import Fraction
 from planner.records.matrix import Matrix
 from tests.planner.documents import contract
 from tests.planner.matrix.contracts import BECAUSE, DENSE_70B, a_matrix

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from planner.observations import Compared, Entry, compared, rolled_up
 from planner.observations.rollup import MOST_SOURCES, Key, Rolled, bounded, crowded
-from planner.rational import Fraction
 from tests.planner.observations.batches import SUBJECT, a_batch, level, times
 
 P95 = Entry(metric="ttft_ms", statistic="p95", limit=Fraction(500), limit_at="/gates/ttft/x/max_ms")

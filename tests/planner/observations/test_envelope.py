@@ -1,11 +1,11 @@
 """The envelope of a small measured trial, and production beside it: every rank, group and link by itself."""
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from planner.observations import Compared, Entry, compared, envelope, rolled_up, worst_first
-from planner.rational import Fraction
 from tests.planner.factories import BECAUSE, SATURATED, Changes, documents
 from tests.planner.observations.batches import a_batch, level, times
 

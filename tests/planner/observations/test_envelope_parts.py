@@ -1,9 +1,9 @@
 """Bounds that follow from how a model is split: all-to-all, idle stages, hot experts, recovery."""
 
+from fractions import Fraction
 from typing import Any
 
 from planner.observations import Entry, envelope
-from planner.rational import Fraction
 from tests.planner.factories import BECAUSE, SATURATED, Changes, documents
 
 AT = {"load_point": SATURATED, "because": BECAUSE}

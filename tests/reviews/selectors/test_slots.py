@@ -1,12 +1,12 @@
 """The portfolio: what holds for each slot, what all come to, and what is found by which filter."""
 
 from datetime import timedelta
+from fractions import Fraction
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from planner.rational import Fraction
 from reviews.errors import NotFoundError
 from reviews.models import ActivationFootprint, Decision
 from reviews.selectors.slot_page import slot_page, slot_row

@@ -2,11 +2,11 @@
 
 import json
 from datetime import datetime, timedelta
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from planner.rational import Fraction
 from reviews.models import (
     Activation,
     AuditEntry,
