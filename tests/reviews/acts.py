@@ -154,6 +154,7 @@ NO_ACTS: set[str] = {
     "two_persons.proposal_payload",
     "two_persons.proposing_of",
     "two_persons.require_open",
+    "two_persons.seated",
     "two_persons.second_of",
     "two_persons.seat_of",
     "two_persons.wrong",
