@@ -137,12 +137,7 @@ def test_imports_stand_at_the_top() -> None:
     ],
 )
 def test_nothing_is(pattern: str) -> None:
-    def found(path: Path) -> list[str]:
-        # The verifier has an answer whatever the bytes are, so that it catches whatever reading them may raise.
-        is_excused = pattern.startswith("except") and path.name == "verify.py"
-        return [] if is_excused else re.findall(pattern, path.read_text())
-
-    assert at_fault(found, *CODE, "bench") == {}
+    assert at_fault(lambda path: re.findall(pattern, path.read_text()), *CODE, "bench") == {}
 
 
 def test_planner_asks_no_clock() -> None:

@@ -1,7 +1,7 @@
 """Checks a bundle that Topogate exported, without Topogate: takes Python 3.11 and ``cryptography``, nothing else.
 Exit 0 VERIFIED: all holds and is signed by keys that you gave. 3 CONSISTENT ONLY: all holds, but the keys came with
 the bundle. 1 BROKEN: what is wrong, and at which entry. 2 INCOMPLETE: something is missing or cannot be read."""
-import argparse, base64, contextlib, csv, io, itertools, json, re, struct, typing, zipfile
+import argparse, base64, contextlib, csv, io, itertools, json, re, struct, typing, zipfile, zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from hashlib import file_digest, sha256
 try: import cryptography.exceptions as lib, cryptography.hazmat.primitives.asymmetric.ed25519 as ed25519
@@ -9,6 +9,8 @@ except ImportError: argparse.ArgumentParser().exit(2, "INCOMPLETE: the package c
 (VERIFIED, BROKEN, INCOMPLETE, CONSISTENT), VOUCHED = range(4), ("who", "uploaded_sha256", "size_bytes")
 WORDS, FLAT = ("VERIFIED", "BROKEN", "INCOMPLETE", "CONSISTENT ONLY"), {str, int, type(None)}
 COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode  # RFC 8785 without doubles
+BAD = (ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError, TypeError,
+       ValueError, csv.Error, struct.error, zipfile.error, zlib.error)  # what reading values of the wrong kind raises
 class Tree(dict[str, typing.Any]):  # a JSON object, whose values are attributes too
     def __getattr__(self, name: str) -> typing.Any: return self[name]
 class Fault(Exception): """Its arguments: what is wrong, at which entry (None: at no one), the exit code."""
@@ -80,7 +82,7 @@ def replay(rules: "Rules", lines: Iterator[bytes], payloads: Iterator[bytes], or
             require(is_named, "has not the payload that it names", BROKEN if p else INCOMPLETE)
             rules.apply(e, STRICT(p.decode()))
         except Fault as fault: raise Fault(fault.args[0], seq, fault.args[2]) from fault
-        except Exception as error: raise Fault(f"does not say what an entry has to: {error!s:.80}", seq) from error
+        except BAD as error: raise Fault(f"does not say what an entry has to: {error!s:.80}", seq) from error
     require(next(payloads, None) is None, "a payload belongs to no entry")
 ROLES, LENT = ("member", "author"), "person in_place_of starts_at ends_at".split()
 PROOFS, SAID = ("passkey", "totp", "password"), "seq team person meaning revision turn subject scope status".split()
@@ -282,18 +284,16 @@ def verify(file: typing.BinaryIO, pinned: Sequence[str] = (), olds: Sequence[byt
         require([*signers_of(signers, bundle.digest(), [bundle.signature])], "the archive is not the one signed")
         text = f"{good:,} entries of {origin}, signed by keys that {'you gave' if pinned else 'came with them'}"
     except Fault as fault: text, seq, code = (*fault.args, BROKEN)[:3]
-    except Exception as error: text, code = f"the bundle cannot be read: {error!s:.80}", INCOMPLETE
+    except BAD as error: text, code = f"the bundle cannot be read: {error!s:.80}", INCOMPLETE
     text = f"{WORDS[code]}{'' if seq is None else f' at seq {seq}'}: {text}. Not checked: {'; '.join(unchecked)}."
     return code, re.sub("[^ -~]", "?", text), seq, unchecked  # what a bundle says moves no cursor of a terminal
 def main(argv: Sequence[str] | None = None) -> int:
-    def keys(text: str) -> list[str]:
-        return (text if "+" in text else str(argparse.FileType()(text).read())).split() or [""]  # which is no key
     parser, more = argparse.ArgumentParser(description="Check an exported bundle."), argparse.FileType("rb")
     parser.add_argument("bundle", type=more)
-    parser.add_argument("--key", action="extend", default=[], type=keys, help="a key that you trust, or a file with it")
+    parser.add_argument("--key", action="extend", default=[], help="a key that you trust, or a file of it", type=lambda
+        text: (text if "+" in text else str(argparse.FileType()(text).read())).split() or [""])  # which is no key
     parser.add_argument("--checkpoint", action="append", default=[], type=more, help="a checkpoint that you kept")
-    asked = parser.parse_args(argv)
-    code, headline, *_ = verify(asked.bundle, asked.key, [old.read() for old in asked.checkpoint])
-    print(headline)
+    code, said, *_ = verify((got := parser.parse_args(argv)).bundle, got.key, [old.read() for old in got.checkpoint])
+    print(said)
     return code
 if __name__ == "__main__": raise SystemExit(main())
